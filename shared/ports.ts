@@ -1,0 +1,204 @@
+import type { Content, Part } from './conversation/content.ts';
+
+// ---------------------------------------------------------------- documents
+
+/** A value that a document can hold. Arrays do not nest directly; `undefined` fields are left out. */
+export type Value =
+  | null
+  | boolean
+  | number
+  | string
+  | Date
+  | readonly Value[]
+  | { readonly [field: string]: Value | undefined };
+
+export type DocumentFields = { readonly [field: string]: Value | undefined };
+
+export interface StoredDocument {
+  /** Slash path from the root, e.g. `conversations/c1/turns/0000000001`. */
+  path: string;
+  fields: DocumentFields;
+  /** Opaque; equal exactly while the document is unchanged. An update that changes nothing keeps it. */
+  updateTime: string;
+}
+
+/** `exists`: any state of the document will do; `updateTime`: only the state that was read. */
+export type Guard = { readonly updateTime: string } | { readonly exists: true };
+
+export type Write =
+  | { readonly op: 'create'; readonly path: string; readonly fields: DocumentFields }
+  | {
+      readonly op: 'update';
+      readonly path: string;
+      /** Keys may be dotted field paths (`compactionNeeded.auto`). */
+      readonly fields: DocumentFields;
+      /** Dotted field paths to take away. */
+      readonly remove?: readonly string[];
+      readonly guard: Guard;
+    }
+  | { readonly op: 'delete'; readonly path: string; readonly guard?: Guard };
+
+export interface Query {
+  /** Path of a collection (`conversations`, `conversations/c1/turns`). */
+  collection: string;
+  where?: readonly {
+    field: string;
+    op: '==' | '<' | '<=' | '>' | '>=';
+    value: Value;
+  }[];
+  /** Ties are broken by document id in the same direction; without it the order is by document id. */
+  orderBy?: { field: string; direction: 'asc' | 'desc' };
+  /** At most this many documents. */
+  limit: number;
+  /** Continues after this document of an earlier page: its value of the `orderBy` field and its path. */
+  startAfter?: { value?: Value; path: string };
+}
+
+/**
+ * The database, as Firestore gives it: reads by id, and atomic commits in which every write carries
+ * its own guard. There are no read-write transactions (docs/decisions/0002).
+ * Throws GuardLostError, InvalidWriteError, StoreUnavailableError.
+ */
+export interface DocumentStore {
+  /** The documents in the order of `paths`; `undefined` where there is none. One round trip. */
+  get(paths: readonly string[]): Promise<(StoredDocument | undefined)[]>;
+  /**
+   * Applies all writes or none; a document may stand in a commit once. At most 500 writes and 3.5 MiB.
+   * Returns the update time of each write's document (deletes: '').
+   */
+  commit(writes: readonly Write[]): Promise<string[]>;
+  query(query: Query): Promise<StoredDocument[]>;
+}
+
+// ---------------------------------------------------------------- events
+
+export type Topic = 'compaction' | 'events';
+
+export interface EventPublisher {
+  /** Resolves when the bus has the event. `data` is sent as JSON. Throws AppError (retryable). */
+  publish(event: {
+    topic: Topic;
+    data: object;
+    attributes?: Readonly<Record<string, string>>;
+  }): Promise<void>;
+}
+
+// ---------------------------------------------------------------- model
+
+export interface ToolDeclaration {
+  name: string;
+  description?: string;
+  /** JSON Schema of the arguments. */
+  parametersJsonSchema?: unknown;
+}
+
+/** Everything that the model sees: what the token counter counts and what `/context` shows. */
+export interface Prompt {
+  model: string;
+  systemInstruction?: string;
+  tools?: readonly ToolDeclaration[];
+  contents: readonly Content[];
+}
+
+export interface ModelRequest extends Prompt {
+  maxOutputTokens?: number;
+  temperature?: number;
+  responseJsonSchema?: unknown;
+  /** Who asks, for the bill and the logs. */
+  role: 'chat' | 'utility_compressor';
+  /** Names this call in logs, e.g. `t_17`, `{requestId}`, `{requestId}-verify`. */
+  promptId: string;
+}
+
+export interface ModelUsage {
+  promptTokens: number;
+  /** Part of promptTokens that was served from the implicit cache. */
+  cachedTokens: number;
+  /** Answer tokens, thoughts not included. */
+  outputTokens: number;
+  thoughtsTokens: number;
+}
+
+export interface ModelChunk {
+  /** Raw parts as received, thoughts and signatures included; may be empty. */
+  parts: Part[];
+  /** Only on the last chunk: `STOP`, `MAX_TOKENS`, `SAFETY`, `RECITATION`, `MALFORMED_FUNCTION_CALL`, … */
+  finishReason?: string;
+  /** The prompt itself was refused; no answer will come. */
+  blockReason?: string;
+  /** The newest figures; later chunks replace earlier ones. */
+  usage?: ModelUsage;
+}
+
+export interface ModelResponse {
+  parts: Part[];
+  finishReason?: string;
+  blockReason?: string;
+  usage?: ModelUsage;
+}
+
+/**
+ * A Gemini model. Every failure is an AppError: MODEL_QUOTA (429), MODEL_OVERLOADED (5xx, cut or silent
+ * stream, network), MODEL_TIMEOUT, MODEL_CONTEXT_OVERFLOW (prompt over the window), MODEL_REFUSED_REQUEST
+ * (any other 4xx), ABORTED (the signal fired). A stream that ends without a finishReason throws.
+ */
+export interface ModelStreamer {
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
+}
+export interface ModelGenerator {
+  generate(request: ModelRequest, signal: AbortSignal): Promise<ModelResponse>;
+}
+export interface TokenCounter {
+  /** Tokens of the whole prompt, system instruction and tools included. */
+  countTokens(prompt: Prompt, signal: AbortSignal): Promise<number>;
+}
+
+// ---------------------------------------------------------------- identity, quota
+
+export interface Caller {
+  uid: string;
+  isAnonymous: boolean;
+}
+
+export interface IdTokenVerifier {
+  /** The caller of a Firebase ID token. Throws AppError ID_TOKEN_EXPIRED | ID_TOKEN_INVALID (UNAUTHENTICATED). */
+  verify(token: string): Promise<Caller>;
+}
+
+export interface PushTokenVerifier {
+  /** Resolves when the Authorization header proves the Pub/Sub service account. Throws UNAUTHENTICATED. */
+  verify(authorizationHeader: string | undefined): Promise<void>;
+}
+
+export interface Quota {
+  /** Asked before a turn starts. Throws AppError RESOURCE_EXHAUSTED with retryAfterMs. */
+  reserve(request: { caller: Caller; messageId: string; estimatedTokens: number }): Promise<void>;
+}
+
+// ---------------------------------------------------------------- surroundings
+
+export interface Clock {
+  now(): Date;
+  /** Resolves after `ms`, or at once when the signal fires. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Randomness {
+  /** A fresh UUID v4. */
+  uuid(): string;
+}
+
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Logger {
+  /** One JSON line. Never message text, tokens or keys; never throws. */
+  log(severity: 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR', event: string, fields: LogFields): void;
+}
+
+/** SHA-256 as lower-case hex. */
+export type Sha256 = (text: string) => string;
+
+/**
+ * A named place between two effects. Does nothing in production; tests hold or kill a process there.
+ */
+export type AtCrashPoint = (point: string) => Promise<void>;
