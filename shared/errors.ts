@@ -1,16 +1,18 @@
 /** gRPC status names that Recap answers with; the HTTP code of each stands in `wire/error-body.ts`. */
-export type ErrorStatus =
-  | 'INVALID_ARGUMENT'
-  | 'FAILED_PRECONDITION'
-  | 'UNAUTHENTICATED'
-  | 'NOT_FOUND'
-  | 'ABORTED'
-  | 'ALREADY_EXISTS'
-  | 'RESOURCE_EXHAUSTED'
-  | 'CANCELLED'
-  | 'UNAVAILABLE'
-  | 'DEADLINE_EXCEEDED'
-  | 'INTERNAL';
+export const errorStatuses = [
+  'INVALID_ARGUMENT',
+  'FAILED_PRECONDITION',
+  'UNAUTHENTICATED',
+  'NOT_FOUND',
+  'ABORTED',
+  'ALREADY_EXISTS',
+  'RESOURCE_EXHAUSTED',
+  'CANCELLED',
+  'UNAVAILABLE',
+  'DEADLINE_EXCEEDED',
+  'INTERNAL',
+] as const;
+export type ErrorStatus = (typeof errorStatuses)[number];
 
 export interface AppErrorOptions {
   status: ErrorStatus;

@@ -1,0 +1,10 @@
+import { AppError } from '../../../shared/errors.ts';
+
+/** One body for unknown, deleted and other people's conversations: an id must tell nothing. */
+export const notFoundError = (conversationId: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'CONVERSATION_NOT_FOUND',
+    message: `no conversation ${conversationId} for this caller`,
+    publicMessage: 'There is no such conversation. Check the id, or create it by sending to it.',
+  });

@@ -1,0 +1,29 @@
+import type { ConversationCache } from '../../../shared/conversation/read-conversation.ts';
+import type {
+  AtCrashPoint,
+  Clock,
+  DocumentStore,
+  EventPublisher,
+  Logger,
+  ModelGenerator,
+  PushTokenVerifier,
+  Randomness,
+  Sha256,
+  TokenCounter,
+} from '../../../shared/ports.ts';
+import type { Config } from '../config.ts';
+
+/** What the compaction worker works with; handed in once by the composition root. */
+export interface CompactionDependencies {
+  config: Config;
+  store: DocumentStore;
+  cache: ConversationCache;
+  publisher: EventPublisher;
+  model: ModelGenerator & TokenCounter;
+  pushTokens: PushTokenVerifier;
+  clock: Clock;
+  randomness: Randomness;
+  sha256: Sha256;
+  logger: Logger;
+  atCrashPoint: AtCrashPoint;
+}

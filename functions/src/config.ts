@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { AppError } from '../../shared/errors.ts';
+
+/** A whole number from text, with its default and bounds. */
+const integer = (fallback: number, bounds: { min: number; max: number }) =>
+  z.coerce.number().int().min(bounds.min).max(bounds.max).default(fallback);
+
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  );
+
+const windows = z
+  .string()
+  .default('{}')
+  .transform((text, context) => {
+    try {
+      return z.record(z.string(), z.number().int().positive()).parse(JSON.parse(text));
+    } catch {
+      context.addIssue(
+        'must be a JSON object of model id to tokens, e.g. {"gemini-2.5-flash":32000}',
+      );
+      return z.NEVER;
+    }
+  });
+
+/** What an end user may not write unless the deployment lists it. */
+export const CLIENT_WRITABLE_FIELDS = [
+  'model',
+  'profile',
+  'systemInstruction',
+  'tools',
+  'onBusy',
+  'compaction',
+  'windowTokens',
+] as const;
+
+/**
+ * Every environment variable, with unit, default, range and why. A value out of range fails at start,
+ * all problems at once; the table in docs/reference/configuration.md is generated from this schema.
+ */
+export const environmentSchema = z.object({
+  GOOGLE_CLOUD_PROJECT: z.string().min(1).describe('Project that holds database and topics.'),
+  FIRESTORE_DATABASE: z.string().default('(default)').describe('Firestore database id.'),
+  COMPACTION_TOPIC: z
+    .string()
+    .default('recap-compaction')
+    .describe('Topic of compaction requests.'),
+  EVENTS_TOPIC: z.string().default('recap-events').describe('Topic that tells what happened.'),
+  GEMINI_API_KEY: z
+    .string()
+    .optional()
+    .describe('Key of the Gemini API; without it Vertex AI is used.'),
+  GEMINI_BASE_URL: z
+    .url()
+    .optional()
+    .describe('Other server for model calls (the local stand-in).'),
+  VERTEX_LOCATION: z
+    .string()
+    .default('global')
+    .describe('Vertex AI location when there is no key.'),
+  MODEL: z.string().default('gemini-3.5-flash').describe('Model of new conversations.'),
+  COMPRESSOR_MODEL: z
+    .string()
+    .default('gemini-3.1-pro-preview')
+    .describe('Model that summarises where the table has no entry for the conversation’s model.'),
+  MODEL_WINDOWS: windows.describe('JSON {model: tokens}: overrides the table of context windows.'),
+  SYSTEM_INSTRUCTION: z
+    .string()
+    .max(200_000)
+    .optional()
+    .describe('System instruction of new conversations.'),
+  PROFILE: z
+    .enum(['assistant', 'coding', 'gemini-cli'])
+    .default('assistant')
+    .describe('Profile of new conversations.'),
+  THRESHOLD_FRACTION: z.coerce
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe('Share of the window at which compaction is requested; 1 = never.'),
+  THRESHOLD_TOKENS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('Tokens at which compaction is requested.'),
+  CLIENT_WRITABLE: list
+    .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
+    .describe('Comma-separated conversation fields that end users may write.'),
+  MAX_PART_BYTES: integer(32 * 1024, { min: 1, max: 900_000 }).describe('Bytes of one text part.'),
+  MAX_MESSAGE_BYTES: integer(256 * 1024, { min: 1, max: 2_000_000 }).describe(
+    'Bytes of one message.',
+  ),
+  MAX_BODY_BYTES: integer(1024 * 1024, { min: 1_024, max: 3_000_000 }).describe(
+    'Bytes of a request body.',
+  ),
+  TURN_LEASE_MS: integer(20_000, { min: 200, max: 120_000 }).describe(
+    'How long an instance owns a running turn without a sign of life, ms.',
+  ),
+  TURN_TIMEOUT_MS: integer(300_000, { min: 1_000, max: 3_600_000 }).describe('Longest answer, ms.'),
+  MODEL_FIRST_EVENT_TIMEOUT_MS: integer(120_000, { min: 100, max: 600_000 }).describe(
+    'Wait for the first event of the model, ms.',
+  ),
+  MODEL_IDLE_TIMEOUT_MS: integer(60_000, { min: 100, max: 600_000 }).describe(
+    'Longest silence between two events of the model, ms.',
+  ),
+  COMPACTION_LEASE_MS: integer(60_000, { min: 200, max: 560_000 }).describe(
+    'How long a worker owns a compaction without renewing, ms.',
+  ),
+  COMPACTION_TIMEOUT_MS: integer(500_000, { min: 1_000, max: 540_000 }).describe(
+    'Longest compaction, ms; below the function’s timeout of 540 s.',
+  ),
+  STORE_DEADLINE_MS: integer(10_000, { min: 100, max: 60_000 }).describe(
+    'Deadline of one database call, ms.',
+  ),
+  PUBLISH_DEADLINE_MS: integer(5_000, { min: 100, max: 60_000 }).describe(
+    'Deadline of one publish, ms.',
+  ),
+  CACHE_BYTES: integer(32 * 1024 * 1024, { min: 0, max: 1_000_000_000 }).describe(
+    'Memory for finished turns of all conversations of an instance, bytes.',
+  ),
+  PUSH_AUDIENCE: z.string().optional().describe('Audience of the push subscription’s OIDC token.'),
+  PUSH_SERVICE_ACCOUNT: z.string().optional().describe('E-mail of the account that pushes.'),
+  FIREBASE_AUTH_EMULATOR_HOST: z
+    .string()
+    .optional()
+    .describe('Set with a demo- project: unsigned ID tokens are accepted.'),
+  PUBSUB_EMULATOR_HOST: z
+    .string()
+    .optional()
+    .describe('Set with a demo- project: pushes without token are accepted.'),
+  ID_TOKEN_KEYS_URL: z
+    .url()
+    .default(
+      'https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com',
+    )
+    .describe('Key set that signs Firebase ID tokens.'),
+  PUSH_TOKEN_KEYS_URL: z
+    .url()
+    .default('https://www.googleapis.com/oauth2/v3/certs')
+    .describe('Key set that signs Google OIDC tokens.'),
+});
+
+export type Environment = z.infer<typeof environmentSchema>;
+
+export interface Config extends Readonly<Environment> {
+  /** Unsigned ID tokens are accepted: emulator and `demo-` project, both. */
+  readonly allowUnsignedIdTokens: boolean;
+  /** Pushes without a token are accepted: emulator and `demo-` project, both. */
+  readonly allowUnsignedPush: boolean;
+}
+
+/**
+ * The frozen configuration. Throws AppError INVALID_CONFIGURATION that lists every problem by variable.
+ */
+export function parseConfig(environment: Record<string, string | undefined>): Config {
+  const known = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environmentSchema.safeParse(known);
+  if (!parsed.success) {
+    const problems = parsed.error.issues
+      .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+      .join('; ');
+    throw new AppError({
+      status: 'FAILED_PRECONDITION',
+      reason: 'INVALID_CONFIGURATION',
+      message: `the environment is not usable: ${problems}`,
+      publicMessage: 'The service is not configured correctly.',
+      cause: parsed.error,
+    });
+  }
+  const isDemo = parsed.data.GOOGLE_CLOUD_PROJECT.startsWith('demo-');
+  return Object.freeze({
+    ...parsed.data,
+    allowUnsignedIdTokens: isDemo && parsed.data.FIREBASE_AUTH_EMULATOR_HOST !== undefined,
+    allowUnsignedPush: isDemo && parsed.data.PUBSUB_EMULATOR_HOST !== undefined,
+  });
+}

@@ -1,0 +1,101 @@
+import type { Prompt, ToolDeclaration } from '../ports.ts';
+import type { Content } from './content.ts';
+import type { CoveredThrough, Pin } from './head.ts';
+import type { History, Mask } from './history.ts';
+import { sendableContents } from './sendable.ts';
+import type { Turn } from './turn.ts';
+
+/** Everything that the context is made of. */
+export interface ContextSource {
+  model: string;
+  systemInstruction?: string | undefined;
+  tools?: readonly ToolDeclaration[] | undefined;
+  pins: readonly Pin[];
+  /** Of the history document of the head's generation; absent in generation 0. */
+  history: Pick<History, 'snapshotText' | 'masks'> | undefined;
+  coveredThrough: CoveredThrough;
+  /** The terminal turns after `coveredThrough` in seq order. */
+  turns: readonly Turn[];
+}
+
+export type ContextItem = {
+  kind: 'pin' | 'snapshot' | 'ack' | 'turn';
+  seq?: number;
+  content: Content;
+};
+
+/** What the model answers to its own memory; fixed, so that the cached prefix stays stable. */
+export const ACKNOWLEDGEMENT = 'Understood. I will use this as reference and continue.';
+
+const userText = (text: string): Content => ({ role: 'user', parts: [{ text }] });
+
+function memoryItems(source: ContextSource): ContextItem[] {
+  const snapshotText = source.history?.snapshotText ?? '';
+  const pinText = source.pins.map(({ text }) => `- ${text}`).join('\n');
+  if (snapshotText === '' && pinText === '') return [];
+  const texts = [
+    ...(pinText === '' ? [] : [`Facts that stay word for word:\n${pinText}`]),
+    ...(snapshotText === '' ? [] : [snapshotText]),
+  ];
+  return [
+    { kind: snapshotText === '' ? 'pin' : 'snapshot', content: userText(texts.join('\n\n')) },
+    { kind: 'ack', content: { role: 'model', parts: [{ text: ACKNOWLEDGEMENT }] } },
+  ];
+}
+
+function withMasks(contents: readonly Content[], masks: readonly Mask[]): Content[] {
+  return contents.map((content, contentIndex) => ({
+    ...content,
+    parts: content.parts.map(
+      (part, partIndex) =>
+        masks.find((mask) => mask.contentIndex === contentIndex && mask.partIndex === partIndex)
+          ?.part ?? part,
+    ),
+  }));
+}
+
+/** One turn as the context shows it: masked where the generation says so, the folded part left out. */
+function turnContents(turn: Turn, source: ContextSource): Content[] {
+  const masks = source.history?.masks.filter(({ seq }) => seq === turn.seq) ?? [];
+  const contents = withMasks([turn.user, ...turn.contents], masks);
+  const { seq, contentIndex } = source.coveredThrough;
+  // A fold point inside a turn keeps its user content and drops the folded contents behind it.
+  const kept =
+    turn.seq === seq && contentIndex > 0
+      ? [contents[0], ...contents.slice(contentIndex + 1)].filter((item) => item !== undefined)
+      : contents;
+  return sendableContents(kept);
+}
+
+/**
+ * The context: the one function behind the model call, `/context` and the compactor, so that what is
+ * shown is what is sent. Pure; an empty conversation gives no items.
+ */
+export function assembleContext(source: ContextSource): ContextItem[] {
+  return [
+    ...memoryItems(source),
+    ...source.turns
+      .filter(({ inContext }) => inContext)
+      .flatMap((turn) =>
+        turnContents(turn, source).map((content): ContextItem => ({
+          kind: 'turn',
+          seq: turn.seq,
+          content,
+        })),
+      ),
+  ];
+}
+
+/** The prompt of the next call: the context and, last, the new user content. */
+export function promptOf(
+  source: ContextSource,
+  items: readonly ContextItem[],
+  user?: Content,
+): Prompt {
+  return {
+    model: source.model,
+    systemInstruction: source.systemInstruction,
+    tools: source.tools,
+    contents: [...items.map(({ content }) => content), ...(user ? [user] : [])],
+  };
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { StoredDocument } from '../ports.ts';
+
+/** How far the history document of the current generation stands in for turns. */
+export const coveredThroughSchema = z.object({
+  /** All turns up to and including this one are folded; 0 = nothing is. */
+  seq: z.number().int().nonnegative(),
+  /** > 0: of turn `seq` only the contents after its user content up to this index are folded. */
+  contentIndex: z.number().int().nonnegative(),
+});
+export type CoveredThrough = z.infer<typeof coveredThroughSchema>;
+
+/** Settings of one conversation; each is optional and falls through to the next level. */
+export const conversationSettingsSchema = z.object({
+  thresholdTokens: z.number().optional(),
+  thresholdFraction: z.number().optional(),
+  windowTokens: z.number().optional(),
+  onBusy: z.enum(['reject']).optional(),
+  compaction: z.enum(['auto', 'manual', 'off']).optional(),
+});
+export type ConversationSettings = z.infer<typeof conversationSettingsSchema>;
+
+export const profileSchema = z.enum(['assistant', 'coding', 'gemini-cli']);
+export type Profile = z.infer<typeof profileSchema>;
+
+export const pinSchema = z.object({
+  id: z.string(),
+  text: z.string(),
+  source: z.enum(['api', 'hook', 'detected']),
+  seq: z.number().int().optional(),
+});
+export type Pin = z.infer<typeof pinSchema>;
+
+export const triggerSchema = z.enum(['auto', 'manual', 'overflow', 'idle', 'modelSwitch']);
+export type Trigger = z.infer<typeof triggerSchema>;
+
+/** What the meter knew when the last turn finished. */
+export const contextMeterSchema = z.object({
+  /** Tokens of the whole context, overhead included, after the last finished turn. */
+  tokens: z.number().nonnegative(),
+  /** Part of `tokens` that no compaction can shrink: system instruction and tools. */
+  overheadTokens: z.number().nonnegative(),
+  /** Factor from our estimate to what the model reported; 1 before the first report. */
+  calibration: z.number().positive(),
+  source: z.enum(['reported', 'counted', 'estimated']),
+  /** The generation and the last turn that the figure is about. */
+  generation: z.number().int().nonnegative(),
+  seq: z.number().int().nonnegative(),
+});
+export type ContextMeter = z.infer<typeof contextMeterSchema>;
+
+const autoNeedSchema = z.object({
+  requestId: z.string(),
+  since: z.date(),
+  trigger: triggerSchema,
+});
+const manualNeedSchema = z.object({
+  requestId: z.string(),
+  since: z.date(),
+  focus: z.string().optional(),
+});
+
+/**
+ * The outbox of compaction: a need stays here until a worker has settled it, whatever happens to events.
+ */
+export const compactionNeededSchema = z.object({
+  auto: autoNeedSchema.optional(),
+  manual: manualNeedSchema.optional(),
+});
+export type CompactionNeeded = z.infer<typeof compactionNeededSchema>;
+
+/** `conversations/{c}`: small and hot; everything that a send must know and nothing else. */
+export const headSchema = z.object({
+  schemaVersion: z.literal(1),
+  /** Drawn at creation: a client-chosen id can come back with another owner, its epoch cannot. */
+  epoch: z.string(),
+  state: z.enum(['live', 'forking', 'deleted', 'erasing', 'erased']),
+  ownerUid: z.string(),
+  title: z.string().optional(),
+  systemInstruction: z.string().optional(),
+  model: z.string(),
+  profile: profileSchema,
+  settings: conversationSettingsSchema,
+  metadata: z.record(z.string(), z.string()),
+  createTime: z.date(),
+  updateTime: z.date(),
+  generation: z.number().int().nonnegative(),
+  coveredThrough: coveredThroughSchema,
+  lastSeq: z.number().int().nonnegative(),
+  /** The one turn that may be running; it is the last. */
+  open: z.object({ seq: z.number().int().positive(), leaseUntil: z.date() }).optional(),
+  /** Generation of the last change to a finished turn; what caches loaded before is stale. */
+  changedIn: z.number().int().nonnegative(),
+  context: contextMeterSchema,
+  pins: z.array(pinSchema),
+  compactionNeeded: compactionNeededSchema,
+});
+export type Head = z.infer<typeof headSchema>;
+
+/** A document together with the update time that guards its next change. */
+export interface Versioned<T> {
+  value: T;
+  updateTime: string;
+}
+
+/** Reads a head document. Throws ZodError for a shape that this version does not know. */
+export function decodeHead(document: StoredDocument): Versioned<Head> {
+  return { value: headSchema.parse(document.fields), updateTime: document.updateTime };
+}

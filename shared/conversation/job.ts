@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { StoredDocument } from '../ports.ts';
+import { triggerSchema, type Versioned } from './head.ts';
+
+/** One attempt at a compaction as it stays visible, NOOP and failures too. */
+export const compactionRecordSchema = z.object({
+  requestId: z.string(),
+  state: z.string(),
+  trigger: triggerSchema,
+  requestedAt: z.date(),
+  finishedAt: z.date(),
+  beforeTokens: z.number(),
+  afterTokens: z.number(),
+  /** The generation that it made; absent when nothing was swapped. */
+  generation: z.number().int().optional(),
+  turnsFolded: z.number().int(),
+  modelCalls: z.number().int(),
+  durationMs: z.number(),
+  model: z.string().optional(),
+  reason: z.string().optional(),
+});
+export type CompactionRecord = z.infer<typeof compactionRecordSchema>;
+
+/** How many attempts the job document remembers; the newest stay. */
+export const RECORDS_KEPT = 20;
+
+const jobSchema = z.object({
+  schemaVersion: z.literal(1),
+  /** Nonce of the worker that holds the lease; '' when free. */
+  owner: z.string(),
+  leaseUntil: z.date(),
+  /** Rises with every lease taken. */
+  fence: z.number().int().nonnegative(),
+  requestId: z.string(),
+  /** The step that the holder has reached, for status and for the curious. */
+  step: z.string(),
+  failures: z.number().int().nonnegative(),
+  breakerOpenUntil: z.date().nullable(),
+  /** Attempts at the present need; cleared when it is settled. */
+  attempts: z.number().int().nonnegative(),
+  retryAt: z.date().nullable(),
+  records: z.array(compactionRecordSchema),
+});
+
+/** `conversations/{c}/jobs/compaction`. */
+export type CompactionJob = z.infer<typeof jobSchema>;
+
+export function decodeJob(document: StoredDocument): Versioned<CompactionJob> {
+  return { value: jobSchema.parse(document.fields), updateTime: document.updateTime };
+}

@@ -1,0 +1,39 @@
+import type { Head } from './head.ts';
+
+/** A head for a conversation that begins now; the caller adds what the user asked for. */
+export function newHead(start: {
+  epoch: string;
+  ownerUid: string;
+  model: string;
+  profile: Head['profile'];
+  systemInstruction: string | undefined;
+  now: Date;
+}): Head {
+  return {
+    schemaVersion: 1,
+    epoch: start.epoch,
+    state: 'live',
+    ownerUid: start.ownerUid,
+    systemInstruction: start.systemInstruction,
+    model: start.model,
+    profile: start.profile,
+    settings: {},
+    metadata: {},
+    createTime: start.now,
+    updateTime: start.now,
+    generation: 0,
+    coveredThrough: { seq: 0, contentIndex: 0 },
+    lastSeq: 0,
+    changedIn: 0,
+    context: {
+      tokens: 0,
+      overheadTokens: 0,
+      calibration: 1,
+      source: 'estimated',
+      generation: 0,
+      seq: 0,
+    },
+    pins: [],
+    compactionNeeded: {},
+  };
+}

@@ -1,0 +1,46 @@
+/** Document paths. Turn ids are zero-padded so that the order of ids is the order of turns. */
+
+const SEQ_DIGITS = 10;
+const GENERATION_DIGITS = 8;
+
+const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
+
+export const headPath = (conversationId: string) => `conversations/${conversationId}`;
+
+export const turnPath = (conversationId: string, seq: number) =>
+  `${headPath(conversationId)}/turns/${padded(seq, SEQ_DIGITS)}`;
+
+/** Overflow piece `index` (from 1) of a turn's user content (`u`) or of the answer of one attempt (`a2`). */
+export const turnPiecePath = (
+  turn: { conversationId: string; seq: number },
+  piece: { of: string; index: number },
+) => `${turnPath(turn.conversationId, turn.seq)}/parts/${piece.of}-${piece.index}`;
+
+export const messageGuardPath = (conversationId: string, messageId: string) =>
+  `${headPath(conversationId)}/messages/${messageId}`;
+
+export const historyPath = (conversationId: string, generation: number) =>
+  `${headPath(conversationId)}/histories/${padded(generation, GENERATION_DIGITS)}`;
+
+export const historiesCollection = (conversationId: string) =>
+  `${headPath(conversationId)}/histories`;
+
+export const compactionJobPath = (conversationId: string) =>
+  `${headPath(conversationId)}/jobs/compaction`;
+
+export const statusPath = (conversationId: string) => `${headPath(conversationId)}/public/status`;
+
+/** A stored tool output, named by the SHA-256 of its text; pieces count from 0. */
+export const blobPiecePath = (conversationId: string, piece: { sha256: string; index: number }) =>
+  `${headPath(conversationId)}/blobs/${piece.sha256}-${piece.index}`;
+
+export const CONVERSATIONS = 'conversations';
+
+export const turnId = (seq: number) => `t_${seq}`;
+export const answerId = (seq: number) => `m_${seq}`;
+
+/** The seq that a turn id (`t_17`) or an answer id (`m_17`) names, or undefined for anything else. */
+export function seqOfId(id: string, prefix: 't' | 'm'): number | undefined {
+  const match = /^([tm])_([1-9]\d{0,9})$/.exec(id);
+  return match && match[1] === prefix ? Number(match[2]) : undefined;
+}

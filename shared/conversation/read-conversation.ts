@@ -1,0 +1,133 @@
+import type { DocumentStore, StoredDocument } from '../ports.ts';
+import { decodeHead, type Head, type Versioned } from './head.ts';
+import { decodeHistory, type History } from './history.ts';
+import { headPath, historyPath, turnPath } from './paths.ts';
+import { decodeTurn, isTerminal, readTurnDocument, type Turn } from './turn.ts';
+
+/** How many documents one read asks for. */
+const READ_PAGE = 300;
+
+/** Finished turns and histories never change but by a new generation, so an instance may keep them. */
+export interface ConversationCache {
+  turn(epoch: string, seq: number): { turn: Turn; loadedAt: number } | undefined;
+  keepTurn(epoch: string, entry: { turn: Turn; loadedAt: number }): void;
+  history(epoch: string, generation: number): History | undefined;
+  keepHistory(epoch: string, history: History): void;
+}
+
+/** A cache that keeps nothing. */
+export const noCache: ConversationCache = {
+  turn: () => undefined,
+  keepTurn: () => undefined,
+  history: () => undefined,
+  keepHistory: () => undefined,
+};
+
+export async function readHead(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+): Promise<Versioned<Head> | undefined> {
+  const [document] = await store.get([headPath(conversationId)]);
+  return document && decodeHead(document);
+}
+
+async function getInPages(
+  store: Pick<DocumentStore, 'get'>,
+  paths: readonly string[],
+): Promise<(StoredDocument | undefined)[]> {
+  const found: (StoredDocument | undefined)[] = [];
+  for (let i = 0; i < paths.length; i += READ_PAGE)
+    found.push(...(await store.get(paths.slice(i, i + READ_PAGE))));
+  return found;
+}
+
+const pieceText = (piece: StoredDocument | undefined) => {
+  const text = piece?.fields['text'];
+  return typeof text === 'string' ? text : '';
+};
+
+/** Turns by seq with their overflow pieces, in the order asked for; missing ones are left out. */
+export async function readTurns(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  seqs: readonly number[],
+): Promise<Versioned<Turn>[]> {
+  const documents = await getInPages(
+    store,
+    seqs.map((seq) => turnPath(conversationId, seq)),
+  );
+  const turns = documents.flatMap((document) =>
+    document ? [readTurnDocument(conversationId, document)] : [],
+  );
+  const pieces = await getInPages(
+    store,
+    turns.flatMap(({ piecePaths }) => piecePaths),
+  );
+  let next = 0;
+  return turns.map((turn) => {
+    const own = pieces.slice(next, (next += turn.piecePaths.length));
+    return decodeTurn(turn, own.map(pieceText));
+  });
+}
+
+const isFresh = (head: Head, entry: { loadedAt: number } | undefined) =>
+  entry !== undefined && entry.loadedAt >= head.changedIn;
+
+export interface TurnRange {
+  conversationId: string;
+  head: Head;
+  fromSeq: number;
+  toSeq: number;
+}
+
+/** The turns of a range through the cache; only terminal turns are kept. */
+export async function readTurnRange(
+  source: { store: Pick<DocumentStore, 'get'>; cache: ConversationCache },
+  { conversationId, head, fromSeq, toSeq }: TurnRange,
+): Promise<Turn[]> {
+  const seqs = Array.from({ length: Math.max(0, toSeq - fromSeq + 1) }, (_, i) => fromSeq + i);
+  const cached = new Map<number, Turn>();
+  for (const seq of seqs) {
+    const entry = source.cache.turn(head.epoch, seq);
+    if (entry && isFresh(head, entry)) cached.set(seq, entry.turn);
+  }
+  const missing = seqs.filter((seq) => !cached.has(seq));
+  for (const { value: turn } of await readTurns(source.store, conversationId, missing)) {
+    cached.set(turn.seq, turn);
+    if (isTerminal(turn.state))
+      source.cache.keepTurn(head.epoch, { turn, loadedAt: head.generation });
+  }
+  return seqs.flatMap((seq) => cached.get(seq) ?? []);
+}
+
+/** The history document of a generation, or undefined for generation 0 and for one that is missing. */
+export async function readHistory(
+  source: { store: Pick<DocumentStore, 'get'>; cache: ConversationCache },
+  { conversationId, head, generation }: { conversationId: string; head: Head; generation: number },
+): Promise<History | undefined> {
+  if (generation === 0) return undefined;
+  const cached = source.cache.history(head.epoch, generation);
+  if (cached) return cached;
+  const [document] = await source.store.get([historyPath(conversationId, generation)]);
+  if (!document) return undefined;
+  const history = decodeHistory(document);
+  source.cache.keepHistory(head.epoch, history);
+  return history;
+}
+
+/** First turn that may still stand verbatim in the context. */
+export const firstTailSeq = ({ coveredThrough }: Head) =>
+  coveredThrough.contentIndex > 0 ? coveredThrough.seq : coveredThrough.seq + 1;
+
+/** History and terminal turns that the context of `head` is made of, up to `toSeq` (default: all). */
+export async function readContextParts(
+  source: { store: Pick<DocumentStore, 'get'>; cache: ConversationCache },
+  target: { conversationId: string; head: Head; toSeq?: number },
+): Promise<{ history: History | undefined; turns: Turn[] }> {
+  const { conversationId, head, toSeq = head.lastSeq } = target;
+  const [history, turns] = await Promise.all([
+    readHistory(source, { conversationId, head, generation: head.generation }),
+    readTurnRange(source, { conversationId, head, fromSeq: firstTailSeq(head), toSeq }),
+  ]);
+  return { history, turns: turns.filter(({ state }) => isTerminal(state)) };
+}

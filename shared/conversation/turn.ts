@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { errorStatuses } from '../errors.ts';
+import type { DocumentFields, StoredDocument, Write } from '../ports.ts';
+import { contentSchema, type Content } from './content.ts';
+import type { Versioned } from './head.ts';
+import { cutIntoPieces } from './json-pieces.ts';
+import { turnPiecePath } from './paths.ts';
+
+export const turnStateSchema = z.enum(['running', 'awaiting_tool', 'done', 'failed', 'cancelled']);
+export type TurnState = z.infer<typeof turnStateSchema>;
+
+/** What one answer cost. */
+export const turnUsageSchema = z.object({
+  promptTokens: z.number(),
+  cachedTokens: z.number(),
+  outputTokens: z.number(),
+  thoughtsTokens: z.number(),
+});
+export type TurnUsage = z.infer<typeof turnUsageSchema>;
+
+/** Why a turn failed, as it is replayed to a retry. */
+export const turnErrorSchema = z.object({
+  status: z.enum(errorStatuses),
+  reason: z.string(),
+  message: z.string(),
+  retryable: z.boolean(),
+});
+export type TurnError = z.infer<typeof turnErrorSchema>;
+
+const turnFieldsSchema = z.object({
+  schemaVersion: z.literal(1),
+  seq: z.number().int().positive(),
+  messageId: z.string(),
+  state: turnStateSchema,
+  /** Counts from 1; rises with every take-over. */
+  attempt: z.number().int().positive(),
+  /** Nonce of the instance that owns the attempt. */
+  producer: z.string(),
+  leaseUntil: z.date(),
+  createTime: z.date(),
+  finishTime: z.date().optional(),
+  /** Estimated tokens of the user content and of the answer, before calibration. */
+  tokens: z.object({ user: z.number(), answer: z.number() }),
+  usage: turnUsageSchema.optional(),
+  finishReason: z.string().optional(),
+  error: turnErrorSchema.optional(),
+  inContext: z.boolean(),
+  replaces: z.number().int().optional(),
+  cancelRequested: z.boolean().optional(),
+});
+
+const turnDocumentSchema = turnFieldsSchema.extend({
+  userJson: z.string(),
+  /** How many further pieces of userJson stand in `parts/u-{n}`. */
+  userPieces: z.number().int().nonnegative(),
+  answerJson: z.string(),
+  answerPieces: z.number().int().nonnegative(),
+});
+
+/** `conversations/{c}/turns/{seq}`: one user content and all that answers it. */
+export interface Turn extends z.infer<typeof turnFieldsSchema> {
+  user: Content;
+  /** Model and tool contents in order; empty until the turn has an answer. */
+  contents: Content[];
+}
+
+export const isTerminal = (state: TurnState) =>
+  state === 'done' || state === 'failed' || state === 'cancelled';
+
+const answerSchema = z.array(contentSchema);
+
+/** A turn document whose overflow pieces may still have to be read. */
+export interface TurnDocument extends Versioned<z.infer<typeof turnDocumentSchema>> {
+  /** Paths of the pieces, user content first; usually none. */
+  piecePaths: string[];
+}
+
+export function readTurnDocument(conversationId: string, document: StoredDocument): TurnDocument {
+  const value = turnDocumentSchema.parse(document.fields);
+  const pieces = (of: string, count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      turnPiecePath({ conversationId, seq: value.seq }, { of, index: i + 1 }),
+    );
+  return {
+    value,
+    updateTime: document.updateTime,
+    piecePaths: [
+      ...pieces('u', value.userPieces),
+      ...pieces(`a${value.attempt}`, value.answerPieces),
+    ],
+  };
+}
+
+/** Joins a turn document with its pieces (texts in the order of `piecePaths`). */
+export function decodeTurn(
+  document: TurnDocument,
+  pieces: readonly string[] = [],
+): Versioned<Turn> {
+  const { userJson, userPieces, answerJson, answerPieces: _, ...fields } = document.value;
+  const userText = userJson + pieces.slice(0, userPieces).join('');
+  const answerText = answerJson + pieces.slice(userPieces).join('');
+  return {
+    value: {
+      ...fields,
+      user: contentSchema.parse(JSON.parse(userText)),
+      contents: answerSchema.parse(JSON.parse(answerText)),
+    },
+    updateTime: document.updateTime,
+  };
+}
+
+const pieceWrites = (
+  turn: { conversationId: string; seq: number },
+  of: string,
+  pieces: readonly string[],
+): Write[] =>
+  pieces.map((text, i) => ({
+    op: 'create',
+    path: turnPiecePath(turn, { of, index: i + 1 }),
+    fields: { text },
+  }));
+
+/** The fields and overflow documents that store a new user content. */
+export function encodeUser(turn: { conversationId: string; seq: number }, user: Content) {
+  const [userJson = '', ...rest] = cutIntoPieces(JSON.stringify(user));
+  const fields: DocumentFields = { userJson, userPieces: rest.length };
+  return { fields, writes: pieceWrites(turn, 'u', rest) };
+}
+
+/** The fields and overflow documents that store the answer of one attempt. */
+export function encodeAnswer(
+  turn: { conversationId: string; seq: number; attempt: number },
+  contents: readonly Content[],
+) {
+  const [answerJson = '[]', ...rest] = cutIntoPieces(JSON.stringify(contents));
+  const fields: DocumentFields = { answerJson, answerPieces: rest.length };
+  return { fields, writes: pieceWrites(turn, `a${turn.attempt}`, rest) };
+}

@@ -1,0 +1,65 @@
+import type { ContextObject } from './context-object.ts';
+
+/** Token figures of one answer as the wire shows them. */
+export interface UsageView {
+  promptTokens: number;
+  cachedTokens: number;
+  outputTokens: number;
+}
+
+export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+
+/**
+ * The chunks of the AI SDK's UI message stream v1 that Recap sends. Any other type crashes `ai` 5, 6
+ * and 7, so what is ours travels as `data-*`.
+ */
+export type StreamChunk =
+  | {
+      type: 'start';
+      messageId: string;
+      messageMetadata: {
+        turnId: string;
+        conversationId: string;
+        generation: number;
+        replayed: boolean;
+      };
+    }
+  | { type: 'text-start'; id: string }
+  | { type: 'text-delta'; id: string; delta: string }
+  | { type: 'text-end'; id: string }
+  | { type: 'data-context'; id: 'ctx'; transient: true; data: ContextObject }
+  | { type: 'data-notice'; id: string; transient: true; data: { kind: string; message: string } }
+  | { type: 'error'; errorText: string }
+  | { type: 'abort' }
+  | {
+      type: 'finish';
+      finishReason: FinishReason;
+      messageMetadata: { usage?: UsageView; generation: number };
+    };
+
+/** One event of the stream. Ids rise by one within a turn; a collapsed replay may skip some. */
+export interface StreamFrame {
+  id: number;
+  chunk: StreamChunk;
+}
+
+/** How the wire names what the model gave as its reason to stop. */
+export function finishReasonOf(reason: string | undefined): FinishReason {
+  switch (reason) {
+    case 'STOP':
+      return 'stop';
+    case 'MAX_TOKENS':
+      return 'length';
+    case 'SAFETY':
+    case 'RECITATION':
+    case 'BLOCKLIST':
+    case 'PROHIBITED_CONTENT':
+    case 'SPII':
+    case 'BLOCKED_PROMPT':
+      return 'content-filter';
+    case undefined:
+      return 'error';
+    default:
+      return 'other';
+  }
+}

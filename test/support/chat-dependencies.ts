@@ -1,0 +1,46 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
+import { parseConfig } from '../../functions/src/config.ts';
+import { systemClock } from '../../functions/src/adapters/system-clock.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { noCache } from '../../shared/conversation/read-conversation.ts';
+import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+
+export interface PublishedEvent {
+  topic: string;
+  data: object;
+}
+
+/** Chat on the embedded store with a scripted model; everything can be replaced. */
+export function chatDependencies(
+  overrides: Partial<ChatDependencies> = {},
+  environment: Record<string, string> = {},
+): ChatDependencies & { published: PublishedEvent[] } {
+  const published: PublishedEvent[] = [];
+  return {
+    config: parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
+      ...environment,
+    }),
+    store: createMemoryDocumentStore(),
+    cache: noCache,
+    liveTurns: new Map(),
+    publisher: {
+      publish: (event) => {
+        published.push(event);
+        return Promise.resolve();
+      },
+    },
+    model: scriptedStreamer(textAnswer('Fine.')).model,
+    idTokens: { verify: () => Promise.resolve({ uid: 'u1', isAnonymous: false }) },
+    quota: { reserve: () => Promise.resolve() },
+    clock: systemClock,
+    randomness: { uuid: () => randomUUID() },
+    sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
+    logger: { log: () => undefined },
+    atCrashPoint: () => Promise.resolve(),
+    published,
+    ...overrides,
+  };
+}
