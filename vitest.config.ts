@@ -1,8 +1,22 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Set by `test/run.ts` when it found no emulators: their tests are left out, not skipped. */
+// oxlint-disable-next-line node/no-process-env -- the only way that a parent can tell it
+const withoutEmulators = process.env.RECAP_TEST_WITHOUT_EMULATORS === 'true';
+const emulatorTests = [
+  'test/**/*.firestore.test.ts',
+  'test/**/*.pubsub.test.ts',
+  'test/emulator/**',
+];
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(withoutEmulators ? emulatorTests : [])],
+    // Google's clients look for a metadata server otherwise, 5 s on the first call.
+    env: { METADATA_SERVER_DETECTION: 'none' },
+    // Concurrent tests wait for back-offs; they do not compute.
+    maxConcurrency: 25,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

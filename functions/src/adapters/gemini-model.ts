@@ -1,0 +1,196 @@
+import type { GoogleGenAI } from '@google/genai';
+import type {
+  ModelChunk,
+  ModelGenerator,
+  ModelRequest,
+  ModelResponse,
+  ModelStreamer,
+  Prompt,
+  TokenCounter,
+} from '../../../shared/ports.ts';
+import { type ModelCall, overloadedError, translateError } from './gemini-errors.ts';
+import { createLifeline } from './gemini-lifeline.ts';
+import { toCountParameters, toGenerateParameters } from './gemini-request.ts';
+import { isFinal, toModelResponse } from './gemini-response.ts';
+import { waitForRetry } from './gemini-retry.ts';
+
+export interface GeminiModelOptions {
+  /** Of the Gemini API. With `vertex` it is sent instead of Google credentials. */
+  apiKey?: string;
+  /** Vertex AI with the credentials of the surroundings. */
+  vertex?: { project: string; location: string };
+  /** Another server than Google's. On the Gemini API no key is needed then. */
+  baseUrl?: string;
+  /** Bound of one attempt from its start to the first event of a stream. */
+  firstEventTimeoutMs: number;
+  /** Bound of the silence between two events of a stream. */
+  eventIdleTimeoutMs: number;
+  /** Bound of one attempt of `generate` and `countTokens`. */
+  requestTimeoutMs: number;
+}
+
+type Client = () => Promise<GoogleGenAI>;
+
+/** The SDK costs a tenth of a second to load: it waits for the first call. */
+function lazyClient(options: GeminiModelOptions): Client {
+  const { vertex, baseUrl } = options;
+  const apiKey =
+    options.apiKey ?? (vertex === undefined && baseUrl !== undefined ? 'none' : undefined);
+  if (vertex === undefined && apiKey === undefined) {
+    throw new Error('a Gemini model needs an apiKey, vertex or a baseUrl');
+  }
+  let client: Promise<GoogleGenAI> | undefined;
+  const create = async (): Promise<GoogleGenAI> => {
+    const { GoogleGenAI: Sdk } = await import('@google/genai');
+    // No retryOptions: the SDK would retry without RetryInfo and after bytes were received.
+    const httpOptions = baseUrl === undefined ? {} : { baseUrl };
+    return new Sdk({ enterprise: vertex !== undefined, ...vertex, apiKey, httpOptions });
+  };
+  return () => (client ??= create());
+}
+
+/** Repeats `attempt` while its failure allows it. Throws AppErrors only. */
+async function withRetries<T>(
+  call: ModelCall,
+  signal: AbortSignal,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  for (let count = 0; ; count += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const failure = translateError(call, error);
+      await waitForRetry({ call, failure, attempt: count, signal });
+    }
+  }
+}
+
+interface Attempt {
+  call: ModelCall;
+  client: Client;
+  options: GeminiModelOptions;
+  signal: AbortSignal;
+}
+
+async function* streamOnce(
+  { call, client, options, signal }: Attempt,
+  request: ModelRequest,
+): AsyncGenerator<ModelChunk, void, undefined> {
+  const lifeline = createLifeline(call, signal);
+  try {
+    const open = async () => {
+      const { models } = await client();
+      const events = await models.generateContentStream(
+        toGenerateParameters(request, lifeline.signal),
+      );
+      return { events, first: await events.next() };
+    };
+    const { events, first } = await lifeline.within(open(), {
+      timeoutMs: options.firstEventTimeoutMs,
+      waitedFor: 'the first event',
+    });
+    const idle = { timeoutMs: options.eventIdleTimeoutMs, waitedFor: 'the next event' };
+    let isOver = false;
+    for (let next = first; !next.done; next = await lifeline.within(events.next(), idle)) {
+      const chunk = toModelResponse(call, next.value);
+      isOver ||= isFinal(chunk);
+      yield chunk;
+    }
+    if (!isOver) throw overloadedError(call, 'the stream ended without a finishReason');
+  } finally {
+    lifeline.release();
+  }
+}
+
+async function* stream(
+  attempt: Attempt,
+  request: ModelRequest,
+): AsyncGenerator<ModelChunk, void, undefined> {
+  const { call, signal } = attempt;
+  for (let count = 0; ; count += 1) {
+    let hasReceived = false;
+    try {
+      for await (const chunk of streamOnce(attempt, request)) {
+        hasReceived = true;
+        yield chunk;
+      }
+      return;
+    } catch (error) {
+      const failure = translateError(call, error);
+      // What was received has been passed on: a second attempt would say it twice.
+      if (hasReceived) throw failure;
+      await waitForRetry({ call, failure, attempt: count, signal });
+    }
+  }
+}
+
+async function generateOnce(
+  { call, client, options, signal }: Attempt,
+  request: ModelRequest,
+): Promise<ModelResponse> {
+  const lifeline = createLifeline(call, signal);
+  try {
+    const open = async () => {
+      const { models } = await client();
+      return models.generateContent(toGenerateParameters(request, lifeline.signal));
+    };
+    const limit = { timeoutMs: options.requestTimeoutMs, waitedFor: 'the answer' };
+    const response = toModelResponse(call, await lifeline.within(open(), limit));
+    if (isFinal(response)) return response;
+    throw overloadedError(call, 'the answer has no finishReason');
+  } finally {
+    lifeline.release();
+  }
+}
+
+async function countOnce(
+  { call, client, options, signal }: Attempt,
+  prompt: Prompt,
+): Promise<number> {
+  const lifeline = createLifeline(call, signal);
+  try {
+    const isVertex = options.vertex !== undefined;
+    const parameters = toCountParameters(prompt, { isVertex, signal: lifeline.signal });
+    if (parameters === undefined) return 0;
+    const open = async () => {
+      const { models } = await client();
+      return models.countTokens(parameters);
+    };
+    const limit = { timeoutMs: options.requestTimeoutMs, waitedFor: 'the count' };
+    const { totalTokens } = await lifeline.within(open(), limit);
+    if (totalTokens !== undefined) return totalTokens;
+    throw overloadedError(call, 'the answer has no totalTokens');
+  } finally {
+    lifeline.release();
+  }
+}
+
+/**
+ * Gemini over the Gemini API or Vertex AI, by the official SDK. Errors are those of the ports: at most two
+ * retries for quota, 5xx and network failures, and only while nothing of the answer was passed on.
+ * The caller's signal ends every wait. Leaving a stream early closes its connection. Throws an Error at
+ * once when the options name no server.
+ */
+export function createGeminiModel(
+  options: GeminiModelOptions,
+): ModelStreamer & ModelGenerator & TokenCounter {
+  const client = lazyClient(options);
+  return {
+    stream: (request, signal) => {
+      const { model, promptId } = request;
+      const call: ModelCall = { operation: 'stream', model, promptId };
+      return stream({ call, client, options, signal }, request);
+    },
+    generate: (request, signal) => {
+      const { model, promptId } = request;
+      const call: ModelCall = { operation: 'generate', model, promptId };
+      return withRetries(call, signal, () =>
+        generateOnce({ call, client, options, signal }, request),
+      );
+    },
+    countTokens: (prompt, signal) => {
+      const call: ModelCall = { operation: 'countTokens', model: prompt.model, promptId: 'count' };
+      return withRetries(call, signal, () => countOnce({ call, client, options, signal }, prompt));
+    },
+  };
+}

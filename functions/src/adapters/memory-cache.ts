@@ -1,0 +1,38 @@
+import { LRUCache } from 'lru-cache';
+import type { History } from '../../../shared/conversation/history.ts';
+import { noCache, type ConversationCache } from '../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../shared/conversation/turn.ts';
+
+type TurnEntry = { turn: Turn; loadedAt: number };
+
+/** Bytes of one UTF-16 unit; the JSON of an entry is close to what its strings take in memory. */
+const UNIT_BYTES = 2;
+
+const sizeBytes = (value: unknown) => Math.max(1, JSON.stringify(value).length * UNIT_BYTES);
+
+/**
+ * Finished turns and histories of an instance, least recently used out first, together at most
+ * `maxBytes` (estimated by their JSON). Keys begin with the epoch, so that a conversation id that comes
+ * back with another owner finds nothing. 0 bytes: keeps nothing.
+ */
+export function createMemoryCache({ maxBytes }: { maxBytes: number }): ConversationCache {
+  if (maxBytes <= 0) return noCache;
+  const turns = new LRUCache<string, TurnEntry>({
+    maxSize: Math.max(1, Math.floor(maxBytes / 2)),
+    sizeCalculation: sizeBytes,
+  });
+  const histories = new LRUCache<string, History>({
+    maxSize: Math.max(1, Math.floor(maxBytes / 2)),
+    sizeCalculation: sizeBytes,
+  });
+  return {
+    turn: (epoch, seq) => turns.get(`${epoch}/${seq}`),
+    keepTurn: (epoch, entry) => {
+      turns.set(`${epoch}/${entry.turn.seq}`, entry);
+    },
+    history: (epoch, generation) => histories.get(`${epoch}/${generation}`),
+    keepHistory: (epoch, history) => {
+      histories.set(`${epoch}/${history.generation}`, history);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+import { AppError } from '../../../shared/errors.ts';
+
+/** A token with an unknown key id asks for new keys, but not more often than this. */
+const KEYS_COOLDOWN_MS = 30_000;
+const KEYS_TIMEOUT_MS = 5_000;
+
+export const remoteKeys = (url: string): JWTVerifyGetKey =>
+  createRemoteJWKSet(new URL(url), {
+    cooldownDuration: KEYS_COOLDOWN_MS,
+    timeoutDuration: KEYS_TIMEOUT_MS,
+  });
+
+export const isExpired = (error: unknown) => error instanceof errors.JWTExpired;
+
+/** Errors of jose that say something about the token; all others are about fetching the keys. */
+export const isAboutToken = (error: unknown) =>
+  error instanceof errors.JWTExpired ||
+  error instanceof errors.JWTClaimValidationFailed ||
+  error instanceof errors.JWTInvalid ||
+  error instanceof errors.JWSInvalid ||
+  error instanceof errors.JWSSignatureVerificationFailed ||
+  error instanceof errors.JWKSNoMatchingKey ||
+  error instanceof errors.JOSEAlgNotAllowed ||
+  error instanceof errors.JOSENotSupported;
+
+/** The keys could not be had: the caller may be right, so this is no 401. */
+export const keysUnavailable = (cause: unknown) =>
+  new AppError({
+    status: 'UNAVAILABLE',
+    reason: 'KEYS_UNAVAILABLE',
+    message: 'the keys that sign tokens could not be fetched',
+    publicMessage: 'Sign-in cannot be checked right now. Try again in a moment.',
+    retryable: true,
+    retryAfterMs: 1_000,
+    cause,
+  });

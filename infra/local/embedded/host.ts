@@ -1,0 +1,85 @@
+import type { Server } from 'node:http';
+import { createDependencies, type Overrides } from '../../../functions/src/dependencies.ts';
+import { parseConfig } from '../../../functions/src/config.ts';
+import { registerFunctions } from '../../../functions/src/register.ts';
+import type { DocumentStore } from '../../../shared/ports.ts';
+import { chooseFreePort } from '../free-port.ts';
+import { serveFunctions } from '../function-host.ts';
+import { deployedPushSettings, type PushSettings } from '../push-settings.ts';
+import { localProjectId } from '../stack-environment.ts';
+import { createMemoryBus, type MemoryBus } from './memory-bus.ts';
+import { createMemoryDocumentStore } from './memory-document-store.ts';
+
+export interface EmbeddedHostOptions {
+  /** What the functions read in place of `process.env`; see `stackEnvironment`. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** 0 or absent: any free port. */
+  ports?: { chat: number; compaction: number };
+  push?: Partial<PushSettings>;
+  overrides?: Overrides;
+}
+
+export interface EmbeddedHost {
+  chatUrl: string;
+  compactionUrl: string;
+  store: DocumentStore;
+  bus: MemoryBus;
+  stop(): Promise<void>;
+}
+
+async function close(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  await promise;
+}
+
+function createBus(compactionUrl: string, push: PushSettings): MemoryBus {
+  return createMemoryBus({
+    subscriptions: [
+      {
+        topic: 'compaction',
+        name: `projects/${localProjectId}/subscriptions/recap-compaction`,
+        endpoint: compactionUrl,
+        ackDeadlineMs: push.ackDeadlineSeconds * 1_000,
+        minBackoffMs: push.minBackoffSeconds * 1_000,
+        maxBackoffMs: push.maxBackoffSeconds * 1_000,
+        maxDeliveryAttempts: push.maxDeliveryAttempts,
+      },
+    ],
+  });
+}
+
+/**
+ * Both functions in this process, over one store and one bus in memory; the bus pushes over HTTP as
+ * Pub/Sub does. What is stored ends with the process. Throws AppError INVALID_CONFIGURATION.
+ */
+export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<EmbeddedHost> {
+  const reserved = new Set<number>();
+  const chatPort = await chooseFreePort(options.ports?.chat ?? 0, reserved);
+  const compactionPort = await chooseFreePort(options.ports?.compaction ?? 0, reserved);
+  const chatUrl = `http://127.0.0.1:${chatPort}`;
+  const compactionUrl = `http://127.0.0.1:${compactionPort}`;
+  const store = options.overrides?.store ?? createMemoryDocumentStore();
+  const bus = createBus(compactionUrl, { ...deployedPushSettings, ...options.push });
+  registerFunctions(
+    createDependencies(parseConfig(options.environment), {
+      publisher: bus,
+      ...options.overrides,
+      store,
+    }),
+  );
+  const servers = await serveFunctions([
+    { target: 'chat', port: chatPort },
+    { target: 'compaction', port: compactionPort },
+  ]);
+  return {
+    chatUrl,
+    compactionUrl,
+    store,
+    bus,
+    stop: async () => {
+      await Promise.all([bus.close(), ...servers.map(close)]);
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { push, pushBody, type BusMessage } from './push-delivery.ts';
+
+/** Defaults as in the deployed subscription. */
+const DEFAULTS = {
+  ackDeadlineMs: 600_000,
+  minBackoffMs: 10_000,
+  maxBackoffMs: 600_000,
+  maxDeliveryAttempts: 8,
+  maxInFlight: 2,
+  duplicates: 0,
+};
+
+export interface PushSubscriptionOptions {
+  /** Full name, as it stands in the push body: `projects/demo-recap/subscriptions/compaction`. */
+  name: string;
+  /** Where the pushes go, e.g. `http://127.0.0.1:8081/`. */
+  endpoint: string;
+  /** A push that is not answered in this time counts as refused. Default 600 s. */
+  ackDeadlineMs?: number;
+  /** Wait after the first refusal; it doubles with each further one. Default 10 s. */
+  minBackoffMs?: number;
+  /** Default 600 s. */
+  maxBackoffMs?: number;
+  /** After this many refused pushes a message becomes a dead letter. Default 8. */
+  maxDeliveryAttempts?: number;
+  /** Pushes at the same time. Default 2, as the emulator does on two cores. */
+  maxInFlight?: number;
+  /** Each message is delivered this many times more, acknowledged or not. Default 0. */
+  duplicates?: number;
+}
+
+export interface DeadLetter {
+  message: BusMessage;
+  subscription: string;
+  deliveryAttempts: number;
+}
+
+/** Delivers messages to one endpoint until each is acknowledged, dead, or the subscription is closed. */
+export class PushSubscription {
+  readonly deadLetters: DeadLetter[] = [];
+  readonly #options: Required<PushSubscriptionOptions>;
+  readonly #closing = new AbortController();
+  readonly #deliveries = new Set<Promise<void>>();
+  readonly #waiting: (() => void)[] = [];
+  #inFlight = 0;
+
+  constructor(options: PushSubscriptionOptions) {
+    this.#options = { ...DEFAULTS, ...options };
+  }
+
+  enqueue(message: BusMessage): void {
+    for (let copy = 0; copy <= this.#options.duplicates; copy += 1) {
+      const delivery = this.#deliver(message).finally(() => this.#deliveries.delete(delivery));
+      this.#deliveries.add(delivery);
+    }
+  }
+
+  /** Resolves when nothing is queued, in flight or waiting for a further try. */
+  async idle(): Promise<void> {
+    while (this.#deliveries.size > 0) await Promise.all(this.#deliveries);
+  }
+
+  /** Cuts what is in flight and forgets the rest; resolves when nothing runs any more. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const resume of this.#waiting.splice(0)) resume();
+    await this.idle();
+  }
+
+  async #deliver(message: BusMessage): Promise<void> {
+    const { maxDeliveryAttempts, name } = this.#options;
+    for (let attempt = 1; attempt <= maxDeliveryAttempts; attempt += 1) {
+      if (attempt > 1) await this.#backOff(attempt - 1);
+      const isAcknowledged = await this.#push(message);
+      if (isAcknowledged || this.#closing.signal.aborted) return;
+    }
+    this.deadLetters.push({ message, subscription: name, deliveryAttempts: maxDeliveryAttempts });
+  }
+
+  async #backOff(refusals: number): Promise<void> {
+    const { minBackoffMs, maxBackoffMs } = this.#options;
+    const delayMs = Math.min(minBackoffMs * 2 ** (refusals - 1), maxBackoffMs);
+    // The only rejection is that of the signal, which #push sees itself.
+    await wait(delayMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+  }
+
+  async #push(message: BusMessage): Promise<boolean> {
+    await this.#enter();
+    try {
+      if (this.#closing.signal.aborted) return false;
+      return await this.#pushInTime(pushBody(message, this.#options.name));
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#inFlight < this.#options.maxInFlight || this.#closing.signal.aborted) {
+      this.#inFlight += 1;
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  /** Hands the place to who waits longest, so that nobody slips in between. */
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#inFlight -= 1;
+    else next();
+  }
+
+  async #pushInTime(body: string): Promise<boolean> {
+    const late = new AbortController();
+    const timer = setTimeout(() => {
+      late.abort();
+    }, this.#options.ackDeadlineMs);
+    try {
+      const signal = AbortSignal.any([this.#closing.signal, late.signal]);
+      return await push(this.#options.endpoint, body, signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

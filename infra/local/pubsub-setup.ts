@@ -1,0 +1,135 @@
+import { z } from 'zod';
+
+/** Where the emulator listens, and in which project. */
+export interface PubSubPlace {
+  /** `host:port`, as in PUBSUB_EMULATOR_HOST. */
+  pubsubHost: string;
+  projectId: string;
+}
+
+export interface PushSetup extends PubSubPlace {
+  topicId: string;
+  subscriptionId: string;
+  pushEndpoint: string;
+  /** 10 to 600. */
+  ackDeadlineSeconds: number;
+  minBackoffSeconds: number;
+  maxBackoffSeconds: number;
+  /** With it, the topic is created together with a pull subscription of the same id. */
+  deadLetterTopicId?: string;
+  /** 5 to 100; Pub/Sub's own default is 5. */
+  maxDeliveryAttempts?: number;
+}
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+const pulledSchema = z.object({
+  receivedMessages: z
+    .array(
+      z.object({
+        ackId: z.string(),
+        message: z.object({
+          data: z.string().default(''),
+          attributes: z.record(z.string(), z.string()).default({}),
+        }),
+      }),
+    )
+    .default([]),
+});
+
+/**
+ * Creates a topic with a push subscription on the Pub/Sub emulator. What is there already stays; an existing
+ * subscription gets the new endpoint and keeps its other settings. Throws Error when the emulator
+ * refuses or does not answer within 10 s.
+ */
+export async function createTopicAndPushSubscription(setup: PushSetup): Promise<void> {
+  const deadLetterPolicy = await createDeadLetters(setup);
+  await create(setup, `topics/${setup.topicId}`, {});
+  const subscription = `subscriptions/${setup.subscriptionId}`;
+  const pushConfig = { pushEndpoint: setup.pushEndpoint };
+  const isNew = await create(setup, subscription, {
+    topic: fullName(setup, `topics/${setup.topicId}`),
+    pushConfig,
+    ackDeadlineSeconds: setup.ackDeadlineSeconds,
+    retryPolicy: {
+      minimumBackoff: `${setup.minBackoffSeconds}s`,
+      maximumBackoff: `${setup.maxBackoffSeconds}s`,
+    },
+    ...(deadLetterPolicy && { deadLetterPolicy }),
+  });
+  if (isNew) return;
+  const path = `${subscription}:modifyPushConfig`;
+  await expectOk(await send(setup, { method: 'POST', path, body: { pushConfig } }), path);
+}
+
+/** Creates a topic without subscriptions; one that is there already stays. Throws like the above. */
+export async function createTopic(place: PubSubPlace, topicId: string): Promise<void> {
+  await create(place, `topics/${topicId}`, {});
+}
+
+/** Takes up to 100 messages from a pull subscription (dead letters, for instance) and acknowledges them. */
+export async function pullMessages(
+  place: PubSubPlace,
+  subscriptionId: string,
+): Promise<{ data: string; attributes: Record<string, string> }[]> {
+  const path = `subscriptions/${subscriptionId}:pull`;
+  const body = { maxMessages: 100, returnImmediately: true };
+  const pulled = await expectOk(await send(place, { method: 'POST', path, body }), path);
+  const { receivedMessages } = pulledSchema.parse(pulled);
+  if (receivedMessages.length === 0) return [];
+  const acknowledge = `subscriptions/${subscriptionId}:acknowledge`;
+  const ackIds = receivedMessages.map(({ ackId }) => ackId);
+  await expectOk(
+    await send(place, { method: 'POST', path: acknowledge, body: { ackIds } }),
+    acknowledge,
+  );
+  return receivedMessages.map(({ message }) => message);
+}
+
+async function createDeadLetters(setup: PushSetup): Promise<object | undefined> {
+  if (setup.deadLetterTopicId === undefined) return undefined;
+  const topic = `topics/${setup.deadLetterTopicId}`;
+  await create(setup, topic, {});
+  await create(setup, `subscriptions/${setup.deadLetterTopicId}`, {
+    topic: fullName(setup, topic),
+  });
+  return {
+    deadLetterTopic: fullName(setup, topic),
+    ...(setup.maxDeliveryAttempts !== undefined && {
+      maxDeliveryAttempts: setup.maxDeliveryAttempts,
+    }),
+  };
+}
+
+/** True when the resource was made, false when it was there. */
+async function create(place: PubSubPlace, path: string, body: object): Promise<boolean> {
+  const response = await send(place, { method: 'PUT', path, body });
+  if (response.status === 409) {
+    await response.arrayBuffer();
+    return false;
+  }
+  await expectOk(response, path);
+  return true;
+}
+
+async function send(
+  place: PubSubPlace,
+  request: { method: string; path: string; body: object },
+): Promise<Response> {
+  return fetch(`http://${place.pubsubHost}/v1/${fullName(place, request.path)}`, {
+    method: request.method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(request.body),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+  });
+}
+
+async function expectOk(response: Response, path: string): Promise<unknown> {
+  const text = await response.text();
+  if (!response.ok) throw new Error(`the Pub/Sub emulator refused ${path}: ${text}`);
+  return text === '' ? {} : JSON.parse(text);
+}
+
+function fullName({ projectId }: PubSubPlace, path: string): string {
+  return `projects/${projectId}/${path}`;
+}

@@ -1,0 +1,134 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createMemoryBus, type MemoryBus } from '../../infra/local/embedded/memory-bus.ts';
+import type { PushSubscriptionOptions } from '../../infra/local/embedded/push-subscription.ts';
+import { openPushEndpoint, type PushEndpoint } from '../support/push-endpoint.ts';
+import { describeEventBus, type BusSettings, type OpenedBus } from './event-bus.suite.ts';
+
+const subscription = 'projects/demo-recap/subscriptions/compaction';
+
+const timings = { ackDeadlineMs: 300, minBackoffMs: 30, maxBackoffMs: 60, maxDeliveryAttempts: 5 };
+
+async function openMemoryBus(settings: BusSettings): Promise<OpenedBus> {
+  const bus = createMemoryBus({
+    subscriptions: [{ topic: 'compaction', name: subscription, ...settings }],
+  });
+  return {
+    publisher: bus,
+    subscription,
+    deadLetters: async () => bus.deadLetters().map(({ message }) => message.data),
+    close: async () => bus.close(),
+  };
+}
+
+describeEventBus('in memory', { timings, open: openMemoryBus });
+
+describe('in-process bus', () => {
+  async function start(
+    answer: Parameters<typeof openPushEndpoint>[0],
+    settings: Partial<PushSubscriptionOptions> = {},
+  ): Promise<{ bus: MemoryBus; endpoint: PushEndpoint }> {
+    const endpoint = await openPushEndpoint(answer);
+    const bus = createMemoryBus({
+      subscriptions: [
+        {
+          topic: 'compaction',
+          name: subscription,
+          endpoint: endpoint.url,
+          minBackoffMs: 5,
+          ...settings,
+        },
+      ],
+    });
+    onTestFinished(async () => {
+      await bus.close();
+      await endpoint.close();
+    });
+    return { bus, endpoint };
+  }
+
+  test('delivers duplicates on demand', async () => {
+    const { bus, endpoint } = await start(() => 204, { duplicates: 2 });
+
+    await bus.publish({ topic: 'compaction', data: { a: 1 } });
+    await bus.idle();
+
+    const bodies = new Set(endpoint.received.map(({ body }) => body));
+    expect(endpoint.received).toHaveLength(3);
+    expect(bodies.size).toBe(1);
+  });
+
+  test('pushes two events at a time', async () => {
+    const { bus, endpoint } = await start(async () => {
+      await wait(5);
+      return 204;
+    });
+
+    for (let n = 0; n < 12; n += 1) await bus.publish({ topic: 'compaction', data: { n } });
+    await bus.idle();
+
+    expect(endpoint.received).toHaveLength(12);
+    expect(endpoint.mostInFlight()).toBe(2);
+  });
+
+  test('doubles its back-off up to the largest', async () => {
+    const { bus, endpoint } = await start(() => 500, {
+      minBackoffMs: 20,
+      maxBackoffMs: 80,
+      maxDeliveryAttempts: 5,
+    });
+
+    await bus.publish({ topic: 'compaction', data: {} });
+    await bus.idle();
+
+    const times = endpoint.received.map(({ atMs }) => atMs);
+    const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
+    [20, 40, 80, 80].forEach((leastMs, index) => {
+      expect(gaps[index]).toBeGreaterThan(leastMs - 2);
+    });
+    expect(gaps[3]).toBeLessThan(160);
+  });
+
+  test('makes a dead letter after eight pushes when nothing else is set', async () => {
+    const { bus, endpoint } = await start(() => 500, { maxBackoffMs: 5 });
+
+    await bus.publish({ topic: 'compaction', data: {} });
+    await bus.idle();
+
+    expect(endpoint.received).toHaveLength(8);
+    expect(bus.deadLetters()).toMatchObject([{ subscription, deliveryAttempts: 8 }]);
+  });
+
+  test('keeps trying while nobody listens', async () => {
+    const { bus, endpoint } = await start(() => 204, { maxBackoffMs: 5 });
+    await endpoint.close();
+
+    await bus.publish({ topic: 'compaction', data: {} });
+    await bus.idle();
+
+    expect(bus.deadLetters()).toHaveLength(1);
+  });
+
+  test('close ends pushes in flight, queued ones and back-offs, without dead letters', async () => {
+    const { bus, endpoint } = await start((_push, index) => (index === 0 ? 500 : null), {
+      minBackoffMs: 60_000,
+    });
+    for (const n of [1, 2, 3, 4]) await bus.publish({ topic: 'compaction', data: { n } });
+    await endpoint.untilReceived(3, 5_000);
+
+    await bus.close();
+
+    expect(endpoint.received).toHaveLength(3);
+    expect(bus.deadLetters()).toEqual([]);
+  });
+
+  test('refuses events after close', async () => {
+    const { bus } = await start(() => 204);
+    await bus.close();
+
+    await expect(bus.publish({ topic: 'compaction', data: {} })).rejects.toMatchObject({
+      reason: 'EVENT_BUS_UNAVAILABLE',
+      retryable: true,
+    });
+  });
+});

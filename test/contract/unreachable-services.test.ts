@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
+import { createPubSubEventPublisher } from '../../functions/src/adapters/pubsub-event-publisher.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
+
+/** A server that takes connections and never says a word. */
+const sockets = new Set<Socket>();
+const silent = createServer((socket) => {
+  sockets.add(socket);
+  socket.on('error', () => {});
+});
+const silentHost = await listen(silent);
+
+const refusing = createServer();
+const refusingHost = await listen(refusing);
+await once(refusing.close(), 'close');
+
+afterAll(() => {
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+});
+
+async function listen(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  return `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+}
+
+/** The SDKs read their hosts from the environment when they are first used; this file runs in a process of its own. */
+function setHosts(host: string): void {
+  process.env.FIRESTORE_EMULATOR_HOST = host;
+  process.env.PUBSUB_EMULATOR_HOST = host;
+}
+
+const projectId = 'demo-unreachable';
+const topicIds = { compaction: 'compaction', events: 'events' };
+
+const operations: [string, (store: DocumentStore) => Promise<unknown>][] = [
+  ['get', (store) => store.get(['a/b'])],
+  ['commit', (store) => store.commit([{ op: 'create', path: 'a/b', fields: {} }])],
+  ['query', (store) => store.query({ collection: 'a', limit: 1 })],
+];
+
+describe.each([
+  ['that does not answer', silentHost],
+  ['that refuses connections', refusingHost],
+])('a service %s', (_name, host) => {
+  test.each(operations)('%s ends with STORE_UNAVAILABLE at its deadline', async (_op, run) => {
+    setHosts(host);
+    const store = createFirestoreDocumentStore({ projectId, deadlineMs: 400 });
+    // The first call also loads the SDK.
+    await run(store).catch(() => {});
+    const startedAt = performance.now();
+
+    await expect(run(store)).rejects.toMatchObject({
+      reason: 'STORE_UNAVAILABLE',
+      retryable: true,
+    });
+
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+  });
+
+  test('publish ends with EVENT_BUS_UNAVAILABLE at its deadline', async () => {
+    setHosts(host);
+    const publisher = createPubSubEventPublisher({ projectId, topicIds, deadlineMs: 400 });
+    await publisher.publish({ topic: 'events', data: {} }).catch(() => {});
+    const startedAt = performance.now();
+
+    await expect(publisher.publish({ topic: 'events', data: {} })).rejects.toMatchObject({
+      reason: 'EVENT_BUS_UNAVAILABLE',
+      retryable: true,
+    });
+
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+  });
+});

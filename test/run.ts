@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { startEmulators, type Emulators } from '../infra/local/emulators.ts';
+
+/**
+ * What `npm test` runs: the emulators once, then vitest with the arguments given, and at the end which
+ * backends the tests have run on. The exit status is that of vitest. Without emulators their tests are
+ * left out and named; with CI=true that is a failure.
+ */
+async function main(): Promise<number> {
+  const emulators = await startEmulators({ log: console.log });
+  if ('missing' in emulators) {
+    console.error(emulators.missing);
+    if (process.env.CI === 'true') return 1;
+    const status = await runVitest({ RECAP_TEST_WITHOUT_EMULATORS: 'true' });
+    console.log('backends: memory');
+    console.log('not run: Firestore emulator, Pub/Sub emulator, both functions on the emulators');
+    console.log(emulators.missing);
+    return status;
+  }
+  try {
+    const status = await runVitest(environmentOf(emulators));
+    const { source } = emulators;
+    console.log(`backends: memory, Firestore emulator (${source}), Pub/Sub emulator (${source})`);
+    return status;
+  } finally {
+    await emulators.stop();
+  }
+}
+
+function environmentOf(emulators: Emulators): Record<string, string> {
+  return {
+    FIRESTORE_EMULATOR_HOST: emulators.firestoreHost,
+    PUBSUB_EMULATOR_HOST: emulators.pubsubHost,
+    GOOGLE_CLOUD_PROJECT: 'demo-recap',
+    METADATA_SERVER_DETECTION: 'none',
+  };
+}
+
+async function runVitest(environment: Record<string, string>): Promise<number> {
+  const packageFile = createRequire(import.meta.url).resolve('vitest/package.json');
+  const command = join(dirname(packageFile), 'vitest.mjs');
+  const child = spawn(process.execPath, [command, 'run', ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, ...environment },
+  });
+  // Ctrl-C goes to vitest as well; we wait for it, then stop the emulators.
+  const leaveToVitest = (signal: NodeJS.Signals): void => {
+    child.kill(signal);
+  };
+  process.on('SIGINT', leaveToVitest).on('SIGTERM', leaveToVitest);
+  const exit: unknown[] = await once(child, 'exit');
+  process.off('SIGINT', leaveToVitest).off('SIGTERM', leaveToVitest);
+  return typeof exit[0] === 'number' ? exit[0] : 1;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+
+export interface ReceivedPush {
+  method: string | undefined;
+  headers: IncomingHttpHeaders;
+  /** The whole body, as text. */
+  body: string;
+  /** When it had arrived, in milliseconds of performance.now(). */
+  atMs: number;
+}
+
+export interface PushEndpoint {
+  url: string;
+  received: readonly ReceivedPush[];
+  /** The highest number of pushes that waited for their answer at one time. */
+  mostInFlight(): number;
+  /** Waits until `count` pushes have arrived. Throws Error after `timeoutMs`. */
+  untilReceived(count: number, timeoutMs: number): Promise<void>;
+  /** Cuts every connection, also those that wait for an answer. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** A local HTTP server that records every push and answers with what `answer` gives: a status, or null for no answer at all. */
+export async function openPushEndpoint(
+  answer: (push: ReceivedPush, index: number) => Promise<number | null> | number | null,
+): Promise<PushEndpoint> {
+  const received: ReceivedPush[] = [];
+  const unanswered = new Set<ServerResponse>();
+  let most = 0;
+  const server = createServer((request, response) => {
+    unanswered.add(response);
+    most = Math.max(most, unanswered.size);
+    response.once('close', () => unanswered.delete(response));
+    void (async () => {
+      const body = (await buffer(request)).toString();
+      const { method, headers } = request;
+      const push = { method, headers, body, atMs: performance.now() };
+      const index = received.push(push) - 1;
+      const status = await answer(push, index);
+      if (status !== null) response.writeHead(status).end();
+    })();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+
+  return {
+    url: `http://127.0.0.1:${port}/push`,
+    received,
+    mostInFlight: () => most,
+    async untilReceived(count, timeoutMs) {
+      const giveUpAt = performance.now() + timeoutMs;
+      while (received.length < count) {
+        if (performance.now() > giveUpAt) {
+          throw new Error(`${received.length} of ${count} pushes arrived in ${timeoutMs} ms`);
+        }
+        await wait(10);
+      }
+    },
+    cut() {
+      server.closeAllConnections();
+    },
+    async close() {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}
