@@ -1,0 +1,60 @@
+/**
+ * Negated and standing instructions, in the languages of the test conversations: orders ("never …", "please
+ * do not …"), duties ("you must not …") and what the speaker refuses; not every "don't" of small talk.
+ */
+const rulePatterns: readonly RegExp[] = [
+  /(?:^|[.,;:!–-]\s*|\b(?:please|and|but|so|then|we|you|that)\s+)(?:never|don['’]?t|do not|avoid|always)\b/i,
+  /\b(?:must not|mustn['’]?t|should not|shouldn['’]?t|may not|must never|should never|not allowed)\b/i,
+  /\bI (?:never|can['’]?t|cannot|(?:do not|don['’]?t) (?:eat|drink|want|use|take|allow))\b/i,
+  /\b(?:nunca|jamás|niemals|auf keinen Fall|jamais|никогда|нельзя)\b/iu,
+  /不要|别|不能|勿|禁止|しないで|ないでください|てはいけ|하지\s?마|지\s?마|금지|말아/u,
+];
+
+/** What can be checked in a sentence, each kind on its own. Heuristics: too many rather than too few. */
+const factPatterns: readonly RegExp[] = [
+  /https?:\/\/\S+/g,
+  /[\w.+-]+@[\w-]+\.[\w.-]+/g,
+  /(?<![\w/])(?:~|\.{1,2})?\/?(?:[\w.-]+\/)+[\w-]+\.\w+|(?<![\w/.])\/[\w.-]+(?:\/[\w.-]+)+/g,
+  /\b[\w-]+\.(?:ts|js|py|json|md|yaml|yml|txt|go|rs|java|html|css|sh|pdf|csv)\b/g,
+  /\b[A-Z]{2,}-?\d[\w-]*|\b[A-Z][A-Z0-9]{4,}\b/g,
+  /\b[a-zA-Z0-9]+(?:_[a-zA-Z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b/g,
+  /\d+(?:[.,:/-]\d+)*/g,
+  /["“「『][^"”」』]{2,80}["”」』]|`[^`]{2,80}`|《[^》]{1,60}》/g,
+  /[一二三四五六七八九十百千万两]+(?:年|月|日|号|点|时|時|元|円|分|个|人|岁|歳)/gu,
+];
+
+/** Names count less than the rest: chat calls people by name where nothing is said. */
+const namePatterns: readonly RegExp[] = [
+  /(?<=[\p{Ll}\p{N},;:)"”]\s)\p{Lu}\p{Ll}+(?:\s\p{Lu}\p{Ll}+)*/gu,
+  /[ァ-ヴー]{3,}/gu,
+];
+const nameWeight = 0.25;
+
+const pathPattern =
+  /(?:[\w.-]+\/)+[\w-]+\.\w+|(?<![\w/.:])\/[\w.-]+(?:\/[\w.-]+)+|\b[\w-]+\.(?:ts|js|py|json|md|yaml|yml|go|rs|java)\b/;
+
+function countMatches(sentence: string, patterns: readonly RegExp[]): number {
+  return patterns.reduce((sum, pattern) => sum + (sentence.match(pattern)?.length ?? 0), 0);
+}
+
+/**
+ * How much there is to check in a sentence: 1 for each number, date, contact, path, identifier, quote or
+ * negation, a quarter for a name; 0 when there is nothing.
+ */
+export function weighFacts(sentence: string): number {
+  return (
+    countMatches(sentence, factPatterns) +
+    nameWeight * countMatches(sentence, namePatterns) +
+    (isNegated(sentence) ? 1 : 0)
+  );
+}
+
+/** Whether a sentence forbids, or sets a standing rule. */
+export function isNegated(sentence: string): boolean {
+  return rulePatterns.some((pattern) => pattern.test(sentence));
+}
+
+/** Whether a sentence names a file. */
+export function namesPath(sentence: string): boolean {
+  return pathPattern.test(sentence);
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import type { Candidate } from './candidates.ts';
+import { routeSections } from './snapshot-xml.ts';
+
+const nodeSchema = z.looseObject({
+  $ref: z.string().optional(),
+  $defs: z.record(z.string(), z.unknown()).optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+  required: z.array(z.string()).optional(),
+  items: z.unknown().optional(),
+  enum: z.array(z.unknown()).optional(),
+  const: z.unknown().optional(),
+  anyOf: z.array(z.unknown()).optional(),
+  oneOf: z.array(z.unknown()).optional(),
+  minItems: z.number().optional(),
+  minimum: z.number().optional(),
+});
+type Node = z.infer<typeof nodeSchema>;
+
+/** What a filled schema says. */
+export interface Filling {
+  /** For a string property named `scratchpad`. */
+  scratchpad: string;
+  /** For every other string. */
+  text: string;
+  /** For an array named `operations`: one `add` operation each. */
+  items: readonly Candidate[];
+}
+
+interface Place {
+  root: Node;
+  name: string;
+  filling: Filling;
+}
+
+function read(schema: unknown, root: Node): Node {
+  const node = nodeSchema.catch({}).parse(schema ?? {});
+  const name = node.$ref?.split('/').at(-1);
+  return name === undefined ? node : nodeSchema.catch({}).parse(root.$defs?.[name] ?? {});
+}
+
+function typeOf(node: Node): string {
+  const types = Array.isArray(node.type) ? node.type : [node.type ?? ''];
+  const type = types.find((each) => each.toLowerCase() !== 'null')?.toLowerCase() ?? '';
+  if (type !== '') return type;
+  if (node.properties !== undefined) return 'object';
+  return node.items === undefined ? 'string' : 'array';
+}
+
+function alternatives(node: Node, root: Node): Node[] {
+  const variants = node.anyOf ?? node.oneOf;
+  return variants === undefined ? [node] : variants.map((variant) => read(variant, root));
+}
+
+function admits(schema: unknown, value: string, root: Node): boolean {
+  const node = read(schema, root);
+  if (node.const !== undefined) return node.const === value;
+  return node.enum === undefined || node.enum.includes(value);
+}
+
+const fallbackSections: Readonly<Record<string, readonly string[]>> = {
+  artifact_trail: ['artifact_trail', 'artifacts'],
+  file_system_state: ['file_system_state', 'artifacts'],
+};
+
+function pickSection(schema: unknown, section: string, root: Node): string {
+  const names = [...(fallbackSections[section] ?? [section]), 'key_knowledge'];
+  const admitted = names.find((name) => admits(schema, name, root));
+  const first = read(schema, root).enum?.[0];
+  return admitted ?? (typeof first === 'string' ? first : section);
+}
+
+/** One `add` operation in the shape of the first variant that knows `op: "add"`. */
+function fillOperation(variant: Node, item: Candidate, place: Place & { section: string }): object {
+  const operation: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(variant.properties ?? {})) {
+    switch (name) {
+      case 'op':
+        operation[name] = 'add';
+        break;
+      case 'section':
+        operation[name] = pickSection(schema, place.section, place.root);
+        break;
+      case 'text':
+        operation[name] = item.text;
+        break;
+      case 'sources': {
+        const isText = typeOf(read(read(schema, place.root).items, place.root)) === 'string';
+        operation[name] = isText ? item.sources.map(String) : item.sources;
+        break;
+      }
+      case 'quote':
+        if (item.saidBy === 'user') operation[name] = item.quote;
+        else if (variant.required?.includes(name)) operation[name] = '';
+        break;
+      default:
+        if (variant.required?.includes(name)) {
+          operation[name] = generate(read(schema, place.root), { ...place, name });
+        }
+    }
+  }
+  return operation;
+}
+
+function fillOperations(node: Node, place: Place): object[] | undefined {
+  const variant = alternatives(read(node.items, place.root), place.root).find(
+    (each) =>
+      each.properties?.['op'] !== undefined && admits(each.properties['op'], 'add', place.root),
+  );
+  if (variant === undefined) return undefined;
+  const sections = routeSections(place.filling.items);
+  return place.filling.items.map((item) =>
+    fillOperation(variant, item, { ...place, section: sections.get(item) ?? 'key_knowledge' }),
+  );
+}
+
+function generateObject(node: Node, place: Place): object {
+  const all = Object.entries(node.properties ?? {});
+  const wanted = all.filter(
+    ([name]) =>
+      node.required === undefined || node.required.includes(name) || name === 'operations',
+  );
+  return Object.fromEntries(
+    wanted.map(([name, schema]) => [name, generate(read(schema, place.root), { ...place, name })]),
+  );
+}
+
+function generateArray(node: Node, place: Place): unknown[] {
+  const operations = place.name === 'operations' ? fillOperations(node, place) : undefined;
+  if (operations !== undefined) return operations;
+  const item = read(node.items, place.root);
+  return Array.from({ length: node.minItems ?? 0 }, () => generate(item, place));
+}
+
+function generate(node: Node, place: Place): unknown {
+  if (node.const !== undefined) return node.const;
+  if (node.enum !== undefined) return node.enum[0];
+  const variant = alternatives(node, place.root).find((each) => typeOf(each) !== 'null');
+  if (variant !== undefined && variant !== node) return generate(variant, place);
+  switch (typeOf(node)) {
+    case 'object':
+      return generateObject(node, place);
+    case 'array':
+      return generateArray(node, place);
+    case 'integer':
+    case 'number':
+      return node.minimum ?? 0;
+    case 'boolean':
+      return false;
+    case 'null':
+      return null;
+    default:
+      return place.name === 'scratchpad' ? place.filling.scratchpad : place.filling.text;
+  }
+}
+
+/** A value that obeys a JSON Schema (or Gemini's upper-case schema), filled with what there is to say. */
+export function fillSchema(schema: unknown, filling: Filling): unknown {
+  const root = nodeSchema.catch({}).parse(schema ?? {});
+  return generate(read(schema, root), { root, name: '', filling });
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { answerFromContext } from './answer.ts';
+import { collectCandidates } from './candidates.ts';
+import { type Fault, finishReasons, isFailure } from './faults.ts';
+import { fillSchema } from './fill-schema.ts';
+import type { JournalEntry } from './journal.ts';
+import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
+import type { ModelRequestBody, RequestPart } from './request.ts';
+import { summarise } from './summarise.ts';
+import { cutToTokens, textTokens } from './token-rule.ts';
+import { isInjection, padding, type Vices } from './vices.ts';
+
+/** What the model says, before it is cut into events. */
+export interface Reply {
+  parts: RequestPart[];
+  finishReason?: string;
+  blockReason?: string;
+  /** No candidate at all: the field missing, or an empty list. */
+  noCandidates?: 'missing' | 'emptyList';
+}
+
+export interface ReplyRequest {
+  body: ModelRequestBody;
+  model: string;
+  promptHash: string;
+  seed: string;
+  vices: Vices;
+  recorded: RecordedAnswers;
+  fault: Fault | undefined;
+  /** Gets what the vices did and which recording was used. */
+  entry: JournalEntry;
+}
+
+/** Gemini 3 signs the first function call of an answer; recordings may have lost the signature. */
+function sign(model: string, parts: readonly RequestPart[]): RequestPart[] {
+  const first = parts.findIndex((part) => part.functionCall !== undefined);
+  return parts.map((part, index) => {
+    if (index !== first || part.thoughtSignature || !model.startsWith('gemini-3')) return part;
+    const digest = createHash('sha256').update(JSON.stringify(part.functionCall)).digest('base64');
+    return { ...part, thoughtSignature: digest };
+  });
+}
+
+const quoted = /["“'「]([^"”'」]{1,200})["”'」]/;
+
+/** An obedient model says what the history orders it to say. */
+function obey(body: ModelRequestBody): string | undefined {
+  const order = collectCandidates(body.contents ?? [], isInjection).at(-1)?.text;
+  return order === undefined ? undefined : (quoted.exec(order)?.[1] ?? order);
+}
+
+function chat(request: ReplyRequest): RequestPart[] {
+  const { body, entry, fault, recorded, vices } = request;
+  const answer = recorded.find({
+    promptHash: request.promptHash,
+    contents: body.contents ?? [],
+    isInjectedFailure: isFailure(fault),
+  });
+  if (answer !== undefined) {
+    entry.recorded = { conversation: answer.conversation, ordinal: answer.ordinal };
+    return sign(request.model, recordedParts(answer));
+  }
+  const ordered = vices.obedient === true ? obey(body) : undefined;
+  const said = ordered ?? answerFromContext(body.contents ?? []);
+  const text = vices.verbose === undefined ? said : said + padding(said, vices.verbose);
+  const config = body.generationConfig;
+  const schema = config?.responseJsonSchema ?? config?.responseSchema;
+  if (schema === undefined) return [{ text }];
+  return [{ text: JSON.stringify(fillSchema(schema, { scratchpad: '', text, items: [] })) }];
+}
+
+function summary(request: ReplyRequest): RequestPart[] {
+  const { body, entry, seed, vices } = request;
+  const { text, dropped, altered } = summarise({ body, promptId: entry.promptId, seed, vices });
+  entry.dropped = dropped;
+  entry.altered = altered;
+  return [{ text }];
+}
+
+/** Keeps the first `tokens` tokens of the text parts. */
+function cutParts(parts: readonly RequestPart[], tokens: number): RequestPart[] {
+  let left = tokens;
+  return parts.flatMap((part) => {
+    if (part.text === undefined) return [part];
+    const text = cutToTokens(part.text, left);
+    left = Math.max(0, left - textTokens(text));
+    return text === '' ? [] : [{ ...part, text }];
+  });
+}
+
+function partsTokens(parts: readonly RequestPart[]): number {
+  return parts.reduce((sum, part) => sum + textTokens(part.text ?? ''), 0);
+}
+
+function applyFault(reply: Reply, fault: Fault | undefined): Reply {
+  if (fault?.kind === 'blockedPrompt') {
+    return { parts: [], blockReason: fault.reason ?? 'PROHIBITED_CONTENT' };
+  }
+  if (fault?.kind === 'emptyCandidates') {
+    return fault.shape === 'noParts'
+      ? { parts: [], finishReason: 'STOP' }
+      : { parts: [], noCandidates: fault.shape ?? 'missing' };
+  }
+  if (fault?.kind === 'maxTokens' && fault.afterEvents === undefined) {
+    const half = Math.ceil(partsTokens(reply.parts) / 2);
+    return { parts: cutParts(reply.parts, half), finishReason: 'MAX_TOKENS' };
+  }
+  const finishReason = fault === undefined ? undefined : finishReasons[fault.kind];
+  return finishReason === undefined ? reply : { ...reply, finishReason };
+}
+
+/** The reply to a request that was not refused, vices and content faults included. */
+export function composeReply(request: ReplyRequest): Reply {
+  const { body, entry, vices } = request;
+  if (vices.empty === true) {
+    return applyFault({ parts: [], finishReason: 'STOP' }, request.fault);
+  }
+  const parts = entry.role === 'utility_compressor' ? summary(request) : chat(request);
+  const limit = body.generationConfig?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const wanted = partsTokens(parts);
+  const allowed = Math.min(limit, vices.truncated === true ? Math.floor(wanted / 2) : wanted);
+  const reply =
+    allowed < wanted
+      ? { parts: cutParts(parts, allowed), finishReason: 'MAX_TOKENS' }
+      : { parts, finishReason: 'STOP' };
+  return applyFault(reply, request.fault);
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Candidate } from './candidates.ts';
+
+/** Faults of character that a test can order, exactly and reproducibly. All off by default. */
+export const vicesSchema = z.strictObject({
+  /** Leaves out each chosen statement with this probability, drawn from hash(seed, statement). */
+  forgetful: z.number().min(0).max(1).optional(),
+  /** Alters one digit of each chosen statement that has one, with this probability. */
+  inventive: z.number().min(0).max(1).optional(),
+  /** Follows instructions found in the history: as constraints of a snapshot, or by saying them. */
+  obedient: z.boolean().optional(),
+  /** Inflates the output about this many times. */
+  verbose: z.number().min(1).max(100).optional(),
+  /** Says nothing: a candidate without parts. */
+  empty: z.boolean().optional(),
+  /** Stops half way with finishReason MAX_TOKENS. */
+  truncated: z.boolean().optional(),
+  /** Breaks the XML or JSON. */
+  malformed: z.boolean().optional(),
+  /** Leaves the scratchpad out, or its tags. */
+  noScratchpad: z.boolean().optional(),
+  untaggedScratchpad: z.boolean().optional(),
+  /** Waits this long before the first byte, in milliseconds. */
+  slowMs: z.number().min(0).optional(),
+  /** Whom the vices befall. Default: the summariser only, but `obedient` everybody. */
+  roles: z.array(z.string()).optional(),
+});
+export type Vices = z.infer<typeof vicesSchema>;
+
+/** The vices that hold for a request of this role. */
+export function vicesFor(vices: Vices, role: string): Vices {
+  if (vices.roles !== undefined) return vices.roles.includes(role) ? vices : {};
+  return role === 'utility_compressor' ? vices : { obedient: vices.obedient };
+}
+
+/** A number in [0, 1) that depends on nothing but its arguments. */
+export function chance(seed: string, vice: string, text: string): number {
+  const digest = createHash('sha256').update(`${seed}\n${vice}\n${text}`).digest();
+  return digest.readUIntBE(0, 6) / 2 ** 48;
+}
+
+function alterOneDigit(seed: string, text: string): string {
+  const digits = [...text.matchAll(/\d/g)];
+  const draw = chance(seed, 'digit', text);
+  const digit = digits[Math.floor(draw * digits.length)];
+  if (digit === undefined) return text;
+  const altered = (Number(digit[0]) + 1 + (Math.floor(draw * 1_000_003) % 9)) % 10;
+  return `${text.slice(0, digit.index)}${altered}${text.slice(digit.index + 1)}`;
+}
+
+const fillers = [
+  'as was mentioned at that point of the conversation',
+  'which the participants then went on to talk about',
+  'and this was left as it stood afterwards',
+  'so far as can be told from what was written',
+  'with nothing further to add on the matter',
+];
+
+/** Words without any fact, about as long as `times - 1` times the text. */
+export function padding(text: string, times: number): string {
+  const wanted = Math.round(text.length * (times - 1));
+  let filler = '';
+  for (let index = 0; filler.length < wanted; index += 1) {
+    filler += `, ${fillers[index % fillers.length]}`;
+  }
+  return filler;
+}
+
+export interface Tampering {
+  kept: Candidate[];
+  /** Statements that forgetfulness took away. */
+  dropped: string[];
+  /** Statements that invention changed. */
+  altered: { from: string; to: string }[];
+}
+
+/** Forgets and invents, by statement: the same seed, vice and statement always give the same result. */
+export function tamper(seed: string, vices: Vices, chosen: readonly Candidate[]): Tampering {
+  const result: Tampering = { kept: [], dropped: [], altered: [] };
+  for (const candidate of chosen) {
+    if (chance(seed, 'forgetful', candidate.text) < (vices.forgetful ?? 0)) {
+      result.dropped.push(candidate.text);
+      continue;
+    }
+    let { text } = candidate;
+    if (chance(seed, 'inventive', text) < (vices.inventive ?? 0)) {
+      const to = alterOneDigit(seed, text);
+      if (to !== text) result.altered.push({ from: text, to });
+      text = to;
+    }
+    const verbose = vices.verbose === undefined ? '' : padding(text, vices.verbose);
+    result.kept.push({ ...candidate, text: text + verbose });
+  }
+  return result;
+}
+
+const injected =
+  /ignore (?:all |any )?(?:of )?(?:the |your )?(?:previous|prior|above|earlier) (?:instructions|rules)|disregard (?:all|any|the|your)|add (?:this |the following )?.{0,40}to (?:the )?active_constraints|from now on,? you (?:must|will|are)|you are now /i;
+
+/** Whether a sentence tries to give the model orders. */
+export function isInjection(sentence: string): boolean {
+  return injected.test(sentence);
+}

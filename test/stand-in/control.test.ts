@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { ask, user } from './client.ts';
+
+let standIn: StandIn;
+beforeEach(async () => {
+  standIn = await startStandIn({ keepRequests: 2 });
+});
+afterEach(() => standIn.close());
+
+async function control(method: string, path: string, body?: object): Promise<[number, unknown]> {
+  const response = await fetch(`${standIn.url}/control/${path}`, {
+    method,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return [response.status, await response.json()];
+}
+
+const hello = { contents: [user('Hello there.')] };
+
+describe('control over HTTP', () => {
+  test('the journal is read and cleared; numbers go on', async () => {
+    await ask(standIn, hello, { role: 'chat', promptId: 't_1' });
+    const [, before] = await control('GET', 'journal');
+    await control('DELETE', 'journal');
+    await ask(standIn, hello);
+    const [, after] = await control('GET', 'journal');
+
+    expect(before).toMatchObject({
+      droppedCount: 0,
+      entries: [
+        {
+          n: 1,
+          api: 'gemini',
+          operation: 'generateContent',
+          model: 'gemini-2.5-flash',
+          role: 'chat',
+          promptId: 't_1',
+          promptTokens: 3,
+          contentsCount: 1,
+          lastUserText: 'Hello there.',
+          contentsSha256: createHash('sha256').update(JSON.stringify(hello.contents)).digest('hex'),
+          httpStatus: 200,
+          finishReason: 'STOP',
+        },
+      ],
+    });
+    expect(after).toMatchObject({ entries: [{ n: 2 }] });
+  });
+
+  test('only the newest bodies are kept', async () => {
+    for (const text of ['a', 'b', 'c']) await ask(standIn, { contents: [user(text)] });
+
+    expect(await control('GET', 'requests/3')).toEqual([
+      200,
+      { n: 3, body: { contents: [user('c')] } },
+    ]);
+    expect((await control('GET', 'requests/1'))[0]).toBe(404);
+  });
+
+  test('faults, vices, windows, answers and timing are set', async () => {
+    const userHash = createHash('sha256').update('q').digest('hex');
+    const contents = [{ role: 'model', parts: [{ text: 'Recorded.' }] }];
+
+    const answers = [
+      await control('POST', 'faults', { faults: [{ kind: 'internal', match: { role: 'judge' } }] }),
+      await control('POST', 'vices', { forgetful: 0.1 }),
+      await control('POST', 'windows', { model: 'gemini-mini', tokens: 2 }),
+      await control('POST', 'answers', { answers: [{ userHash, ordinal: 1, contents }] }),
+      await control('POST', 'timing', { timeToFirstTokenMs: 1, tokensPerSecond: 1_000 }),
+    ];
+    const judged = await ask(standIn, hello, { role: 'judge' });
+    const overflow = await ask(standIn, hello, { model: 'gemini-mini' });
+    const recorded = await ask(standIn, { contents: [user('q')] });
+
+    expect(answers.map(([status]) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect([judged.status, overflow.status, recorded.text]).toEqual([500, 400, 'Recorded.']);
+  });
+
+  test.each([
+    ['faults', { faults: [{ kind: 'earthquake' }] }],
+    ['faults', { faults: [{ kind: 'cut', times: 0 }] }],
+    ['vices', { forgetfull: 1 }],
+    ['windows', { model: 'gemini-mini' }],
+    ['answers', { answers: [{ userHash: 'x', ordinal: 1, contents: [] }] }],
+  ])('a wrong body for %s is refused with the reason', async (path, body) => {
+    const [status, answer] = await control('POST', path, body);
+
+    expect(status).toBe(400);
+    expect(answer).toHaveProperty('problem');
+  });
+
+  test('an unknown endpoint is 404', async () => {
+    expect((await control('GET', 'weather'))[0]).toBe(404);
+  });
+
+  test('a matched fault befalls as many requests as it says and no others', async () => {
+    standIn.queueFaults({ kind: 'unavailable', times: 2, match: { promptId: 'a' } });
+
+    const statuses: number[] = [];
+    for (const promptId of ['b', 'a', 'a', 'a']) {
+      statuses.push((await ask(standIn, hello, { promptId })).status);
+    }
+
+    expect(statuses).toEqual([200, 503, 503, 200]);
+  });
+
+  test('the journal keeps 2,000 requests and counts what it dropped', async () => {
+    for (let batch = 0; batch < 67; batch += 1) {
+      await Promise.all(
+        Array.from({ length: 30 }, () => ask(standIn, hello, { operation: 'countTokens' })),
+      );
+    }
+
+    const [, journal] = await control('GET', 'journal');
+
+    expect(standIn.journal()).toHaveLength(2_000);
+    expect(standIn.journal()[0]?.n).toBe(11);
+    expect(journal).toMatchObject({ droppedCount: 10 });
+  });
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { ask, model, user } from './client.ts';
+
+let standIn: StandIn;
+beforeAll(async () => {
+  standIn = await startStandIn({ windows: { 'gemini-tiny': 10 } });
+});
+afterAll(() => standIn.close());
+
+const call = (name: string, thoughtSignature?: string) => ({
+  role: 'model',
+  parts: [{ functionCall: { name, args: {} }, ...(thoughtSignature && { thoughtSignature }) }],
+});
+const response = (...names: string[]) => ({
+  role: 'user',
+  parts: names.map((name) => ({ functionResponse: { name, response: { ok: true } } })),
+});
+
+describe('what the API refuses', () => {
+  test.each([
+    ['no contents', [], 'contents is not specified'],
+    ['a content without parts', [{ role: 'user', parts: [] }], 'parts must not be empty'],
+    ['an empty text', [user('')], 'must have one initialized field'],
+    ['an unknown role', [{ role: 'system', parts: [{ text: 'x' }] }], 'valid role: user, model'],
+    ['a model content first', [model('hello'), user('hi')], 'start with a user role'],
+    [
+      'a response without a call',
+      [user('hi'), model('yes'), response('find')],
+      'function response turn comes immediately after a function call turn',
+    ],
+    [
+      'fewer responses than calls',
+      [
+        user('hi'),
+        { role: 'model', parts: [...call('a').parts, ...call('b').parts] },
+        response('a'),
+      ],
+      'number of function response parts is equal to the number of function call parts',
+    ],
+    ['an unanswered call', [user('hi'), call('a'), user('and?')], 'number of function response'],
+    ['a call that nothing follows', [user('hi'), call('a')], 'number of function response'],
+    ['the response of another call', [user('hi'), call('a'), response('b')], 'number of function'],
+    [
+      'a call after a model content',
+      [user('hi'), model('so'), call('a'), response('a')],
+      'function call turn comes immediately after a user turn',
+    ],
+  ])('%s', async (_, contents, message) => {
+    const answer = await ask(standIn, { contents });
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' });
+    expect(answer.body.error?.message).toContain(message);
+  });
+
+  test('a prompt over the window, with both numbers', async () => {
+    const contents = [user('a'.repeat(44))];
+
+    const answer = await ask(standIn, { contents }, { model: 'gemini-tiny' });
+
+    expect(answer.body.error?.message).toBe(
+      'The input token count (11) exceeds the maximum number of tokens allowed (10).',
+    );
+  });
+
+  test('a prompt that fills the window exactly is answered', async () => {
+    const answer = await ask(
+      standIn,
+      { contents: [user('a'.repeat(40))] },
+      { model: 'gemini-tiny' },
+    );
+
+    expect(answer.status).toBe(200);
+  });
+
+  test('an unknown model is 404', async () => {
+    const answer = await ask(standIn, { contents: [user('hi')] }, { model: 'gpt-5' });
+
+    expect(answer.status).toBe(404);
+    expect(answer.body.error?.status).toBe('NOT_FOUND');
+  });
+});
+
+describe('thought signatures on Gemini 3', () => {
+  const gemini3 = { model: 'gemini-3.8-flash' };
+
+  test('a call of the current turn without its signature is refused', async () => {
+    const contents = [user('hi'), call('a'), response('a')];
+
+    const answer = await ask(standIn, { contents }, gemini3);
+
+    expect(answer.body.error?.message).toContain('missing a thought_signature');
+  });
+
+  test('the first call of each step is enough', async () => {
+    const step = {
+      role: 'model',
+      parts: [...call('a', 'c2ln').parts, ...call('b').parts],
+    };
+
+    const answer = await ask(
+      standIn,
+      { contents: [user('hi'), step, response('a', 'b')] },
+      gemini3,
+    );
+
+    expect(answer.status).toBe(200);
+  });
+
+  test('earlier turns and earlier models need none', async () => {
+    const contents = [user('hi'), call('a'), response('a'), model('done'), user('thanks')];
+
+    const later = await ask(standIn, { contents }, gemini3);
+    const older = await ask(standIn, { contents: contents.slice(0, 3) });
+
+    expect([later.status, older.status]).toEqual([200, 200]);
+  });
+});
