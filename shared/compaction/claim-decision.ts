@@ -1,0 +1,99 @@
+import type { Head, Trigger } from '../conversation/head.ts';
+import type { CompactionJob } from '../conversation/job.ts';
+
+/** A need is tried this often; then it is settled with what was found, so that none is served for ever. */
+export const ATTEMPTS_PER_NEED = 3;
+
+/** What the head asks for: a person's request comes before the threshold's. */
+export interface Need {
+  kind: 'auto' | 'manual';
+  requestId: string;
+  trigger: Trigger;
+  since: Date;
+  focus?: string | undefined;
+}
+
+export function needOf(head: Pick<Head, 'compactionNeeded'>): Need | undefined {
+  const { manual, auto } = head.compactionNeeded;
+  if (manual) return { kind: 'manual', trigger: 'manual', ...manual };
+  return auto && { kind: 'auto', ...auto };
+}
+
+/** What a worker found in the documents before it takes the lease. */
+export interface ClaimFacts {
+  now: Date;
+  head: Pick<Head, 'state' | 'compactionNeeded'> | undefined;
+  job: CompactionJob | undefined;
+  /** Of the context as the documents show it now; without a need nobody asks. */
+  isOverThreshold: boolean;
+  isArmed: boolean;
+  isBreakerClosed: boolean;
+}
+
+export type ClaimDecision =
+  /** Nothing to do and nothing to record: a duplicate, late or orphaned event. */
+  | { kind: 'nothing'; reason: 'NOT_LIVE' | 'NO_NEED' }
+  | { kind: 'busy'; reason: 'LEASE_HELD' | 'RETRY_LATER'; retryAfterMs: number }
+  /** The outcome stands in the job already; only the need is left to clear. */
+  | { kind: 'settled'; need: Need }
+  /** An outcome without work. */
+  | { kind: 'outcome'; need: Need; state: 'NOOP' | 'FAILED_ERROR'; reason: string }
+  /** `isModelAllowed` is false while the breaker is open: outputs may be shortened, no model is asked. */
+  | { kind: 'claim'; need: Need; attempt: number; isModelAllowed: boolean };
+
+const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
+  auto: true,
+  modelSwitch: true,
+  manual: false,
+  overflow: false,
+  idle: false,
+};
+
+function isRecorded(job: CompactionJob | undefined, need: Need): boolean {
+  return (job?.records ?? []).some(
+    ({ requestId, state }) =>
+      requestId === need.requestId &&
+      (need.kind === 'manual' || state === 'COMPACTED' || state === 'CONTENT_TRUNCATED'),
+  );
+}
+
+function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
+  const { job, now } = facts;
+  const attempts = job?.requestId === need.requestId ? job.attempts : 0;
+  const isManual = need.kind === 'manual';
+  if (job && job.owner !== '' && job.leaseUntil > now)
+    return {
+      kind: 'busy',
+      reason: 'LEASE_HELD',
+      retryAfterMs: job.leaseUntil.getTime() - now.getTime(),
+    };
+  if (isRecorded(job, need)) return { kind: 'settled', need };
+  if (attempts >= ATTEMPTS_PER_NEED)
+    return { kind: 'outcome', need, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
+  if (job?.retryAt && job.retryAt > now && !isManual)
+    return {
+      kind: 'busy',
+      reason: 'RETRY_LATER',
+      retryAfterMs: job.retryAt.getTime() - now.getTime(),
+    };
+  if (NEEDS_THRESHOLD[need.trigger] && !facts.isOverThreshold)
+    return { kind: 'outcome', need, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
+  if (need.trigger === 'auto' && !facts.isArmed)
+    return { kind: 'outcome', need, state: 'NOOP', reason: 'NOT_ARMED' };
+  return {
+    kind: 'claim',
+    need,
+    attempt: attempts + 1,
+    isModelAllowed: isManual || facts.isBreakerClosed,
+  };
+}
+
+/**
+ * What a delivery leads to, from the documents alone: the event is only a hint. A manual request passes
+ * threshold, breaker and back-off, but never another worker's lease.
+ */
+export function decideClaim(facts: ClaimFacts): ClaimDecision {
+  if (facts.head?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
+  const need = needOf(facts.head);
+  return need ? decideNeed(facts, need) : { kind: 'nothing', reason: 'NO_NEED' };
+}

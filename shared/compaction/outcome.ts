@@ -1,0 +1,63 @@
+import { policyConstants } from './constants.ts';
+import { outcomeStateSchema } from './outcome-state.ts';
+import type { OutcomeState } from './outcome-state.ts';
+import { outcomeTexts } from './outcome-texts.ts';
+import type { OutcomeTexts } from './outcome-texts.ts';
+
+export type { CompactionOutcome, OutcomeState } from './outcome-state.ts';
+
+export interface OutcomeToTell {
+  /** An `OutcomeState`; one of a later version is told neutrally. */
+  state: string;
+  beforeTokens: number;
+  afterTokens: number;
+  reason?: string | undefined;
+}
+
+const textByState: Readonly<Record<OutcomeState, keyof OutcomeTexts>> = {
+  QUEUED: 'onItsWay',
+  RUNNING: 'onItsWay',
+  VERIFYING: 'onItsWay',
+  COMPACTED: 'compacted',
+  NOOP: 'nothingToDo',
+  CONTENT_TRUNCATED: 'truncated',
+  FAILED_INFLATED_TOKEN_COUNT: 'notReduced',
+  FAILED_TOKEN_COUNT_ERROR: 'notCounted',
+  FAILED_EMPTY_SUMMARY: 'emptySummary',
+  FAILED_VERIFICATION: 'notVerified',
+  FAILED_ERROR: 'failed',
+  ABORTED: 'aborted',
+  SUPERSEDED: 'superseded',
+};
+
+/** Why there was nothing to do, where the reason says it. */
+const textByNoopReason: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
+  ['BELOW_THRESHOLD', 'belowThreshold'],
+  ['TOO_SHORT', 'tooShort'],
+  ['NOTHING_TO_FOLD', 'nothingToFold'],
+  ['NOT_ARMED', 'notArmed'],
+  ['BREAKER_OPEN', 'paused'],
+  ['VETOED', 'vetoed'],
+]);
+
+function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
+  const state = outcomeStateSchema.safeParse(outcome.state);
+  if (!state.success) return 'nothingToDo';
+  if (state.data === 'NOOP') return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
+  const isSmall = outcome.beforeTokens < policyConstants.inflatedMessageTokens.value;
+  if (state.data === 'FAILED_INFLATED_TOKEN_COUNT' && isSmall) return 'notBeneficial';
+  return textByState[state.data];
+}
+
+/**
+ * The sentence that tells a person how a compaction stands or ended, in the language of `locale`
+ * (English, Korean, Japanese; others get English), with figures in that language's form. Never an error
+ * tone: a compaction that did not happen costs the user nothing.
+ */
+export function outcomeMessage(outcome: OutcomeToTell, locale?: string): string {
+  const { language, texts } = outcomeTexts(locale);
+  const figures = new Intl.NumberFormat(language);
+  return texts[textKey(outcome)]
+    .replace('{before}', figures.format(outcome.beforeTokens))
+    .replace('{after}', figures.format(outcome.afterTokens));
+}

@@ -1,0 +1,183 @@
+import { AppError } from '../errors.ts';
+import { policyConstants, snapshotConstants, toolOutputConstants } from './constants.ts';
+import { contextWindowTokens } from './model-limits.ts';
+import type { WindowOverrides } from './model-limits.ts';
+import { findLevel } from './policy-levels.ts';
+import type { DecidingLevel, PolicySettings, PolicyTableEntry } from './policy-levels.ts';
+import type { TokenRule } from './token-estimate.ts';
+
+export interface CompactionPolicy {
+  readonly profile: string;
+  readonly strategy: 'rewrite';
+  readonly tokenRule: TokenRule;
+  readonly windowTokens: number;
+  /** Conversation tokens at which a compaction is requested; null = never. */
+  readonly softThresholdTokens: number | null;
+  /** Which level decided the soft threshold. */
+  readonly thresholdLevel: DecidingLevel;
+  /** Conversation tokens from which the chat answers from a shrunken view. */
+  readonly hardThresholdTokens: number;
+  readonly snapshotBudgetTokens: number;
+  readonly splitPolicy: 'preserve-fraction';
+  /** Share of the JSON characters that stays verbatim, in (0, 1). */
+  readonly preserveFraction: number;
+  readonly toolOutputBudgetTokens: number;
+  readonly breakerFailures: number;
+  readonly breakerOpenMs: number;
+  /** A swap of an automatic run must save this share of the tokens before. */
+  readonly minimumSavingFraction: number;
+  /** New tokens since the last swap, as a share of the soft threshold, before the next automatic run. */
+  readonly rearmFraction: number;
+  /** Whether a swap that saves nothing passes (profile `gemini-cli`). */
+  readonly acceptsEqualSize: boolean;
+  /** Whether thresholds apply to tokens without system instruction and tools. */
+  readonly excludesOverhead: boolean;
+}
+
+export interface PolicyInput {
+  conversation?: PolicySettings | undefined;
+  environment?: PolicySettings | undefined;
+  /** Document `config/compaction`; 0 and unusable values mean "ask the next level". */
+  remote?: PolicySettings | undefined;
+  /** Deployment table; the first entry that fits model and profile counts. */
+  table?: readonly PolicyTableEntry[] | undefined;
+  model: string;
+  profile?: string | undefined;
+  windowOverrides?: WindowOverrides | undefined;
+  /** Tokens of system instruction and tools as measured; default 0. */
+  overheadTokens?: number | undefined;
+}
+
+const peerProfile = 'gemini-cli';
+
+function clamp(value: number, minimum: number, maximum: number): number {
+  return Math.min(maximum, Math.max(minimum, value));
+}
+
+function refuseOverhead(overheadTokens: number, windowTokens: number): void {
+  if (overheadTokens <= policyConstants.overheadFraction.value * windowTokens) return;
+  throw new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'OVERHEAD_TOO_LARGE',
+    message: `system instruction and tools take ${overheadTokens} of a window of ${windowTokens} tokens`,
+    publicMessage:
+      'systemInstruction and tools take more than half of the context window. Shorten them or choose a model with a larger window.',
+    metadata: { overheadTokens: String(overheadTokens), windowTokens: String(windowTokens) },
+  });
+}
+
+function usableTokens(windowTokens: number, overheadTokens: number): number {
+  return Math.floor(policyConstants.windowFraction.value * windowTokens) - overheadTokens;
+}
+
+/** What the profile `gemini-cli` sets: that program's behaviour at once, for comparison. */
+function profileValues(isPeer: boolean, scaleTokens: number) {
+  if (isPeer)
+    return {
+      tokenRule: 'gemini-cli',
+      preserveFraction: policyConstants.preserveFraction.value,
+      toolOutputBudgetTokens: toolOutputConstants.toolOutputBudgetTokens.value,
+      breakerFailures: 1,
+      minimumSavingFraction: 0,
+      rearmFraction: 0,
+    } as const;
+  return {
+    tokenRule: 'character-class',
+    preserveFraction: policyConstants.preserveFraction.value,
+    toolOutputBudgetTokens: clamp(
+      Math.floor(toolOutputConstants.toolOutputBudgetFraction.value * scaleTokens),
+      toolOutputConstants.toolOutputBudgetMinimumTokens.value,
+      toolOutputConstants.toolOutputBudgetTokens.value,
+    ),
+    breakerFailures: policyConstants.breakerFailures.value,
+    minimumSavingFraction: policyConstants.minimumSavingFraction.value,
+    rearmFraction: policyConstants.rearmFraction.value,
+  } as const;
+}
+
+/**
+ * The policy of one conversation, frozen. Levels in order: conversation, environment, remote document,
+ * table, default; the highest level that gives a fraction or a number of tokens decides the threshold
+ * with the smaller of what it gives. Other settings are taken from the highest level that has them.
+ * Throws AppError INVALID_ARGUMENT for an unusable value of conversation or environment (0 included),
+ * and for an overhead above half of the window.
+ */
+export function resolvePolicy(input: PolicyInput): CompactionPolicy {
+  const windowTokens = contextWindowTokens(input.model, input.windowOverrides);
+  const overheadTokens = input.overheadTokens ?? 0;
+  refuseOverhead(overheadTokens, windowTokens);
+  const profile = input.profile ?? 'assistant';
+  const isPeer = profile === peerProfile;
+  const { threshold, settings } = findLevel(input, { isPeer });
+
+  const wanted = Math.min(
+    threshold.fraction === 1 ? Infinity : Math.floor(threshold.fraction * windowTokens),
+    threshold.tokens,
+  );
+  const usable = isPeer ? Infinity : usableTokens(windowTokens, overheadTokens);
+  const soft = wanted === Infinity ? null : Math.max(1, Math.min(wanted, usable));
+  const windowLimit = Math.floor(policyConstants.windowFraction.value * windowTokens);
+  const scaleTokens = soft ?? windowLimit;
+  const values = profileValues(isPeer, scaleTokens);
+
+  return Object.freeze({
+    profile,
+    strategy: 'rewrite',
+    windowTokens,
+    softThresholdTokens: soft,
+    thresholdLevel: threshold.level,
+    hardThresholdTokens: Math.min(
+      windowLimit,
+      policyConstants.hardThresholdFactor.value * scaleTokens,
+    ),
+    snapshotBudgetTokens: clamp(
+      Math.floor(snapshotConstants.snapshotBudgetFraction.value * scaleTokens),
+      snapshotConstants.snapshotBudgetMinimumTokens.value,
+      snapshotConstants.snapshotBudgetMaximumTokens.value,
+    ),
+    splitPolicy: 'preserve-fraction',
+    breakerOpenMs: settings.breakerOpenMs ?? policyConstants.breakerOpenMs.value,
+    acceptsEqualSize: isPeer,
+    excludesOverhead: !isPeer,
+    tokenRule: settings.tokenRule ?? values.tokenRule,
+    preserveFraction: settings.preserveFraction ?? values.preserveFraction,
+    toolOutputBudgetTokens: settings.toolOutputBudgetTokens ?? values.toolOutputBudgetTokens,
+    breakerFailures: settings.breakerFailures ?? values.breakerFailures,
+    minimumSavingFraction: values.minimumSavingFraction,
+    rearmFraction: values.rearmFraction,
+  } as const);
+}
+
+/**
+ * Whether a context is due for compaction: its tokens without overhead have reached the soft threshold
+ * (equal counts). With a large overhead the threshold sinks to what 0.8 × window leaves for the
+ * conversation.
+ */
+export function isOverThreshold(context: {
+  /** The whole context: overhead, snapshot and tail. */
+  tokens: number;
+  overheadTokens: number;
+  policy: CompactionPolicy;
+}): boolean {
+  const { tokens, overheadTokens, policy } = context;
+  if (policy.softThresholdTokens === null) return false;
+  if (!policy.excludesOverhead) return tokens >= policy.softThresholdTokens;
+  const usable = usableTokens(policy.windowTokens, overheadTokens);
+  return tokens - overheadTokens >= Math.min(policy.softThresholdTokens, Math.max(1, usable));
+}
+
+/**
+ * Whether automatic compaction may run again: before any swap always, afterwards once the context has
+ * grown by `rearmFraction` of the soft threshold since that swap. Both counts by the same counter.
+ */
+export function isArmed(context: {
+  tokens: number;
+  /** Tokens right after the last swap; null when there was none. */
+  tokensAfterLastSwap: number | null;
+  policy: CompactionPolicy;
+}): boolean {
+  const { tokens, tokensAfterLastSwap, policy } = context;
+  if (policy.softThresholdTokens === null) return false;
+  if (tokensAfterLastSwap === null) return true;
+  return tokens - tokensAfterLastSwap >= policy.rearmFraction * policy.softThresholdTokens;
+}

@@ -1,0 +1,64 @@
+import { ATTEMPTS_PER_NEED, type Need } from './claim-decision.ts';
+import type { OutcomeState } from './outcome-state.ts';
+
+/** Wait before the second attempt; the third waits three times as long. */
+const FIRST_RETRY_MS = 10_000;
+const RETRY_FACTOR = 3;
+const LONGEST_RETRY_MS = 10 * 60_000;
+/** The documents moved on: the next attempt starts from the new ones at once. */
+const SUPERSEDED_RETRY_MS = 1_000;
+
+export interface SettleFacts {
+  kind: Need['kind'];
+  state: OutcomeState;
+  /** Of FAILED_ERROR: whether the same attempt may succeed later. */
+  isRetryable: boolean;
+  /** What the failing service asked for. */
+  retryAfterMs?: number | undefined;
+  /** Attempts at this need, the present one included. */
+  attempts: number;
+}
+
+export type SettleDecision =
+  /** The need is settled and leaves the head. */
+  | { kind: 'clear' }
+  /** The need stays; the event is to be delivered again. */
+  | { kind: 'retry'; retryAfterMs: number };
+
+function isWorthAnotherTry({ state, isRetryable }: SettleFacts): boolean {
+  switch (state) {
+    case 'FAILED_ERROR':
+      return isRetryable;
+    // A model rarely writes the same poor summary twice.
+    case 'FAILED_EMPTY_SUMMARY':
+    case 'FAILED_VERIFICATION':
+    case 'ABORTED':
+    case 'SUPERSEDED':
+      return true;
+    case 'COMPACTED':
+    case 'CONTENT_TRUNCATED':
+    case 'NOOP':
+    case 'FAILED_INFLATED_TOKEN_COUNT':
+    case 'FAILED_TOKEN_COUNT_ERROR':
+    case 'QUEUED':
+    case 'RUNNING':
+    case 'VERIFYING':
+      return false;
+  }
+}
+
+function retryAfterMs(facts: SettleFacts): number {
+  if (facts.state === 'SUPERSEDED') return SUPERSEDED_RETRY_MS;
+  const backOffMs = FIRST_RETRY_MS * RETRY_FACTOR ** Math.max(0, facts.attempts - 1);
+  return Math.min(LONGEST_RETRY_MS, Math.max(backOffMs, facts.retryAfterMs ?? 0));
+}
+
+/**
+ * What becomes of the need after an outcome. A manual request is settled by any outcome: the person
+ * sees it and may ask again. No need is tried more than `ATTEMPTS_PER_NEED` times.
+ */
+export function decideSettle(facts: SettleFacts): SettleDecision {
+  const isLast = facts.attempts >= ATTEMPTS_PER_NEED;
+  if (facts.kind === 'manual' || isLast || !isWorthAnotherTry(facts)) return { kind: 'clear' };
+  return { kind: 'retry', retryAfterMs: retryAfterMs(facts) };
+}

@@ -1,0 +1,69 @@
+import type { Trigger } from '../conversation/head.ts';
+import type { OutcomeState } from './outcome-state.ts';
+import type { CompactionPolicy } from './policy.ts';
+
+/** What became of the snapshot; `none` for a swap that only shortens tool outputs. */
+export type SnapshotState = 'ok' | 'empty' | 'refused' | 'none';
+
+export interface SwapFacts {
+  /** Both by the same counter, system instruction and tools included; null = not countable. */
+  beforeTokens: number | null;
+  afterTokens: number | null;
+  /** Part of both that no compaction can shrink; default 0. */
+  overheadTokens?: number;
+  snapshotState: SnapshotState;
+  policy: Pick<CompactionPolicy, 'minimumSavingFraction' | 'acceptsEqualSize'>;
+  trigger: Trigger;
+}
+
+export type SwapDecision =
+  | { swap: true }
+  | {
+      swap: false;
+      state: Extract<
+        OutcomeState,
+        | 'FAILED_EMPTY_SUMMARY'
+        | 'FAILED_VERIFICATION'
+        | 'FAILED_TOKEN_COUNT_ERROR'
+        | 'FAILED_INFLATED_TOKEN_COUNT'
+      >;
+      reason: 'EMPTY' | 'VERIFICATION' | 'TOKEN_COUNT' | 'NOT_SMALLER' | 'SAVES_TOO_LITTLE';
+    };
+
+function isSound(tokens: number | null): tokens is number {
+  return tokens !== null && Number.isFinite(tokens) && tokens >= 0;
+}
+
+function sizeDecision(
+  facts: SwapFacts,
+  counts: { beforeTokens: number; afterTokens: number },
+): SwapDecision {
+  const { beforeTokens, afterTokens } = counts;
+  const { policy, trigger } = facts;
+  const state = 'FAILED_INFLATED_TOKEN_COUNT';
+  const isSmaller = policy.acceptsEqualSize
+    ? afterTokens <= beforeTokens
+    : afterTokens < beforeTokens;
+  if (!isSmaller) return { swap: false, state, reason: 'NOT_SMALLER' };
+  if (trigger === 'manual') return { swap: true };
+  const wanted = policy.minimumSavingFraction * (beforeTokens - (facts.overheadTokens ?? 0));
+  if (beforeTokens - afterTokens < wanted)
+    return { swap: false, state, reason: 'SAVES_TOO_LITTLE' };
+  return { swap: true };
+}
+
+/**
+ * Whether the result of a compaction replaces the history: the snapshot is sound, both counts are, and
+ * the context gets smaller; automatic runs must also save `minimumSavingFraction` of the conversation's
+ * tokens. In the profile `gemini-cli` an equal size passes.
+ */
+export function decideSwap(facts: SwapFacts): SwapDecision {
+  const { snapshotState, beforeTokens, afterTokens } = facts;
+  if (snapshotState === 'empty')
+    return { swap: false, state: 'FAILED_EMPTY_SUMMARY', reason: 'EMPTY' };
+  if (snapshotState === 'refused')
+    return { swap: false, state: 'FAILED_VERIFICATION', reason: 'VERIFICATION' };
+  if (!isSound(beforeTokens) || !isSound(afterTokens))
+    return { swap: false, state: 'FAILED_TOKEN_COUNT_ERROR', reason: 'TOKEN_COUNT' };
+  return sizeDecision(facts, { beforeTokens, afterTokens });
+}

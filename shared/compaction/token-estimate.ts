@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { partSchema } from '../conversation/content.ts';
+import type { Content, Part } from '../conversation/content.ts';
+import type { ToolDeclaration } from '../ports.ts';
+import { mediaTokens } from './media-tokens.ts';
+import type { MediaFamily } from './media-tokens.ts';
+import { tokenConstants } from './token-constants.ts';
+
+/**
+ * `character-class` (default): weight by kind of character, everywhere the same, tool JSON included.
+ * `gemini-cli`: the answers of that program before May 2026, for comparison and its profile.
+ */
+export type TokenRule = 'character-class' | 'gemini-cli';
+
+export interface TokenCounting {
+  rule: TokenRule;
+  /** Whose prices media have; default `gemini-2.5`. */
+  mediaFamily?: MediaFamily;
+}
+
+export interface PromptToEstimate {
+  systemInstruction?: string;
+  tools?: readonly ToolDeclaration[];
+  contents: readonly Content[];
+}
+
+const WEIGHT_UNIT = 100;
+const ASCII_END = 128;
+const CODE_UNITS = 65_536;
+/** Small enough that the sum of a block stays a 31-bit integer, which keeps the loop fast. */
+const BLOCK_LENGTH = 1 << 20;
+
+function characterClassWeight(code: number): number {
+  const character = String.fromCharCode(code);
+  if (/[a-z ]/i.test(character)) return tokenConstants.letterOrSpaceWeight.value;
+  if (/[0-9]/.test(character)) return tokenConstants.digitWeight.value;
+  return tokenConstants.otherAsciiWeight.value;
+}
+
+/** Weight of every UTF-16 unit; half of a surrogate pair counts half a code point, so no half is free. */
+function weightTable(asciiWeight: (code: number) => number, otherWeight: number): Uint8Array {
+  const table = new Uint8Array(CODE_UNITS).fill(otherWeight);
+  table.fill(otherWeight / 2, 0xd800, 0xe000);
+  for (let code = 0; code < ASCII_END; code++) table[code] = asciiWeight(code);
+  return table;
+}
+
+const weights: Readonly<Record<TokenRule, Uint8Array>> = {
+  'character-class': weightTable(characterClassWeight, tokenConstants.otherCodePointWeight.value),
+  'gemini-cli': weightTable(
+    () => tokenConstants.peerAsciiWeight.value,
+    tokenConstants.peerOtherWeight.value,
+  ),
+};
+
+function textWeight(text: string, rule: TokenRule): number {
+  const table = weights[rule];
+  let total = 0;
+  for (let start = 0; start < text.length; start += BLOCK_LENGTH) {
+    const end = Math.min(text.length, start + BLOCK_LENGTH);
+    let sum = 0;
+    for (let index = start; index < end; index++)
+      sum = (sum + (table[text.charCodeAt(index)] ?? 0)) | 0;
+    total += sum;
+  }
+  return total;
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value) ?? '';
+}
+
+/** Parts that a function response carries beside its JSON (images, files), if they are parts. */
+function nestedParts(response: object): { parts: readonly Part[]; rest: object } {
+  if (!('parts' in response)) return { parts: [], rest: response };
+  const { parts, ...rest } = response;
+  const read = z.array(partSchema).safeParse(parts);
+  return read.success ? { parts: read.data, rest } : { parts: [], rest: response };
+}
+
+function responseWeight(
+  part: Required<Pick<Part, 'functionResponse'>>,
+  counting: TokenCounting,
+  depth: number,
+): number {
+  const { parts, rest } =
+    depth < tokenConstants.nestedPartDepth.value
+      ? nestedParts(part.functionResponse)
+      : { parts: [], rest: part.functionResponse };
+  let sum = parts.reduce((total, nested) => total + partWeight(nested, counting, depth + 1), 0);
+  if (counting.rule === 'gemini-cli') {
+    const { name, response } = part.functionResponse;
+    sum += (name.length + jsonOf(response).length) * tokenConstants.peerAsciiWeight.value;
+  } else {
+    sum += textWeight(jsonOf(rest), counting.rule);
+  }
+  return sum;
+}
+
+/** Signatures are opaque to the meter: the server does not count them as text. */
+function withoutSignature(part: Part): Part {
+  if (part.thoughtSignature === undefined) return part;
+  const { thoughtSignature: _, ...rest } = part;
+  return rest;
+}
+
+function peerPartWeight(part: Part, counting: TokenCounting, depth: number): number {
+  if (part.text !== undefined) return textWeight(part.text, counting.rule);
+  if (part.functionResponse !== undefined)
+    return responseWeight({ functionResponse: part.functionResponse }, counting, depth);
+  const mimeType = part.inlineData?.mimeType ?? part.fileData?.mimeType ?? '';
+  if (mimeType.startsWith('image/')) return tokenConstants.peerImageTokens.value * WEIGHT_UNIT;
+  if (mimeType === 'application/pdf') return tokenConstants.peerPdfTokens.value * WEIGHT_UNIT;
+  return jsonOf(part).length * tokenConstants.peerAsciiWeight.value;
+}
+
+function partWeight(part: Part, counting: TokenCounting, depth: number): number {
+  const { rule } = counting;
+  if (rule === 'gemini-cli') return peerPartWeight(part, counting, depth);
+  const { text, functionCall, functionResponse, inlineData, fileData } = part;
+  let sum = 0;
+  if (text !== undefined) sum += textWeight(text, rule);
+  if (functionCall !== undefined) sum += textWeight(jsonOf(functionCall), rule);
+  if (functionResponse !== undefined) sum += responseWeight({ functionResponse }, counting, depth);
+  const file = inlineData ?? fileData;
+  if (file !== undefined) {
+    const base64Length = inlineData?.data.length ?? 0;
+    const family = counting.mediaFamily ?? 'gemini-2.5';
+    sum += mediaTokens({ mimeType: file.mimeType, base64Length, family }) * WEIGHT_UNIT;
+  }
+  const isKnown = text ?? functionCall ?? functionResponse ?? file;
+  return isKnown === undefined ? textWeight(jsonOf(withoutSignature(part)), rule) : sum;
+}
+
+function contentWeight(content: Content, counting: TokenCounting): number {
+  return content.parts.reduce((sum, part) => sum + partWeight(part, counting, 0), 0);
+}
+
+function countingOf(rule: TokenRule | TokenCounting): TokenCounting {
+  return typeof rule === 'string' ? { rule } : rule;
+}
+
+/** `gemini-cli` floors the sum as that program does; our own rule rounds up, so nothing is free. */
+function tokensOf(weight: number, rule: TokenRule): number {
+  const tokens = weight / WEIGHT_UNIT;
+  return rule === 'gemini-cli' ? Math.floor(tokens) : Math.ceil(tokens);
+}
+
+/**
+ * Tokens that `text` is likely to cost, a whole number. A heuristic without cliff: cost is linear in
+ * the text. Wrong by more than a fifth on long runs of one character and on rare scripts.
+ */
+export function estimateTextTokens(text: string, rule: TokenRule | TokenCounting): number {
+  const counting = countingOf(rule);
+  return tokensOf(textWeight(text, counting.rule), counting.rule);
+}
+
+/** Tokens of one part; see `estimateContentTokens`. */
+export function estimatePartTokens(part: Part, rule: TokenRule | TokenCounting): number {
+  const counting = countingOf(rule);
+  return tokensOf(partWeight(part, counting, 0), counting.rule);
+}
+
+/**
+ * Tokens of a content: text by the rule, calls, responses and unknown parts as JSON by the same rule,
+ * media by constants (pages and seconds cannot be seen). Signatures are not counted. Empty → 0.
+ */
+export function estimateContentTokens(content: Content, rule: TokenRule | TokenCounting): number {
+  const counting = countingOf(rule);
+  return tokensOf(contentWeight(content, counting), counting.rule);
+}
+
+/** Tokens of all that a call would send: system instruction, tool declarations and contents. */
+export function estimatePromptTokens(
+  prompt: PromptToEstimate,
+  rule: TokenRule | TokenCounting,
+): number {
+  const counting = countingOf(rule);
+  let weight = textWeight(prompt.systemInstruction ?? '', counting.rule);
+  if (prompt.tools !== undefined && prompt.tools.length > 0)
+    weight += textWeight(jsonOf(prompt.tools), counting.rule);
+  for (const content of prompt.contents) weight += contentWeight(content, counting);
+  return tokensOf(weight, counting.rule);
+}

@@ -1,0 +1,65 @@
+import type { Part } from '../conversation/content.ts';
+import { headOf, tailOf } from '../text-cut.ts';
+import { toolOutputConstants } from './constants.ts';
+import { errorBlocksOf } from './error-blocks.ts';
+
+export interface ToolOutput {
+  /** What is shortened and what the blob holds. */
+  text: string;
+  /** The key of the response that the shortened text is written to. */
+  key: string;
+  /** Other fields of the response, kept beside the shortened text (exit code, status). */
+  others: Readonly<Record<string, unknown>>;
+}
+
+/** Fields beside the text that together are longer than this count as part of the output. */
+const OTHERS_CHARACTERS = 1_000;
+
+/** The text of a function response: `output`, else `content`, else the whole response as JSON. */
+export function toolOutputOf(part: Part): ToolOutput | undefined {
+  if (part.functionResponse === undefined) return undefined;
+  const response = part.functionResponse.response ?? {};
+  for (const key of ['output', 'content']) {
+    const { [key]: text, ...others } = response;
+    if (typeof text === 'string' && JSON.stringify(others).length <= OTHERS_CHARACTERS)
+      return { text, key, others };
+  }
+  return { text: JSON.stringify(response, null, 2), key: 'output', others: {} };
+}
+
+function marker(text: string, omitted: number, name: string): string {
+  return `[${omitted} of ${text.length} characters left out; read_blob("${name}") returns the full text.]`;
+}
+
+/**
+ * `text` shortened to about `characters` UTF-16 units: first fifth, marker that names the blob, error
+ * and warning blocks of the middle, last four fifths. Too few characters → the marker alone.
+ */
+export function maskedText(text: string, options: { characters: number; name: string }): string {
+  const { characters, name } = options;
+  if (characters < toolOutputConstants.toolOutputCutMinimumCharacters.value)
+    return marker(text, text.length, name);
+  const headFraction = toolOutputConstants.toolOutputHeadFraction.value;
+  const middle = text.slice(
+    headOf(text, characters * headFraction).length,
+    text.length - tailOf(text, characters * (1 - headFraction)).length,
+  );
+  const errors = errorBlocksOf(
+    middle,
+    characters * toolOutputConstants.toolOutputErrorFraction.value,
+  );
+  const room = characters - errors.length;
+  const head = headOf(text, room * headFraction);
+  const tail = tailOf(text, room * (1 - headFraction));
+  const note = marker(text, text.length - head.length - tail.length, name);
+  const said =
+    errors === '' ? [note] : [note, 'Errors and warnings from the part left out:', errors];
+  return [head, ...said, tail].join('\n');
+}
+
+/** The part with `text` in the place of its output; all else of the part stays. */
+export function withOutput(part: Part, output: ToolOutput, text: string): Part {
+  if (part.functionResponse === undefined) return part;
+  const response = { ...output.others, [output.key]: text };
+  return { ...part, functionResponse: { ...part.functionResponse, response } };
+}

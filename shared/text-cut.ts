@@ -1,0 +1,60 @@
+/** How far around an edge characters are looked at; a longer cluster is cut between code points. */
+const EDGE_WINDOW = 256;
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+function splitsSurrogatePair(text: string, index: number): boolean {
+  return isHighSurrogate(text.charCodeAt(index - 1)) && isLowSurrogate(text.charCodeAt(index));
+}
+
+/** Between two ASCII characters there is always a boundary, but inside CR LF. */
+function isPlainBoundary(text: string, index: number): boolean {
+  const before = text.charCodeAt(index - 1);
+  const after = text.charCodeAt(index);
+  return before < 128 && after < 128 && !(before === 13 && after === 10);
+}
+
+/** A place at or before `index` from where clusters can be counted reliably. */
+function countingStart(text: string, index: number): number {
+  const lowest = Math.max(0, index - EDGE_WINDOW);
+  for (let place = index; place > lowest; place--) if (isPlainBoundary(text, place)) return place;
+  return lowest > 0 && splitsSurrogatePair(text, lowest) ? lowest - 1 : lowest;
+}
+
+/** The cluster that `index` lies inside of, as [start, end]; both are `index` on a boundary. */
+function clusterAround(text: string, index: number): [start: number, end: number] {
+  if (index <= 0 || index >= text.length || isPlainBoundary(text, index)) return [index, index];
+  const from = countingStart(text, index);
+  const found = graphemes
+    .segment(text.slice(from, Math.min(text.length, index + EDGE_WINDOW)))
+    .containing(index - from);
+  if (found === undefined || found.index === index - from) return [index, index];
+  const start = from + found.index;
+  const end = start + found.segment.length;
+  if (end - start < EDGE_WINDOW) return [start, end];
+  return splitsSurrogatePair(text, index) ? [index - 1, index + 1] : [index, index];
+}
+
+/**
+ * The longest beginning of `text` with at most `maxCharacters` UTF-16 units that cuts no surrogate
+ * pair and no grapheme (emoji with modifiers, Hangul jamo, flags). 0 or less → ''.
+ */
+export function headOf(text: string, maxCharacters: number): string {
+  if (maxCharacters >= text.length) return text;
+  return text.slice(0, clusterAround(text, Math.max(0, Math.floor(maxCharacters)))[0]);
+}
+
+/** The longest ending of `text` with at most `maxCharacters` UTF-16 units; see `headOf`. */
+export function tailOf(text: string, maxCharacters: number): string {
+  if (maxCharacters >= text.length) return text;
+  const start = text.length - Math.max(0, Math.floor(maxCharacters));
+  return text.slice(clusterAround(text, start)[1]);
+}

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { configurationDocument } from './configuration-document.ts';
+
+test('docs/reference/configuration.md says what the code reads (npm run configuration writes it)', () => {
+  const written = readFileSync(
+    new URL('../../docs/reference/configuration.md', import.meta.url),
+    'utf8',
+  );
+
+  expect(written).toBe(configurationDocument());
+});

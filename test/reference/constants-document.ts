@@ -1,0 +1,37 @@
+import type { ConstantTable } from '../../shared/compaction/constant.ts';
+import {
+  policyConstants,
+  snapshotConstants,
+  toolOutputConstants,
+} from '../../shared/compaction/constants.ts';
+import { tokenConstants, windowConstants } from '../../shared/compaction/token-constants.ts';
+
+const chapters: readonly [title: string, table: ConstantTable][] = [
+  ['When a conversation is compacted', policyConstants],
+  ['The snapshot and its verification', snapshotConstants],
+  ['Tool outputs', toolOutputConstants],
+  ['Token estimate', tokenConstants],
+  ['Context windows', windowConstants],
+];
+
+function chapter([title, table]: readonly [string, ConstantTable]): string {
+  const rows = Object.entries(table).map(
+    ([name, { value, unit, origin, configure }]) =>
+      `| \`${name}\` | ${value.toLocaleString('en')} | ${unit} | ${origin} | ${configure} |`,
+  );
+  return [
+    `## ${title}`,
+    '',
+    '| Name | Value | Unit | Origin | Changed by |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+}
+
+/** The text of `docs/reference/constants.md`: every number that the code uses, from the code itself. */
+export function constantsDocument(): string {
+  const introduction =
+    'Every number that compaction uses, with its unit, its origin and what changes it. ' +
+    'This page is written by `npm run constants` from the records that the code reads.';
+  return `# Constants\n\n${[introduction, ...chapters.map(chapter)].join('\n\n')}\n`;
+}

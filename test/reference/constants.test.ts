@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { constantsDocument } from './constants-document.ts';
+
+test('docs/reference/constants.md says what the code uses (npm run constants writes it)', () => {
+  const written = readFileSync(
+    new URL('../../docs/reference/constants.md', import.meta.url),
+    'utf8',
+  );
+
+  expect(written).toBe(constantsDocument());
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { contextWindowTokens } from '../../../shared/compaction/model-limits.ts';
+
+describe('contextWindowTokens', () => {
+  test.each([
+    ['gemini-1.5-pro', 2_097_152],
+    ['models/gemini-1.5-pro-002', 2_097_152],
+    ['gemini-1.5-flash', 1_048_576],
+    ['gemini-2.5-pro', 1_048_576],
+    ['gemini-3-flash-preview', 1_048_576],
+    ['gemma-4-31b-it', 256_000],
+    ['gemma-4-26B', 256_000],
+    ['something-else', 1_048_576],
+    ['', 1_048_576],
+  ])('%s has %i tokens', (model, tokens) => {
+    expect(contextWindowTokens(model)).toBe(tokens);
+  });
+
+  test('an override by exact id wins over one by prefix, a longer prefix over a shorter one', () => {
+    const overrides = { 'gemini-*': 1_000, 'gemini-2.5-*': 2_000, 'gemini-2.5-pro': 3_000 };
+
+    expect(contextWindowTokens('models/gemini-2.5-pro', overrides)).toBe(3_000);
+    expect(contextWindowTokens('gemini-2.5-flash', overrides)).toBe(2_000);
+    expect(contextWindowTokens('gemini-3-pro-preview', overrides)).toBe(1_000);
+  });
+
+  test('an id without star is no prefix', () => {
+    expect(contextWindowTokens('gemini-2.5-flash-lite', { 'gemini-2.5-flash': 5 })).toBe(1_048_576);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { outcomeStateSchema } from '../../../shared/compaction/outcome-state.ts';
+import { outcomeMessage } from '../../../shared/compaction/outcome.ts';
+
+const figures = { beforeTokens: 30_000, afterTokens: 9_000 };
+
+describe('outcomeMessage', () => {
+  test.each([
+    ['QUEUED', undefined, 'The history is being compacted. The chat goes on meanwhile.'],
+    ['RUNNING', undefined, 'The history is being compacted. The chat goes on meanwhile.'],
+    ['VERIFYING', undefined, 'The history is being compacted. The chat goes on meanwhile.'],
+    ['COMPACTED', undefined, 'The history was compacted from 30,000 to 9,000 tokens.'],
+    ['NOOP', undefined, 'There is nothing to compact.'],
+    [
+      'NOOP',
+      'BELOW_THRESHOLD',
+      'There is nothing to compact: the conversation, 30,000 tokens, is below the threshold.',
+    ],
+    ['NOOP', 'TOO_SHORT', 'There is nothing to compact: the conversation is still too short.'],
+    [
+      'NOOP',
+      'NOTHING_TO_FOLD',
+      'There is nothing to compact: the newest messages stay as they are.',
+    ],
+    [
+      'NOOP',
+      'NOT_ARMED',
+      'There is nothing to compact: little was added since the last compaction.',
+    ],
+    ['NOOP', 'BREAKER_OPEN', 'Compaction pauses for a while. The full history stays in use.'],
+    ['NOOP', 'VETOED', 'The app chose not to compact now. The full history stays in use.'],
+    [
+      'CONTENT_TRUNCATED',
+      undefined,
+      'Long tool outputs were shortened, from 30,000 to 9,000 tokens.',
+    ],
+    [
+      'FAILED_INFLATED_TOKEN_COUNT',
+      undefined,
+      'Compaction would not be beneficial at this size. The full history stays in use.',
+    ],
+    ['FAILED_TOKEN_COUNT_ERROR', undefined, 'The tokens could not be counted. Nothing changed.'],
+    ['FAILED_EMPTY_SUMMARY', undefined, 'The summary was empty. Nothing changed.'],
+    ['FAILED_VERIFICATION', undefined, 'The summary did not pass the checks. Nothing changed.'],
+    ['FAILED_ERROR', undefined, 'Compaction did not succeed. Nothing changed.'],
+    ['ABORTED', undefined, 'Compaction was stopped. Nothing changed.'],
+    ['SUPERSEDED', undefined, 'The conversation changed in the meantime. Nothing was replaced.'],
+    ['OF_A_LATER_VERSION', undefined, 'There is nothing to compact.'],
+  ])('%s %s', (state, reason, message) => {
+    expect(outcomeMessage({ state, reason, ...figures }, 'en')).toBe(message);
+  });
+
+  test.each([
+    [49_999, 'would not be beneficial'],
+    [50_000, 'did not reduce the size'],
+  ])('an inflated count at %i tokens: %s', (beforeTokens, words) => {
+    const outcome = { state: 'FAILED_INFLATED_TOKEN_COUNT', beforeTokens, afterTokens: 60_000 };
+
+    expect(outcomeMessage(outcome, 'en')).toContain(words);
+  });
+
+  test.each([
+    ['ko-KR', '대화 기록을 30,000토큰에서 9,000토큰으로 압축했습니다.'],
+    ['ja', '履歴を30,000トークンから9,000トークンに圧縮しました。'],
+    ['fr-FR', 'The history was compacted from 30,000 to 9,000 tokens.'],
+    ['not a locale', 'The history was compacted from 30,000 to 9,000 tokens.'],
+    [undefined, 'The history was compacted from 30,000 to 9,000 tokens.'],
+  ])('in %s', (locale, message) => {
+    expect(outcomeMessage({ state: 'COMPACTED', ...figures }, locale)).toBe(message);
+  });
+
+  test.each(outcomeStateSchema.options)('%s has words of its own language everywhere', (state) => {
+    const english = outcomeMessage({ state, ...figures }, 'en');
+
+    for (const locale of ['ko', 'ja']) {
+      const message = outcomeMessage({ state, ...figures }, locale);
+      expect(message).not.toBe(english);
+      expect(message).not.toMatch(/[{}]/);
+    }
+    expect(english).not.toMatch(/[{}]/);
+  });
+});

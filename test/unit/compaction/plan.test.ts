@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { planCompaction, type PlanSource } from '../../../shared/compaction/plan.ts';
+import { resolvePolicy } from '../../../shared/compaction/policy.ts';
+import type { Content } from '../../../shared/conversation/content.ts';
+import type { Turn } from '../../../shared/conversation/turn.ts';
+
+const text = (role: Content['role'], value: string): Content => ({
+  role,
+  parts: [{ text: value }],
+});
+
+const turn = (seq: number, overrides: Partial<Turn> = {}): Turn => ({
+  schemaVersion: 1,
+  seq,
+  messageId: `message-${seq}`,
+  state: 'done',
+  attempt: 1,
+  producer: 'p',
+  leaseUntil: new Date(0),
+  createTime: new Date(0),
+  tokens: { user: 1, answer: 1 },
+  inContext: true,
+  user: text('user', `question ${seq} ${'word '.repeat(100)}`),
+  contents: [text('model', `answer ${seq} ${'word '.repeat(100)}`)],
+  ...overrides,
+});
+
+const turns = (count: number) => Array.from({ length: count }, (_, index) => turn(index + 1));
+
+const model = 'gemini-2.5-flash';
+
+const sourceOf = (overrides: Partial<PlanSource> & { turns: readonly Turn[] }): PlanSource => ({
+  context: {
+    model,
+    pins: [],
+    history: undefined,
+    coveredThrough: { seq: 0, contentIndex: 0 },
+    turns: overrides.turns,
+  },
+  policy: resolvePolicy({ model, conversation: { thresholdTokens: 1_000 } }),
+  calibration: 1,
+  summariserWindowTokens: 1_000_000,
+  isModelAllowed: true,
+  blobName: () => 'blob',
+  ...overrides,
+});
+
+function foldOf(source: PlanSource) {
+  const plan = planCompaction(source);
+  if (plan.kind !== 'fold') throw new Error(`the plan is ${plan.kind}`);
+  return plan;
+}
+
+describe('what a compaction folds', () => {
+  test('seven of ten equal turns: the newest 30 percent stay', () => {
+    const plan = foldOf(sourceOf({ turns: turns(20).slice(10) }));
+
+    expect(plan).toMatchObject({ from: 11, upTo: 17 });
+    expect(plan.kept.map(({ seq }) => seq)).toEqual([18, 19, 20]);
+  });
+
+  test('the newest turn stays even when it is most of the context', () => {
+    const last = turn(3, { contents: [text('model', 'word '.repeat(5_000))] });
+
+    expect(foldOf(sourceOf({ turns: [...turns(2), last] })).upTo).toBe(2);
+  });
+
+  test.each([
+    ['no turn', []],
+    ['one turn', turns(1)],
+    ['turns that are all out of the context', [turn(1, { inContext: false })]],
+  ])('%s: nothing to fold', (_, given) => {
+    expect(planCompaction(sourceOf({ turns: given }))).toEqual({
+      kind: 'noop',
+      reason: 'NOTHING_TO_FOLD',
+    });
+  });
+
+  test('turns outside of the context are in the range and not in what the summariser reads', () => {
+    const failed = turn(2, { inContext: false, user: text('user', 'secret plan') });
+    const plan = foldOf(sourceOf({ turns: [turn(1), failed, ...turns(10).slice(2)] }));
+
+    expect(plan.upTo).toBeGreaterThan(2);
+    expect(plan.folded.map(({ seq }) => seq)).not.toContain(2);
+    expect(JSON.stringify(plan.contents)).not.toContain('secret plan');
+  });
+
+  test('pins are not given to the summariser', () => {
+    const source = sourceOf({ turns: turns(10) });
+    const pins = [{ id: 'p', text: 'pinned words', source: 'api' as const }];
+    const plan = foldOf({ ...source, context: { ...source.context, pins } });
+
+    expect(JSON.stringify(plan.contents)).not.toContain('pinned words');
+  });
+
+  test('the previous snapshot comes first in what the summariser reads', () => {
+    const source = sourceOf({ turns: turns(10) });
+    const history = { snapshotText: 'earlier memory', masks: [] };
+    const plan = foldOf({ ...source, context: { ...source.context, history } });
+
+    expect(plan.hasPreviousSnapshot).toBe(true);
+    expect(JSON.stringify(plan.contents[0])).toContain('earlier memory');
+  });
+});
+
+describe('a summariser with a small window', () => {
+  test('gets as many whole turns as fit 60 percent of it; the rest is for the next time', () => {
+    const plan = foldOf(sourceOf({ turns: turns(50), summariserWindowTokens: 4_000 }));
+
+    expect(plan.upTo).toBeGreaterThan(1);
+    expect(plan.upTo).toBeLessThan(20);
+    expect(plan.kept[0]?.seq).toBe(plan.upTo + 1);
+    expect(JSON.stringify(plan.contents)).not.toContain(`question ${plan.upTo + 1} `);
+    expect(JSON.stringify(plan.contents)).toContain(`question ${plan.upTo} `);
+  });
+
+  test('is not called when not even one turn fits', () => {
+    expect(planCompaction(sourceOf({ turns: turns(10), summariserWindowTokens: 100 }))).toEqual({
+      kind: 'noop',
+      reason: 'TURN_TOO_LARGE',
+    });
+  });
+});

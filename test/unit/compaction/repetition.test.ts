@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { isRepetitive } from '../../../shared/compaction/repetition.ts';
+
+const paths = Array.from(
+  { length: 40 },
+  (_, index) =>
+    `/srv/projects/customers/international/web/src/components/page${'x'.repeat(index)}.tsx was read`,
+);
+
+test.each([
+  ['a line six times', 'The same line again.\n'.repeat(6), true],
+  ['a line five times', 'The same line again.\n'.repeat(5), false],
+  ['a short line many times', '- DONE\n'.repeat(6), false],
+  [
+    'a sentence in a loop without line ends',
+    'and then the user asked for more of the same thing '.repeat(12),
+    true,
+  ],
+  ['a list of long paths', paths.join('\n'), false],
+  ['nothing', '', false],
+])('%s: %s', (_, text, repetitive) => {
+  expect(isRepetitive(text)).toBe(repetitive);
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { decideSettle, type SettleFacts } from '../../../shared/compaction/settle-decision.ts';
+
+const failed: SettleFacts = { kind: 'auto', state: 'FAILED_ERROR', isRetryable: true, attempts: 1 };
+
+describe('what becomes of a need', () => {
+  test.each<[string, Partial<SettleFacts>, object]>([
+    ['a swap', { state: 'COMPACTED' }, { kind: 'clear' }],
+    ['shortened outputs', { state: 'CONTENT_TRUNCATED' }, { kind: 'clear' }],
+    ['nothing to do', { state: 'NOOP' }, { kind: 'clear' }],
+    ['no saving', { state: 'FAILED_INFLATED_TOKEN_COUNT' }, { kind: 'clear' }],
+    ['no count', { state: 'FAILED_TOKEN_COUNT_ERROR' }, { kind: 'clear' }],
+    ['an error that will not pass', { isRetryable: false }, { kind: 'clear' }],
+    ['an error that may pass', {}, { kind: 'retry', retryAfterMs: 10_000 }],
+    ['its second time', { attempts: 2 }, { kind: 'retry', retryAfterMs: 30_000 }],
+    ['its third time', { attempts: 3 }, { kind: 'clear' }],
+    [
+      'a longer wish of the model',
+      { retryAfterMs: 99_000 },
+      { kind: 'retry', retryAfterMs: 99_000 },
+    ],
+    [
+      'a shorter wish of the model',
+      { retryAfterMs: 3_000 },
+      { kind: 'retry', retryAfterMs: 10_000 },
+    ],
+    [
+      'an endless wish of the model',
+      { retryAfterMs: 1e9 },
+      { kind: 'retry', retryAfterMs: 600_000 },
+    ],
+    ['an empty summary', { state: 'FAILED_EMPTY_SUMMARY' }, { kind: 'retry' }],
+    ['a poor summary', { state: 'FAILED_VERIFICATION' }, { kind: 'retry' }],
+    ['a stop', { state: 'ABORTED' }, { kind: 'retry' }],
+    ['a change meanwhile', { state: 'SUPERSEDED' }, { kind: 'retry', retryAfterMs: 1_000 }],
+  ])('after %s', (_, facts, expected) => {
+    expect(decideSettle({ ...failed, ...facts })).toMatchObject(expected);
+  });
+
+  test.each(['FAILED_ERROR', 'ABORTED', 'SUPERSEDED', 'NOOP', 'COMPACTED'] as const)(
+    'a manual request is settled by %s',
+    (state) => {
+      expect(decideSettle({ ...failed, kind: 'manual', state })).toEqual({ kind: 'clear' });
+    },
+  );
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { decideSwap, type SwapFacts } from '../../../shared/compaction/swap-decision.ts';
+
+const base: SwapFacts = {
+  beforeTokens: 1_000,
+  afterTokens: 400,
+  snapshotState: 'ok',
+  policy: { minimumSavingFraction: 0.3, acceptsEqualSize: false },
+  trigger: 'auto',
+};
+const peer = { minimumSavingFraction: 0, acceptsEqualSize: true };
+
+test.each<[string, Partial<SwapFacts>, string]>([
+  ['a sound snapshot that saves', {}, 'SWAP'],
+  ['saves exactly 30 %', { afterTokens: 700 }, 'SWAP'],
+  ['saves less than 30 %', { afterTokens: 701 }, 'FAILED_INFLATED_TOKEN_COUNT SAVES_TOO_LITTLE'],
+  ['saves 30 % of what is not overhead', { afterTokens: 850, overheadTokens: 500 }, 'SWAP'],
+  ['equal size', { afterTokens: 1_000 }, 'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER'],
+  ['larger', { afterTokens: 1_200 }, 'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER'],
+  ['by hand, saves one token', { trigger: 'manual', afterTokens: 999 }, 'SWAP'],
+  [
+    'by hand, equal size',
+    { trigger: 'manual', afterTokens: 1_000 },
+    'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER',
+  ],
+  ['profile gemini-cli, equal size', { policy: peer, afterTokens: 1_000 }, 'SWAP'],
+  [
+    'profile gemini-cli, larger',
+    { policy: peer, afterTokens: 1_001 },
+    'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER',
+  ],
+  ['an empty snapshot', { snapshotState: 'empty' }, 'FAILED_EMPTY_SUMMARY EMPTY'],
+  ['a refused snapshot', { snapshotState: 'refused' }, 'FAILED_VERIFICATION VERIFICATION'],
+  ['no snapshot needed', { snapshotState: 'none' }, 'SWAP'],
+  ['before not countable', { beforeTokens: null }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
+  ['after not countable', { afterTokens: null }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
+  ['after not a number', { afterTokens: Number.NaN }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
+])('%s', (_, facts, expected) => {
+  const decision = decideSwap({ ...base, ...facts });
+
+  expect(decision.swap ? 'SWAP' : `${decision.state} ${decision.reason}`).toBe(expected);
+});

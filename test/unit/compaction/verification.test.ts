@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { emptySections } from '../../../shared/compaction/snapshot-sections.ts';
+import { estimateTextTokens } from '../../../shared/compaction/token-estimate.ts';
+import { verifySnapshot, type VerificationInput } from '../../../shared/compaction/verification.ts';
+
+const goal =
+  'The user wants to plan a long trip to the south of France in spring with two friends.';
+
+function verify(input: Partial<VerificationInput> = {}) {
+  return verifySnapshot({
+    sections: { ...emptySections, overall_goal: goal },
+    foldedUserTexts: [],
+    keptTexts: [],
+    snapshotBudgetTokens: 400,
+    rule: 'character-class',
+    ...input,
+  });
+}
+
+describe('verifySnapshot', () => {
+  test.each<[string, string, string[]]>([
+    ['a plain one', goal, []],
+    ['nothing', ' ', ['EMPTY']],
+    ['a word', 'Trip', ['TOO_SMALL']],
+    [
+      'more than twice the budget',
+      Array.from({ length: 900 }, (_, n) => `${n} dogs`).join(' '),
+      ['TOO_LARGE'],
+    ],
+    ['a loop', 'The user asks again.\n'.repeat(7), ['REPETITIVE']],
+  ])('%s', (_, text, problems) => {
+    const result = verify({ sections: { ...emptySections, overall_goal: text } });
+
+    expect(result.problems).toEqual(problems);
+    expect(result.ok).toBe(problems.length === 0);
+  });
+
+  test('appends an identifier that the summary lost, with its turn and its words', () => {
+    const result = verify({
+      foldedUserTexts: [{ seq: 12, text: 'My order is ORD-20231 by the way' }],
+    });
+
+    expect(result.ok).toBe(true);
+    expect(result.appendedIdentifiers).toEqual(['ORD-20231']);
+    expect(result.repaired.key_knowledge).toBe(
+      '- The user said (turn 12): "My order is ORD-20231 by the way"',
+    );
+  });
+
+  test('keeps what key_knowledge says already', () => {
+    const result = verify({
+      sections: { ...emptySections, overall_goal: goal, key_knowledge: '- Two friends' },
+      foldedUserTexts: [{ seq: 1, text: 'Seat 4711AB' }],
+    });
+
+    expect(result.repaired.key_knowledge.split('\n')[0]).toBe('- Two friends');
+  });
+
+  test.each([
+    ['the snapshot', { sections: { ...emptySections, overall_goal: `${goal} ORD-20231` } }],
+    ['what is kept', { keptTexts: ['about ORD-20231'] }],
+  ])('appends nothing that is in %s', (_, input) => {
+    const result = verify({ foldedUserTexts: [{ seq: 1, text: 'ORD-20231' }], ...input });
+
+    expect(result.appendedIdentifiers).toEqual([]);
+    expect(result.repaired.key_knowledge).toBe('');
+  });
+
+  test('quotes about 200 characters around an identifier in a long text', () => {
+    const text = `${'before '.repeat(200)}ORD-20231${' after'.repeat(200)}`;
+
+    const line = verify({ foldedUserTexts: [{ seq: 3, text }] }).repaired.key_knowledge;
+
+    expect(line).toContain('before ORD-20231 after');
+    expect(line.length).toBeLessThan(250);
+  });
+
+  test('says one sentence for several identifiers of one message', () => {
+    const text = 'Orders ORD-20231 and ORD-20232 and ORD-20233';
+
+    const result = verify({ foldedUserTexts: [{ seq: 1, text }] });
+
+    expect(result.repaired.key_knowledge.split('\n')).toHaveLength(1);
+    expect(result.appendedIdentifiers).toHaveLength(3);
+  });
+
+  test('is not ok when more is missing than a quarter of the budget holds, and lists it', () => {
+    const foldedUserTexts = Array.from({ length: 100 }, (_, index) => ({
+      seq: index + 1,
+      text: `Remember the order ORD-${10_000 + index} that I placed with you some time ago`,
+    }));
+
+    const result = verify({ foldedUserTexts });
+
+    const appended = estimateTextTokens(result.repaired.key_knowledge, 'character-class');
+    expect(result.ok).toBe(false);
+    expect(result.problems).toEqual(['MISSING_IDENTIFIERS']);
+    expect(appended).toBeLessThanOrEqual(100);
+    expect(result.missingIdentifiers.length + result.appendedIdentifiers.length).toBe(100);
+    expect(result.missingIdentifiers).toContain('ORD-10099');
+  });
+});
