@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Content } from '../../shared/conversation/content.ts';
+import type { Head } from '../../shared/conversation/head.ts';
+import { encodeHistory, type History } from '../../shared/conversation/history.ts';
+import { newHead } from '../../shared/conversation/new-head.ts';
+import { finishWrites, startWrites } from '../../shared/conversation/turn-writes.ts';
+import type { DocumentFields, Value, Write } from '../../shared/ports.ts';
+
+/** What firebase-tools accepts in the file, as far as this project uses it. */
+const indexFileSchema = z.strictObject({
+  indexes: z.array(
+    z.strictObject({
+      collectionGroup: z.string(),
+      queryScope: z.enum(['COLLECTION', 'COLLECTION_GROUP']),
+      fields: z
+        .array(
+          z.strictObject({ fieldPath: z.string(), order: z.enum(['ASCENDING', 'DESCENDING']) }),
+        )
+        .min(2),
+    }),
+  ),
+  fieldOverrides: z.array(
+    z.strictObject({
+      collectionGroup: z.string(),
+      fieldPath: z.string(),
+      indexes: z.array(z.never()),
+    }),
+  ),
+});
+
+const file = indexFileSchema.parse(
+  JSON.parse(
+    await readFile(
+      new URL('../../infra/firestore/firestore.indexes.json', import.meta.url),
+      'utf8',
+    ),
+  ),
+);
+
+/** An exemption of a map holds for all that is in it. */
+const isExempt = (collectionGroup: string, fieldPath: string) =>
+  file.fieldOverrides.some(
+    (override) =>
+      override.collectionGroup === collectionGroup &&
+      `${fieldPath}.`.startsWith(`${override.fieldPath}.`),
+  );
+
+const said = 'what-somebody-said';
+const now = new Date('2026-11-01T12:00:00Z');
+// More than one document holds, so that the overflow pieces are written too.
+const long: Content = { role: 'user', parts: [{ text: said.repeat(50_000) }] };
+
+const head: Head = {
+  ...newHead({
+    epoch: 'e1',
+    ownerUid: 'ann',
+    model: 'gemini-3.5-flash',
+    profile: 'assistant',
+    systemInstruction: said,
+    now,
+  }),
+  title: said,
+  metadata: { note: said },
+  pins: [{ id: 'p1', text: said, source: 'api' }],
+  compactionNeeded: { manual: { requestId: 'r1', since: now, focus: said } },
+};
+
+const history: History = {
+  schemaVersion: 1,
+  generation: 1,
+  parent: 0,
+  state: 'COMPACTED',
+  strategy: 'rewrite',
+  trigger: 'auto',
+  requestId: 'r1',
+  coveredThrough: { seq: 1, contentIndex: 0 },
+  from: 1,
+  turnsFolded: 1,
+  beforeTokens: 9_000,
+  afterTokens: 900,
+  snapshotTokens: 800,
+  boundary: 'b1',
+  snapshotText: said,
+  sourceHash: 'h1',
+  model: 'gemini-3.5-flash',
+  promptVersion: '1',
+  modelCalls: 2,
+  usage: { promptTokens: 1, outputTokens: 1 },
+  requestedAt: now,
+  createTime: now,
+  durationMs: 1,
+  by: 'w1',
+  sections: { overall_goal: [said] },
+  masks: [{ seq: 1, contentIndex: 0, partIndex: 0, part: { text: said } }],
+  report: { missing: [said] },
+};
+
+const writes: Write[] = [
+  ...startWrites({
+    conversationId: 'c1',
+    messageId: 'm1',
+    bodyHash: 'h1',
+    seq: 1,
+    user: long,
+    userTokens: 1,
+    lease: { producer: 'p1', leaseUntil: now },
+    now,
+    head: { create: head },
+  }),
+  ...finishWrites({
+    conversationId: 'c1',
+    seq: 1,
+    attempt: 1,
+    turnUpdateTime: '1.1',
+    state: 'failed',
+    contents: [{ ...long, role: 'model' }],
+    answerTokens: 1,
+    userTokens: 1,
+    inContext: false,
+    error: { status: 'INTERNAL', reason: 'INTERNAL', message: said, retryable: false },
+    now,
+  }),
+  { op: 'create', path: 'conversations/c1/histories/1', fields: encodeHistory(history) },
+];
+
+/** Dotted paths of the fields that hold `said`, arrays counting as one field. */
+function pathsOfContent(value: Value | DocumentFields | undefined, path: string): string[] {
+  if (value === undefined || !JSON.stringify(value).includes(said)) return [];
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [path];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    pathsOfContent(inner, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+const contentFields = writes
+  .flatMap((write) => {
+    if (write.op === 'delete') return [];
+    const collectionGroup = write.path.split('/').at(-2) ?? '';
+    return pathsOfContent(write.fields, '').map((fieldPath) => ({ collectionGroup, fieldPath }));
+  })
+  .filter(
+    (field, index, all) =>
+      index ===
+      all.findIndex(
+        ({ collectionGroup, fieldPath }) =>
+          collectionGroup === field.collectionGroup && fieldPath === field.fieldPath,
+      ),
+  );
+
+describe('firestore.indexes.json', () => {
+  test.each(contentFields)('exempts $collectionGroup.$fieldPath from indexing', (field) => {
+    expect(isExempt(field.collectionGroup, field.fieldPath)).toBe(true);
+  });
+
+  test('exempts the texts of stored tool outputs', () => {
+    expect(isExempt('blobs', 'text')).toBe(true);
+  });
+
+  test('is compared with every kind of document that holds content', () => {
+    const groups = new Set(contentFields.map(({ collectionGroup }) => collectionGroup));
+
+    expect([...groups].toSorted()).toEqual(['conversations', 'histories', 'parts', 'turns']);
+  });
+
+  test.each(['ownerUid', 'state', 'updateTime', 'open.leaseUntil', 'compactionNeeded.auto.since'])(
+    'keeps the index of conversations.%s, which queries use',
+    (fieldPath) => {
+      expect(isExempt('conversations', fieldPath)).toBe(false);
+    },
+  );
+
+  test('has the index of the list of an owner’s conversations, newest first', () => {
+    expect(file.indexes).toContainEqual({
+      collectionGroup: 'conversations',
+      queryScope: 'COLLECTION',
+      fields: [
+        { fieldPath: 'ownerUid', order: 'ASCENDING' },
+        { fieldPath: 'state', order: 'ASCENDING' },
+        { fieldPath: 'updateTime', order: 'DESCENDING' },
+      ],
+    });
+  });
+
+  test('names no field twice', () => {
+    const names = file.fieldOverrides.map((field) => `${field.collectionGroup}.${field.fieldPath}`);
+
+    expect(names).toHaveLength(new Set(names).size);
+  });
+});
