@@ -35,6 +35,7 @@ export interface BegunTurn {
   /** Terminal turns of the tail before this one. */
   turns: readonly Turn[];
   prompt: Prompt;
+  createTime: Date;
   /** Uncalibrated estimates. */
   userTokens: number;
   overheadTokens: number;
@@ -81,6 +82,7 @@ function beginWrites(dependencies: ChatDependencies, draft: Draft): Write[] {
         bodyHash: bodyHash(dependencies.sha256, request),
         seq: decision.seq,
         user: userContent(request),
+        retention: request.message.retention,
         userTokens: draft.userTokens,
         lease,
         now,
@@ -172,6 +174,7 @@ export async function beginTurn(
     job: state.job,
     ...parts,
     prompt,
+    createTime: decision.kind === 'takeOver' ? (state.known?.value.createTime ?? now) : now,
     userTokens,
     overheadTokens: estimatePromptTokens({ ...prompt, contents: [] }, 'character-class'),
   };

@@ -23,7 +23,6 @@ export interface Production {
   messageId: string;
   user: Content;
   locale: string | undefined;
-  createTime: Date;
   live: Pick<LiveTurn, 'emit' | 'end'>;
 }
 
@@ -46,7 +45,7 @@ const finishedTurn = (production: Production, batch: FinishBatch): Turn => ({
   attempt: batch.attempt,
   producer: production.begun.attempt.producer,
   leaseUntil: batch.now,
-  createTime: production.createTime,
+  createTime: production.begun.createTime,
   finishTime: batch.now,
   tokens: { user: batch.userTokens, answer: batch.answerTokens },
   usage: batch.usage,
@@ -146,6 +145,7 @@ export async function produceTurn(
     await commitFinish(dependencies, batch, begun.attempt);
     await dependencies.atCrashPoint('turn-finished');
     const turn = finishedTurn(production, batch);
+    dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
     const context = view(dependencies, production, batch);
     for (const chunk of closingChunks({ turn, error: batch.error, context })) live.emit(chunk);
     logFinished(dependencies, batch, startMs);

@@ -72,7 +72,6 @@ function startProduction(
     messageId: request.message.id,
     user: userContent(request),
     locale: request.locale,
-    createTime: dependencies.clock.now(),
     live: log,
   }).finally(() => {
     if (dependencies.liveTurns.get(key)?.attempt === attempt) dependencies.liveTurns.delete(key);

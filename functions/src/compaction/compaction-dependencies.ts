@@ -1,3 +1,4 @@
+import type { CompactionHooks } from '../../../shared/compaction/hooks.ts';
 import type { ConversationCache } from '../../../shared/conversation/read-conversation.ts';
 import type {
   AtCrashPoint,
@@ -26,4 +27,6 @@ export interface CompactionDependencies {
   sha256: Sha256;
   logger: Logger;
   atCrashPoint: AtCrashPoint;
+  /** Default: none. */
+  hooks?: CompactionHooks;
 }
