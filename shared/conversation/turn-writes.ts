@@ -5,6 +5,7 @@ import { headPath, messageGuardPath, turnPath } from './paths.ts';
 import {
   encodeAnswer,
   encodeUser,
+  type Turn,
   type TurnError,
   type TurnState,
   type TurnUsage,
@@ -45,6 +46,7 @@ export interface StartBatch {
   bodyHash: string;
   seq: number;
   user: Content;
+  retention?: Turn['retention'];
   userTokens: number;
   lease: Lease;
   now: Date;
@@ -93,6 +95,7 @@ export function startWrites(batch: StartBatch): Write[] {
         ...lease,
         createTime: now,
         tokens: { user: batch.userTokens, answer: 0 },
+        retention: batch.retention,
         inContext: false,
         ...user.fields,
         ...answerNone,

@@ -45,6 +45,8 @@ const turnFieldsSchema = z.object({
   finishReason: z.string().optional(),
   error: turnErrorSchema.optional(),
   inContext: z.boolean(),
+  /** The client's wish: `keep` stays verbatim, `drop` is folded first. */
+  retention: z.enum(['keep', 'normal', 'drop']).optional(),
   replaces: z.number().int().optional(),
   cancelRequested: z.boolean().optional(),
 });

@@ -1,0 +1,25 @@
+import type { PlannedMask } from '../../../shared/compaction/tail-masks.ts';
+import type { CoveredThrough } from '../../../shared/conversation/head.ts';
+import type { SnapshotSections } from '../../../shared/conversation/history.ts';
+
+/** The next generation as it would be: everything decided, nothing written but its blobs. */
+export interface Candidate {
+  state: 'COMPACTED' | 'CONTENT_TRUNCATED';
+  coveredThrough: CoveredThrough;
+  /** First turn of the range; 0 when none was folded. */
+  from: number;
+  turnsFolded: number;
+  boundary: string;
+  snapshotText: string;
+  sections: SnapshotSections;
+  /** Estimated tokens of snapshot and acknowledgement, before calibration. */
+  snapshotTokens: number;
+  masks: PlannedMask[];
+  beforeTokens: number;
+  afterTokens: number;
+  /** '' when no model was asked. */
+  model: string;
+  promptVersion: string;
+  sourceHash: string;
+  report: Record<string, unknown>;
+}

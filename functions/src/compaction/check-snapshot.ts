@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { identifiersIn } from '../../../shared/compaction/facts.ts';
+import { countingOf, type FoldPlan } from '../../../shared/compaction/plan.ts';
+import type { SnapshotSections } from '../../../shared/compaction/snapshot-sections.ts';
+import { verifySnapshot, type Verification } from '../../../shared/compaction/verification.ts';
+import { contentText } from '../../../shared/conversation/content.ts';
+import type { History } from '../../../shared/conversation/history.ts';
+import type { ClaimedRun } from './run.ts';
+
+/** How many identifiers of the user a generation hands on to the next for checking; the newest stay. */
+const STATED_KEPT = 300;
+
+const statedSchema = z.array(z.object({ seq: z.number(), text: z.string() }));
+type Stated = z.infer<typeof statedSchema>;
+
+/** Identifiers that the user stated in turns which earlier generations folded. */
+function statedEarlier(history: History | undefined): Stated {
+  const stated = statedSchema.safeParse(history?.report['statedIdentifiers']);
+  return stated.success ? stated.data : [];
+}
+
+const statedIn = (plan: FoldPlan): Stated =>
+  plan.folded.map(({ seq, user }) => ({ seq, text: contentText(user) }));
+
+/** What the next generation has to keep checking. */
+export function statedAfter(history: History | undefined, plan: FoldPlan): Stated {
+  const own = statedIn(plan).flatMap(({ seq, text }) =>
+    identifiersIn(text).map((identifier) => ({ seq, text: identifier })),
+  );
+  return [...statedEarlier(history), ...own].slice(-STATED_KEPT);
+}
+
+/** The only fault is identifiers that did not fit: a better summary can cure it, or a bare list. */
+export const isCurable = ({ problems }: Verification) =>
+  problems.length === 1 && problems[0] === 'MISSING_IDENTIFIERS';
+
+function verify(
+  run: ClaimedRun,
+  plan: FoldPlan,
+  input: { sections: SnapshotSections; stated: Stated },
+): Verification {
+  const { head, policy } = run.reading;
+  return verifySnapshot({
+    sections: input.sections,
+    foldedUserTexts: input.stated,
+    keptTexts: [
+      ...head.value.pins.map(({ text }) => text),
+      ...plan.kept
+        .filter(({ inContext }) => inContext)
+        .flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
+    ],
+    snapshotBudgetTokens: policy.snapshotBudgetTokens,
+    rule: countingOf(policy, head.value.model),
+  });
+}
+
+/**
+ * The snapshot with every identifier that is missing named in one line, which needs a fraction of the
+ * room of sentences; undefined when even that makes it too large.
+ */
+function listed(
+  run: ClaimedRun,
+  plan: FoldPlan,
+  input: { sections: SnapshotSections; stated: Stated },
+): Verification | undefined {
+  const { missingIdentifiers } = verify(run, plan, input);
+  const line = `The user also stated: ${missingIdentifiers.join(', ')}`;
+  const key_knowledge = [input.sections.key_knowledge, line]
+    .filter((text) => text !== '')
+    .join('\n');
+  const verification = verify(run, plan, {
+    ...input,
+    sections: { ...input.sections, key_knowledge },
+  });
+  return verification.ok ? verification : undefined;
+}
+
+/**
+ * Verifies a snapshot against what the user stated in the folded turns and, as far as there is room,
+ * against what was stated before them, so that nothing fades from generation to generation.
+ */
+export function checkSnapshot(
+  run: ClaimedRun,
+  plan: FoldPlan,
+  sections: SnapshotSections,
+): Verification {
+  const own = statedIn(plan);
+  const stated = [...statedEarlier(run.reading.history), ...own];
+  const complete = verify(run, plan, { sections, stated });
+  if (!isCurable(complete)) return complete;
+  const recent = verify(run, plan, { sections, stated: own });
+  // What is old and does not fit as sentences is not worth a call, but a line.
+  return recent.ok ? (listed(run, plan, { sections, stated }) ?? recent) : recent;
+}
+
+/** The last resort for a snapshot that `isCurable`: names what is missing, or returns it as it is. */
+export function listMissing(
+  run: ClaimedRun,
+  plan: FoldPlan,
+  checked: { sections: SnapshotSections; verification: Verification },
+): Verification {
+  const { sections, verification } = checked;
+  if (!isCurable(verification)) return verification;
+  const own = statedIn(plan);
+  const stated = [...statedEarlier(run.reading.history), ...own];
+  return (
+    listed(run, plan, { sections, stated }) ??
+    listed(run, plan, { sections, stated: own }) ??
+    verification
+  );
+}

@@ -1,0 +1,163 @@
+import { isBreakerClosed } from '../../../shared/compaction/breaker.ts';
+import {
+  decideClaim,
+  needOf,
+  type ClaimDecision,
+  type Need,
+} from '../../../shared/compaction/claim-decision.ts';
+import { isArmed, isOverThreshold } from '../../../shared/compaction/policy.ts';
+import { compactionJobPath } from '../../../shared/conversation/paths.ts';
+import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
+import type { DocumentFields, Write } from '../../../shared/ports.ts';
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import type { TakenLease } from './job-lease.ts';
+import { unchanged } from './outcome.ts';
+import { readContext, readHeadAndJob, type HeadAndJob } from './read-for-compaction.ts';
+import type { Reading, Run } from './run.ts';
+import { statusWrite } from './status-write.ts';
+
+/** Two workers that start together meet at most a few times before one holds the lease. */
+const CLAIM_TRIES = 5;
+const CONTENDED_RETRY_MS = 1_000;
+
+export type Claim =
+  | Extract<ClaimDecision, { kind: 'nothing' | 'busy' }>
+  | { kind: 'settled'; reading: Reading; need: Need }
+  | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR'; reason: string }
+  | { kind: 'claimed'; run: Run; taken: TakenLease };
+
+function decide(found: HeadAndJob, reading: Reading | undefined, now: Date): ClaimDecision {
+  const job = found.job?.value;
+  const isAutomatic = (reading?.head.value.settings.compaction ?? 'auto') === 'auto';
+  return decideClaim({
+    now,
+    head: reading?.head.value ?? found.head?.value,
+    job,
+    isOverThreshold:
+      reading !== undefined &&
+      isAutomatic &&
+      isOverThreshold({
+        tokens: reading.tokens,
+        overheadTokens: reading.head.value.context.overheadTokens,
+        policy: reading.policy,
+      }),
+    isArmed:
+      reading !== undefined &&
+      isArmed({
+        tokens: reading.tokens,
+        tokensAfterLastSwap: reading.history?.afterTokens ?? null,
+        policy: reading.policy,
+      }),
+    isBreakerClosed: isBreakerClosed(
+      { failures: job?.failures ?? 0, openUntil: job?.breakerOpenUntil ?? null },
+      now,
+    ),
+  });
+}
+
+interface Taking {
+  run: Run;
+  owner: string;
+}
+
+async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
+  const { dependencies, reading, need } = run;
+  const { conversationId, job } = reading;
+  const path = compactionJobPath(conversationId);
+  const fence = (job?.value.fence ?? 0) + 1;
+  const leaseUntil = new Date(run.startTime.getTime() + dependencies.config.COMPACTION_LEASE_MS);
+  const lease: DocumentFields = {
+    owner,
+    leaseUntil,
+    fence,
+    requestId: need.requestId,
+    step: 'plan',
+    attempts: run.attempt,
+  };
+  const claim: Write = job
+    ? { op: 'update', path, fields: lease, guard: { updateTime: job.updateTime } }
+    : {
+        op: 'create',
+        path,
+        fields: {
+          schemaVersion: 1,
+          failures: 0,
+          breakerOpenUntil: null,
+          retryAt: null,
+          records: [],
+          ...lease,
+        },
+      };
+  const status = await statusWrite(run, unchanged(reading.tokens, { state: 'RUNNING' }));
+  const times = await dependencies.store.commit([claim, status]);
+  const { generation } = reading.head.value;
+  return { conversationId, owner, fence, generation, updateTime: times[0] ?? '' };
+}
+
+/** A lease that an earlier try took and whose reply was lost. */
+const ownLease = (found: HeadAndJob, run: Run | undefined, owner: string): Claim | undefined =>
+  run && found.job?.value.owner === owner
+    ? {
+        kind: 'claimed',
+        run,
+        taken: {
+          conversationId: run.reading.conversationId,
+          owner,
+          fence: found.job.value.fence,
+          generation: run.reading.head.value.generation,
+          updateTime: found.job.updateTime,
+        },
+      }
+    : undefined;
+
+const runOf = (
+  dependencies: CompactionDependencies,
+  reading: Reading,
+  need: Need,
+): Omit<Run, 'attempt' | 'isModelAllowed'> => ({
+  dependencies,
+  reading,
+  need,
+  startTime: dependencies.clock.now(),
+  bill: { calls: 0, promptTokens: 0, outputTokens: 0 },
+});
+
+/**
+ * Takes the lease of a conversation's compaction if its documents, as they stand now, ask for one.
+ * Duplicate, late and reordered deliveries end here without cost.
+ */
+export async function claimCompaction(
+  dependencies: CompactionDependencies,
+  conversationId: string,
+): Promise<Claim> {
+  const owner = dependencies.randomness.uuid();
+  let tried: Run | undefined;
+  for (let tries = 0; tries < CLAIM_TRIES; tries++) {
+    const found = await readHeadAndJob(dependencies, conversationId);
+    const own = ownLease(found, tried, owner);
+    if (own) return own;
+    const { head, job } = found;
+    const isAsked = head?.value.state === 'live' && needOf(head.value) !== undefined;
+    const reading = isAsked
+      ? await readContext(dependencies, conversationId, { head, job })
+      : undefined;
+    const decision = decide({ head, job: reading?.job ?? job }, reading, dependencies.clock.now());
+    if (decision.kind === 'nothing' || decision.kind === 'busy') return decision;
+    if (reading === undefined) return { kind: 'nothing', reason: 'NO_NEED' };
+    const { need } = decision;
+    if (decision.kind === 'settled') return { kind: 'settled', reading, need };
+    const run = runOf(dependencies, reading, need);
+    if (decision.kind === 'outcome') {
+      const { state, reason } = decision;
+      return { kind: 'outcome', run: { ...run, attempt: 0, isModelAllowed: false }, state, reason };
+    }
+    tried = { ...run, attempt: decision.attempt, isModelAllowed: decision.isModelAllowed };
+    try {
+      return { kind: 'claimed', run: tried, taken: await takeLease({ run: tried, owner }) };
+    } catch (error) {
+      // A lost reply may have been applied: the next reading shows whose lease it is.
+      if (!(error instanceof GuardLostError || error instanceof StoreUnavailableError)) throw error;
+    }
+  }
+  return { kind: 'busy', reason: 'LEASE_HELD', retryAfterMs: CONTENDED_RETRY_MS };
+}

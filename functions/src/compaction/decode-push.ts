@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { compactionRequestSchema } from '../../../shared/compaction/event.ts';
+
+/** A compaction request is a few hundred bytes; more than this is none. */
+export const MAX_PUSH_BYTES = 64 * 1024;
+
+/** What Pub/Sub posts; fields that are not needed are left unread. */
+const pushSchema = z.object({
+  message: z.object({
+    data: z.base64(),
+    messageId: z.string(),
+  }),
+  /** Only with a dead-letter topic, and never from the emulator. */
+  deliveryAttempt: z.number().int().positive().optional(),
+});
+
+export type DecodedPush =
+  | {
+      kind: 'compact';
+      conversationId: string;
+      requestId: string;
+      messageId: string;
+      deliveryAttempt?: number;
+    }
+  /** Will never be readable: to be logged and acknowledged, or it comes back for ever. */
+  | { kind: 'malformed'; problem: string };
+
+const malformed = (problem: string): DecodedPush => ({ kind: 'malformed', problem });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names the fields that are wrong and never their values. */
+const fieldsOf = (error: z.ZodError) =>
+  error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
+
+/**
+ * Reads the body of a Pub/Sub push. Messages without data, of another kind or too large are malformed.
+ * Never throws.
+ */
+export function decodePush(body: Uint8Array): DecodedPush {
+  if (body.byteLength > MAX_PUSH_BYTES)
+    return malformed(`${body.byteLength} bytes are more than ${MAX_PUSH_BYTES}`);
+  const push = pushSchema.safeParse(parseJson(Buffer.from(body).toString('utf8')));
+  if (!push.success) return malformed(`no push: ${fieldsOf(push.error)}`);
+  const { message, deliveryAttempt } = push.data;
+  const data = Buffer.from(message.data, 'base64').toString('utf8');
+  const request = compactionRequestSchema.safeParse(parseJson(data));
+  if (!request.success) return malformed(`no compaction request: ${fieldsOf(request.error)}`);
+  return {
+    kind: 'compact',
+    conversationId: request.data.conversationId,
+    requestId: request.data.requestId,
+    messageId: message.messageId,
+    ...(deliveryAttempt !== undefined && { deliveryAttempt }),
+  };
+}

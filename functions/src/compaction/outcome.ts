@@ -1,0 +1,66 @@
+import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
+import { AppError } from '../../../shared/errors.ts';
+
+/** What one attempt did. Figures that nobody determined are the ones from before. */
+export interface Outcome {
+  state: OutcomeState;
+  reason?: string | undefined;
+  beforeTokens: number;
+  afterTokens: number;
+  turnsFolded: number;
+  /** The generation that it made. */
+  generation?: number;
+  coveredThrough?: { seq: number; contentIndex: number };
+  model?: string;
+  isRetryable: boolean;
+  retryAfterMs?: number | undefined;
+}
+
+/** An outcome that changed nothing, with the figures of the context as it stays. */
+export const unchanged = (
+  tokens: number,
+  outcome: Pick<Outcome, 'state'> & Partial<Outcome>,
+): Outcome => ({
+  beforeTokens: tokens,
+  afterTokens: tokens,
+  turnsFolded: 0,
+  isRetryable: false,
+  ...outcome,
+});
+
+/** Why an attempt was stopped from outside; the reason of its abort signal. */
+export class StoppedError extends AppError {
+  readonly state: Extract<OutcomeState, 'ABORTED' | 'SUPERSEDED'>;
+
+  constructor(stop: { state: StoppedError['state']; reason: string; cause?: unknown }) {
+    super({
+      status: 'ABORTED',
+      reason: stop.reason,
+      message: `the compaction was stopped: ${stop.reason}`,
+      publicMessage: 'The compaction was stopped.',
+      retryable: true,
+      cause: stop.cause,
+    });
+    this.state = stop.state;
+  }
+}
+
+/**
+ * The outcome that an error means. An error after the signal fired is that stop's echo. What is no
+ * AppError is a defect: recorded and not tried again.
+ */
+export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: number): Outcome {
+  const cause: unknown = signal.aborted ? signal.reason : error;
+  if (cause instanceof StoppedError)
+    return unchanged(tokens, { state: cause.state, reason: cause.reason, isRetryable: true });
+  if (signal.aborted)
+    return unchanged(tokens, { state: 'ABORTED', reason: 'CANCELLED', isRetryable: true });
+  if (cause instanceof AppError)
+    return unchanged(tokens, {
+      state: 'FAILED_ERROR',
+      reason: cause.reason,
+      isRetryable: cause.retryable,
+      retryAfterMs: cause.retryAfterMs,
+    });
+  return unchanged(tokens, { state: 'FAILED_ERROR', reason: 'INTERNAL' });
+}

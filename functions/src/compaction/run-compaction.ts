@@ -1,0 +1,175 @@
+import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
+import { planCompaction, type FoldPlan, type Plan } from '../../../shared/compaction/plan.ts';
+import { claimCompaction, type Claim } from './claim.ts';
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { keepLease } from './job-lease.ts';
+import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
+import { reportOutcome, reportStart } from './report-events.ts';
+import { contextOf, type ClaimedRun, type Run } from './run.ts';
+import { runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
+import { clearNeed, settle, type Settlement } from './settle.ts';
+import { statusWrite } from './status-write.ts';
+import { summarise, summariserWindowTokens } from './summarise.ts';
+import { swap } from './swap.ts';
+import { verifySummary, type Verified } from './verify.ts';
+import { verifyTruncation } from './verify-truncation.ts';
+
+export type CompactionResult =
+  /** Acknowledge. `state` is absent where there was nothing to do. */
+  | { kind: 'done'; state?: OutcomeState; reason?: string | undefined }
+  /** Have it delivered again. */
+  | { kind: 'retry'; retryAfterMs: number; reason: string };
+
+type Step<T> = { kind: 'next'; value: T } | { kind: 'outcome'; outcome: Outcome };
+
+/** One step: what it throws becomes the outcome. The crash point lies behind it, outside of its reach. */
+async function step<T>(
+  run: ClaimedRun,
+  name: string,
+  work: () => Promise<Step<T>>,
+): Promise<Step<T>> {
+  let result: Step<T>;
+  try {
+    run.signal.throwIfAborted();
+    result = await work();
+  } catch (error) {
+    const outcome = outcomeOfError(error, run.signal, run.reading.tokens);
+    if (outcome.reason === 'INTERNAL')
+      run.dependencies.logger.log('ERROR', 'compaction_defect', {
+        conversationId: run.reading.conversationId,
+        step: name,
+        error: error instanceof Error ? error.name : typeof error,
+        stack: error instanceof Error ? framesOf(error) : undefined,
+      });
+    result = { kind: 'outcome', outcome };
+  }
+  await run.dependencies.atCrashPoint(name);
+  return result;
+}
+
+/** Where it happened, without the message: that may quote what a user wrote. */
+const framesOf = ({ stack }: Error) =>
+  stack
+    ?.split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 6)
+    .join('\n');
+
+async function planStep(run: ClaimedRun): Promise<Step<Exclude<Plan, { kind: 'noop' }>>> {
+  const { reading, dependencies } = run;
+  const plan = planCompaction({
+    context: contextOf(reading),
+    policy: reading.policy,
+    calibration: reading.head.value.context.calibration,
+    summariserWindowTokens: summariserWindowTokens(run),
+    isModelAllowed: run.isModelAllowed,
+    blobName: dependencies.sha256,
+  });
+  if (plan.kind === 'noop') {
+    const outcome = unchanged(reading.tokens, { state: 'NOOP', reason: plan.reason });
+    return { kind: 'outcome', outcome };
+  }
+  const veto = await runPreCompactHooks(run, plan);
+  return veto ? { kind: 'outcome', outcome: veto } : { kind: 'next', value: plan };
+}
+
+const stepOf = (verified: Verified) =>
+  verified.kind === 'candidate' ? ({ kind: 'next', value: verified.candidate } as const) : verified;
+
+async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
+  const summarised = await step(run, 'summarised', async () => ({
+    kind: 'next',
+    value: await summarise(run, plan),
+  }));
+  if (summarised.kind === 'outcome') return summarised;
+  return step(run, 'verified', async () => {
+    const verifying = unchanged(run.reading.tokens, { state: 'VERIFYING' });
+    await run.lease.commit(async () => [await statusWrite(run, verifying)], { step: 'verify' });
+    return stepOf(await verifySummary(run, summarised.value));
+  });
+}
+
+/** Plan → summarise → verify → swap, a straight line that any step may end. */
+async function attempt(run: ClaimedRun): Promise<{ outcome: Outcome; plan: Plan | undefined }> {
+  const planned = await step(run, 'planned', () => planStep(run));
+  if (planned.kind === 'outcome') return { outcome: planned.outcome, plan: undefined };
+  const plan = planned.value;
+  const verified =
+    plan.kind === 'fold'
+      ? await foldSteps(run, plan)
+      : await step(run, 'verified', async () => stepOf(await verifyTruncation(run, plan)));
+  if (verified.kind === 'outcome') return { outcome: verified.outcome, plan };
+  const swapped = await step(run, 'swapped', async () => {
+    await run.lease.stop();
+    run.signal.throwIfAborted();
+    return { kind: 'next', value: await swap(run, verified.value) };
+  });
+  return { outcome: swapped.kind === 'next' ? swapped.value : swapped.outcome, plan };
+}
+
+function resultOf(settlement: Settlement, outcome: Outcome): CompactionResult {
+  const { state, reason } = outcome;
+  return settlement.kind === 'retry'
+    ? { kind: 'retry', retryAfterMs: settlement.retryAfterMs, reason: reason ?? state }
+    : { kind: 'done', state, reason };
+}
+
+async function serve(
+  run: Run,
+  claim: Extract<Claim, { kind: 'claimed' }>,
+  signal: AbortSignal,
+): Promise<CompactionResult> {
+  const { dependencies } = run;
+  const controller = new AbortController();
+  const lease = keepLease(dependencies, claim.taken, controller);
+  const claimed: ClaimedRun = {
+    ...run,
+    lease,
+    signal: AbortSignal.any([signal, controller.signal]),
+  };
+  try {
+    await dependencies.atCrashPoint('claimed');
+    await reportStart(run);
+    const { outcome, plan } = await attempt(claimed);
+    await lease.stop();
+    const settlement = await settle(run, outcome, lease);
+    await dependencies.atCrashPoint('settled');
+    await reportOutcome(run, outcome);
+    if (plan) await runPostCompactHooks(claimed, plan, outcome);
+    return resultOf(settlement, outcome);
+  } finally {
+    await lease.stop();
+  }
+}
+
+/**
+ * Does what the documents of one conversation ask for: claim → plan → summarise → verify → swap →
+ * settle. Never holds up the conversation. Throws StoreUnavailableError when the store is away, and
+ * what is thrown at a crash point; everything else is an outcome.
+ */
+export async function runCompaction(
+  dependencies: CompactionDependencies,
+  request: { conversationId: string; signal: AbortSignal },
+): Promise<CompactionResult> {
+  const { conversationId, signal } = request;
+  const claim = await claimCompaction(dependencies, conversationId);
+  switch (claim.kind) {
+    case 'nothing':
+      return { kind: 'done', reason: claim.reason };
+    case 'busy':
+      return { kind: 'retry', retryAfterMs: claim.retryAfterMs, reason: claim.reason };
+    case 'settled':
+      await clearNeed(dependencies, conversationId, claim.need);
+      return { kind: 'done', reason: 'SETTLED' };
+    case 'outcome': {
+      const { run, state, reason } = claim;
+      const outcome = unchanged(run.reading.tokens, { state, reason });
+      const settlement = await settle(run, outcome);
+      await dependencies.atCrashPoint('settled');
+      await reportOutcome(run, outcome);
+      return resultOf(settlement, outcome);
+    }
+    case 'claimed':
+      return serve(claim.run, claim, signal);
+  }
+}

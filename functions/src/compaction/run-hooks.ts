@@ -1,0 +1,120 @@
+import {
+  HOOK_TIMEOUT_MS,
+  noHooks,
+  type CompactionHookEvent,
+} from '../../../shared/compaction/hooks.ts';
+import {
+  estimateContextTokens,
+  type FoldPlan,
+  type Plan,
+} from '../../../shared/compaction/plan.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { unchanged, type Outcome } from './outcome.ts';
+import { contextOf, type ClaimedRun } from './run.ts';
+import { withDeadline } from './with-deadline.ts';
+
+function eventOf(run: ClaimedRun, plan: Pick<FoldPlan, 'from' | 'upTo'> & { folded: number }) {
+  const { conversationId, head, policy } = run.reading;
+  const { calibration } = head.value.context;
+  const event: CompactionHookEvent = {
+    conversationId,
+    requestId: run.need.requestId,
+    trigger: run.need.trigger,
+    generation: head.value.generation,
+    from: plan.from,
+    upTo: plan.upTo,
+    turnsFolded: plan.folded,
+    beforeTokens: estimateContextTokens(contextOf(run.reading), { policy, calibration }),
+  };
+  return event;
+}
+
+/** What hooks learn of a plan; a plan that does nothing fires none. */
+function plannedEvent(run: ClaimedRun, plan: Plan): CompactionHookEvent | undefined {
+  const coveredSeq = run.reading.head.value.coveredThrough.seq;
+  switch (plan.kind) {
+    case 'noop':
+      return undefined;
+    case 'truncate':
+      return eventOf(run, { from: 0, upTo: coveredSeq, folded: 0 });
+    case 'fold':
+      return eventOf(run, { ...plan, folded: plan.folded.length });
+  }
+}
+
+interface NamedHook<Event, Answer> {
+  name: string;
+  required?: boolean;
+  run(event: Event, signal: AbortSignal): Promise<Answer>;
+}
+
+/** Runs one hook within its time. A failure is logged; of a required hook it is thrown as AppError. */
+async function runHook<Event, Answer>(
+  run: ClaimedRun,
+  hook: NamedHook<Event, Answer>,
+  event: Event,
+): Promise<Answer | undefined> {
+  const { clock, logger } = run.dependencies;
+  try {
+    return await withDeadline({ clock, ms: HOOK_TIMEOUT_MS, signal: run.signal }, (signal) =>
+      hook.run(event, signal),
+    );
+  } catch (error) {
+    if (run.signal.aborted) throw error;
+    const { conversationId } = run.reading;
+    logger.log('WARNING', 'compaction_hook_failed', { conversationId, hook: hook.name });
+    if (hook.required !== true) return undefined;
+    throw new AppError({
+      status: 'UNAVAILABLE',
+      reason: 'HOOK_FAILED',
+      message: `the required hook ${hook.name} failed for ${conversationId}`,
+      publicMessage: 'A required step before the compaction failed.',
+      retryable: true,
+      cause: error,
+    });
+  }
+}
+
+/** Runs the PreCompact hooks in order. The outcome of a veto, or undefined to go on. */
+export async function runPreCompactHooks(
+  run: ClaimedRun,
+  plan: Plan,
+): Promise<Outcome | undefined> {
+  const { preCompact } = run.dependencies.hooks ?? noHooks;
+  const event = preCompact.length === 0 ? undefined : plannedEvent(run, plan);
+  if (!event) return undefined;
+  for (const hook of preCompact) {
+    const answer = await runHook(run, hook, event);
+    if (answer?.veto === true)
+      return unchanged(run.reading.tokens, { state: 'NOOP', reason: 'VETOED' });
+  }
+  return undefined;
+}
+
+/** Runs the PostCompact hooks in order. What they do changes nothing any more: no failure is thrown. */
+export async function runPostCompactHooks(
+  run: ClaimedRun,
+  plan: Plan,
+  outcome: Outcome,
+): Promise<void> {
+  const { postCompact } = run.dependencies.hooks ?? noHooks;
+  const event = postCompact.length === 0 ? undefined : plannedEvent(run, plan);
+  if (!event) return;
+  const { state, beforeTokens, afterTokens, reason } = outcome;
+  const result = {
+    ...event,
+    state,
+    beforeTokens,
+    afterTokens,
+    ...(reason !== undefined && { reason }),
+  };
+  for (const hook of postCompact)
+    try {
+      await runHook(run, hook, result);
+    } catch {
+      run.dependencies.logger.log('ERROR', 'compaction_hook_required_after', {
+        conversationId: event.conversationId,
+        hook: hook.name,
+      });
+    }
+}

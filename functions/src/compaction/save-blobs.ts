@@ -1,0 +1,53 @@
+import type { PlannedMask } from '../../../shared/compaction/tail-masks.ts';
+import { cutIntoPieces } from '../../../shared/conversation/json-pieces.ts';
+import { blobPiecePath } from '../../../shared/conversation/paths.ts';
+import type { Write } from '../../../shared/ports.ts';
+import { StoppedError } from './outcome.ts';
+import type { ClaimedRun } from './run.ts';
+
+/** Pieces of 700 KiB: four stay below the store's limit of a batch. */
+const PIECES_PER_BATCH = 4;
+
+const pieceWrites = (conversationId: string, offload: PlannedMask['offload']): Write[] =>
+  cutIntoPieces(offload.text).map((text, index) => ({
+    op: 'create',
+    path: blobPiecePath(conversationId, { sha256: offload.name, index }),
+    fields: { text },
+  }));
+
+/** Writes what is not there yet: a blob is named by its content, so what is there is the same. */
+async function saveBlob(run: ClaimedRun, offload: PlannedMask['offload']): Promise<void> {
+  const writes = pieceWrites(run.reading.conversationId, offload);
+  for (let i = 0; i < writes.length; i += PIECES_PER_BATCH) {
+    const batch = writes.slice(i, i + PIECES_PER_BATCH);
+    await run.lease.commit(async () => {
+      const found = await run.dependencies.store.get(batch.map(({ path }) => path));
+      return batch.filter((_, index) => found[index] === undefined);
+    });
+  }
+}
+
+/**
+ * Stores the full texts behind `masks` and returns the masks whose text is safe. A text that cannot be
+ * stored costs its mask, never itself: that output stays whole. Throws StoppedError.
+ */
+export async function saveBlobs(
+  run: ClaimedRun,
+  masks: readonly PlannedMask[],
+): Promise<PlannedMask[]> {
+  const saved: PlannedMask[] = [];
+  for (const mask of masks) {
+    try {
+      await saveBlob(run, mask.offload);
+      saved.push(mask);
+    } catch (error) {
+      if (error instanceof StoppedError || run.signal.aborted) throw error;
+      run.dependencies.logger.log('WARNING', 'compaction_blob_not_saved', {
+        conversationId: run.reading.conversationId,
+        seq: mask.seq,
+        textLength: mask.offload.text.length,
+      });
+    }
+  }
+  return saved;
+}

@@ -1,0 +1,117 @@
+import type { Need } from '../../../shared/compaction/claim-decision.ts';
+import { decideSettle } from '../../../shared/compaction/settle-decision.ts';
+import { compactionJobPath, headPath } from '../../../shared/conversation/paths.ts';
+import { readHead } from '../../../shared/conversation/read-conversation.ts';
+import { GuardLostError } from '../../../shared/errors.ts';
+import type { DocumentFields, DocumentStore, Write } from '../../../shared/ports.ts';
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { jobAfter } from './job-after.ts';
+import type { JobLease } from './job-lease.ts';
+import { StoppedError, type Outcome } from './outcome.ts';
+import type { Run } from './run.ts';
+import { statusWrite } from './status-write.ts';
+
+/** Chat changes the head often; a worker that loses this often in a row leaves the need to the sweep. */
+const CLEAR_TRIES = 20;
+const RECORD_TRIES = 5;
+
+export type Settlement =
+  | { kind: 'settled' }
+  /** The event is to be delivered again. */
+  | { kind: 'retry'; retryAfterMs: number }
+  /** Another worker holds the job, or the conversation is gone: nothing was written. */
+  | { kind: 'left' };
+
+const CONTENDED_RETRY_MS = 1_000;
+
+/**
+ * Takes the need that was served off the head, under the head's update time. One that chat has replaced
+ * meanwhile stays. A crash before or in here is left to the sweep, which finds the record and comes back.
+ */
+export async function clearNeed(
+  dependencies: Pick<CompactionDependencies, 'store' | 'logger'>,
+  conversationId: string,
+  need: Pick<Need, 'kind' | 'requestId'>,
+): Promise<void> {
+  for (let tries = 0; tries < CLEAR_TRIES; tries++) {
+    const head = await readHead(dependencies.store, conversationId);
+    if (head?.value.state !== 'live') return;
+    if (head.value.compactionNeeded[need.kind]?.requestId !== need.requestId) return;
+    try {
+      await dependencies.store.commit([
+        {
+          op: 'update',
+          path: headPath(conversationId),
+          fields: {},
+          remove: [`compactionNeeded.${need.kind}`],
+          guard: { updateTime: head.updateTime },
+        },
+      ]);
+      return;
+    } catch (error) {
+      if (!(error instanceof GuardLostError)) throw error;
+    }
+  }
+  dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });
+}
+
+/** The job document as the run left it: held, or as it was read by a run that took no lease. */
+function jobWrite(run: Run, lease: JobLease | undefined, fields: DocumentFields): Write {
+  const path = compactionJobPath(run.reading.conversationId);
+  const updateTime = lease?.updateTime ?? run.reading.job?.updateTime;
+  return updateTime === undefined
+    ? { op: 'create', path, fields: { schemaVersion: 1, fence: 0, ...fields } }
+    : { op: 'update', path, fields, guard: { updateTime } };
+}
+
+interface Recording {
+  run: Run;
+  lease: JobLease | undefined;
+  outcome: Outcome;
+  retryAt: Date | null;
+}
+
+/** Writes the record and gives the lease back. */
+async function record(store: DocumentStore, recording: Recording): Promise<void> {
+  const { run, lease, outcome, retryAt } = recording;
+  for (let tries = 1; ; tries++) {
+    const job = jobWrite(run, lease, jobAfter(run, outcome, retryAt));
+    try {
+      await store.commit([job, await statusWrite(run, outcome)]);
+      return;
+    } catch (error) {
+      if (!(error instanceof GuardLostError) || tries === RECORD_TRIES) throw error;
+      await lease?.readAgain();
+    }
+  }
+}
+
+const isSwapped = ({ state }: Outcome) => state === 'COMPACTED' || state === 'CONTENT_TRUNCATED';
+
+/** Outcomes of a run whose conversation or lease is another's by now. */
+const isLeft = ({ state, reason }: Outcome) =>
+  state === 'SUPERSEDED' && (reason === 'LEASE_LOST' || reason === 'NOT_LIVE');
+
+/**
+ * Settles an outcome: its record, back-off and breaker in the job (a swap has written them), then the
+ * need in the head. The lease's renewals must have stopped.
+ */
+export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Promise<Settlement> {
+  if (isLeft(outcome)) return { kind: 'left' };
+  const { store, clock } = run.dependencies;
+  const decision = decideSettle({ ...outcome, kind: run.need.kind, attempts: run.attempt });
+  const retryAt =
+    decision.kind === 'retry' ? new Date(clock.now().getTime() + decision.retryAfterMs) : null;
+  if (!isSwapped(outcome))
+    try {
+      await record(store, { run, lease, outcome, retryAt });
+    } catch (error) {
+      if (error instanceof StoppedError) return { kind: 'left' };
+      if (error instanceof GuardLostError)
+        return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
+      throw error;
+    }
+  if (decision.kind === 'retry') return decision;
+  await clearNeed(run.dependencies, run.reading.conversationId, run.need);
+  return { kind: 'settled' };
+}

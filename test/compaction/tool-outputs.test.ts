@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import { blobPiecePath } from '../../shared/conversation/paths.ts';
+import type { Content } from '../../shared/conversation/content.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { AppError, StoreUnavailableError } from '../../shared/errors.ts';
+import { createScriptedModel } from '../fakes/scripted-model.ts';
+import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  manualNeed,
+  see,
+} from '../support/compacted-conversation.ts';
+import { modelText, type TurnToBuild } from '../support/conversation-builder.ts';
+
+const longOutput = (seq: number) =>
+  Array.from({ length: 400 }, (_, line) => `row ${line} of listing ${seq}: all is well`).join('\n');
+
+const toolTurn = (seq: number): TurnToBuild => {
+  const contents: Content[] = [
+    { role: 'model', parts: [{ functionCall: { name: 'list', args: { page: seq } } }] },
+    {
+      role: 'user',
+      parts: [{ functionResponse: { name: 'list', response: { output: longOutput(seq) } } }],
+    },
+    modelText(`Listing ${seq} is fine.`),
+  ];
+  return { user: `Show me listing ${seq}.`, answer: contents };
+};
+
+const twoListings = [toolTurn(1), toolTurn(2)];
+
+const openBreaker = (bench: CompactionBench, conversationId: string) =>
+  bench.store.commit([
+    {
+      op: 'create',
+      path: `conversations/${conversationId}/jobs/compaction`,
+      fields: {
+        schemaVersion: 1,
+        owner: '',
+        leaseUntil: new Date(0),
+        fence: 3,
+        requestId: 'earlier',
+        step: '',
+        failures: 3,
+        breakerOpenUntil: new Date(bench.clock.now().getTime() + 600_000),
+        attempts: 0,
+        retryAt: null,
+        records: [],
+      },
+    },
+  ]);
+
+describe('while the breaker is open', () => {
+  test('long tool outputs are shortened without a model, as the next generation', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { turns: twoListings });
+    await openBreaker(bench, conversationId);
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { head, history, text } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
+    expect(head).toMatchObject({ generation: 1, coveredThrough: { seq: 0 }, compactionNeeded: {} });
+    expect(history?.afterTokens).toBeLessThan(history?.beforeTokens ?? 0);
+    expect(bench.model.calls).toHaveLength(0);
+    expect(text).toContain('Show me listing 1.');
+  });
+
+  test('the full text behind a shortened output is in its blob', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { turns: twoListings });
+    await openBreaker(bench, conversationId);
+
+    await compactOnce(bench, conversationId);
+
+    const sha256 = bench.sha256(longOutput(1));
+    const [blob] = await bench.store.get([blobPiecePath(conversationId, { sha256, index: 0 })]);
+    expect(blob?.fields['text']).toBe(longOutput(1));
+    expect((await see(bench.store, conversationId)).text).toContain(sha256);
+  });
+
+  test('an output whose blob cannot be stored stays whole', async () => {
+    const first = compactionBench().sha256(longOutput(1));
+    const store = createMemoryDocumentStore({
+      beforeOperation: async (operation) => {
+        await Promise.resolve();
+        if (
+          operation.name === 'commit' &&
+          operation.writes.some(({ path }) => path.includes(first))
+        )
+          throw new StoreUnavailableError({ operation: 'commit' });
+      },
+    });
+    const bench = compactionBench({ store });
+    const conversationId = await buildDue(bench, { turns: twoListings });
+    await openBreaker(bench, conversationId);
+
+    await compactOnce(bench, conversationId);
+
+    const { history, text } = await see(bench.store, conversationId);
+    expect(history?.masks.every(({ seq }) => seq === 2)).toBe(true);
+    expect(text).toContain('row 200 of listing 1:');
+  });
+
+  test('a context without long outputs is left alone', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    await openBreaker(bench, conversationId);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'BREAKER_OPEN' });
+    expect((await see(bench.store, conversationId)).head.generation).toBe(0);
+  });
+
+  test('a manual request calls the model all the same', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
+    await openBreaker(bench, conversationId);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect((await see(bench.store, conversationId)).job).toMatchObject({
+      failures: 0,
+      breakerOpenUntil: null,
+    });
+  });
+
+  test('the meter of the next generation counts the shortened outputs', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { turns: twoListings });
+    await openBreaker(bench, conversationId);
+    const before = await see(bench.store, conversationId);
+
+    await compactOnce(bench, conversationId);
+
+    const { tokens, history } = await see(bench.store, conversationId);
+    expect(tokens).toBeLessThan(before.tokens / 2);
+    expect(Math.abs(tokens - (history?.afterTokens ?? 0))).toBeLessThanOrEqual(10);
+  });
+});
+
+describe('failures that open the breaker', () => {
+  test('after three failures the next need is served without the model', async () => {
+    const down = new AppError({
+      status: 'UNAVAILABLE',
+      reason: 'MODEL_OVERLOADED',
+      message: 'the model is overloaded',
+      publicMessage: 'Try again.',
+      retryable: true,
+    });
+    const bench = compactionBench({ model: createScriptedModel({ answers: [down] }) });
+    const conversationId = await buildDue(bench, { turns: [...twoListings, {}, {}, {}] });
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await compactOnce(bench, conversationId);
+      bench.clock.advance(120_000);
+    }
+    await bench.store.commit([
+      {
+        op: 'update',
+        path: `conversations/${conversationId}`,
+        fields: { compactionNeeded: { auto: { ...autoNeed('request-2').auto } } },
+        guard: { exists: true },
+      },
+    ]);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(bench.model.calls).toHaveLength(3);
+    expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
+  });
+});
+
+describe('a compaction with long tool outputs', () => {
+  test('shows the summariser the full outputs and the next call the shortened ones', async () => {
+    const bench = compactionBench();
+    const turns = [
+      toolTurn(1),
+      ...Array.from({ length: 60 }, () => ({})),
+      toolTurn(62),
+      toolTurn(63),
+    ];
+    const conversationId = await buildDue(bench, { turns });
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { history, text } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('row 200 of listing 1:');
+    expect(history?.masks.length).toBeGreaterThan(0);
+    expect(text).toContain('left out');
+  });
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
+import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
+import { systemClock } from '../../functions/src/adapters/system-clock.ts';
+import { startStandIn, type StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
+import { compactionBench } from '../support/compaction-dependencies.ts';
+import { autoNeed, buildDue, neverAborted, see } from '../support/compacted-conversation.ts';
+import { addTurn, madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
+
+let server: StandIn;
+beforeAll(async () => {
+  server = await startStandIn();
+});
+beforeEach(() => {
+  server.clearFaults();
+  server.clearJournal();
+  server.setVices({});
+});
+afterAll(() => server.close());
+
+/** The worker with the real adapter of the model against the local server. */
+function worker(): CompactionDependencies {
+  return {
+    ...compactionBench(),
+    clock: systemClock,
+    model: createGeminiModel({
+      apiKey: 'local',
+      baseUrl: server.url,
+      firstEventTimeoutMs: 5_000,
+      eventIdleTimeoutMs: 5_000,
+      requestTimeoutMs: 10_000,
+    }),
+  };
+}
+
+const compact = (dependencies: CompactionDependencies, conversationId: string) =>
+  runCompaction(dependencies, { conversationId, signal: neverAborted() });
+
+const orders = Array.from({ length: 20 }, (_, index) => `ORD-${70_000 + index}`);
+const orderTurns = orders.map((order, index) => ({
+  user: `${order} goes to door ${index + 1}. ${madeUpQuestion(index + 1)}`,
+}));
+
+describe('the worker with a model server', () => {
+  test('compacts in two calls and counts with the server’s counter', async () => {
+    const dependencies = worker();
+    const conversationId = await buildDue(dependencies, { turns: orderTurns });
+
+    const result = await compact(dependencies, conversationId);
+
+    const { history } = await see(dependencies.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect(history).toMatchObject({ modelCalls: 2, model: 'gemini-2.5-flash' });
+    expect(history?.report['tokensSource']).toBe('counted');
+    expect(history?.usage.promptTokens).toBeGreaterThan(0);
+  });
+
+  test('keeps every order number through five generations of a forgetful model', async () => {
+    server.setVices({ forgetful: 0.5 });
+    const dependencies = worker();
+    const conversationId = await buildDue(dependencies, {
+      turns: orderTurns,
+      head: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed('request-0') },
+    });
+
+    for (let generation = 1; generation <= 5; generation++) {
+      await expect(compact(dependencies, conversationId)).resolves.toMatchObject({
+        state: 'COMPACTED',
+      });
+      for (let turn = 0; turn < 25; turn++)
+        await addTurn(dependencies.store, conversationId, {
+          user: madeUpQuestion(turn),
+          answer: madeUpAnswer(turn),
+        });
+      await dependencies.store.commit([
+        {
+          op: 'update',
+          path: headPath(conversationId),
+          fields: { 'compactionNeeded.auto': { ...autoNeed(`request-${generation}`).auto } },
+          guard: { exists: true },
+        },
+      ]);
+    }
+
+    const { head, text } = await see(dependencies.store, conversationId);
+    expect(head.generation).toBe(5);
+    expect(orders.filter((order) => !text.includes(order))).toEqual([]);
+  }, 60_000);
+
+  test('an overloaded server leaves the need and everything else as it was', async () => {
+    server.queueFaults(...Array.from({ length: 20 }, () => ({ kind: 'unavailable' as const })));
+    const dependencies = worker();
+    const conversationId = await buildDue(dependencies, { turns: orderTurns });
+
+    const result = await compact(dependencies, conversationId);
+
+    const { head } = await see(dependencies.store, conversationId);
+    expect(result.kind).toBe('retry');
+    expect(head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+  });
+});

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { assembleContext } from '../../shared/conversation/assemble-context.ts';
+import { contentText } from '../../shared/conversation/content.ts';
+import { historyPath } from '../../shared/conversation/paths.ts';
+import {
+  noCache,
+  readContextParts,
+  readHead,
+  readTurns,
+} from '../../shared/conversation/read-conversation.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
+import { eventually } from '../support/eventually.ts';
+
+let stack: EmulatorStack;
+beforeAll(async () => {
+  stack = await startEmulatorStack({ THRESHOLD_TOKENS: '1200', COMPACTION_LEASE_MS: '2000' });
+});
+afterAll(() => stack.stop());
+
+async function send(conversationId: string, text: string) {
+  const handle = await sendMessage(stack.chat, {
+    caller: { uid: 'u1', isAnonymous: false },
+    conversationId,
+    message: { id: randomUUID(), parts: [{ text }] },
+  });
+  return handle.result;
+}
+
+/** Talks until the threshold is crossed; returns what was said. */
+async function talkOverThreshold(conversationId: string): Promise<string[]> {
+  const said: string[] = [];
+  for (let i = 1; i <= 40; i++) {
+    const text = `Order ORD-20${i} goes to door ${i}. ${'It should be wrapped with care. '.repeat(8)}`;
+    said.push(text);
+    await send(conversationId, text);
+    if ((await readHead(stack.chat.store, conversationId))?.value.compactionNeeded.auto)
+      return said;
+  }
+  throw new Error('the threshold was not crossed');
+}
+
+const settledHead = (conversationId: string) =>
+  eventually('one swap, settled', async () => {
+    const head = (await readHead(stack.chat.store, conversationId))?.value;
+    return head && head.generation > 0 && !head.compactionNeeded.auto ? head : undefined;
+  });
+
+describe('a worker that is killed', () => {
+  test.each(['claimed', 'planned', 'summarised', 'verified', 'swapped'])(
+    'after it has %s leaves a conversation that goes on and is compacted once by the next worker',
+    async (point) => {
+      const conversationId = randomUUID();
+      const first = await stack.startWorker(point);
+      const said = await talkOverThreshold(conversationId);
+      await first.held;
+      const meanwhile = 'Meanwhile the customer asks for a receipt.';
+      await send(conversationId, meanwhile);
+      await first.kill();
+
+      const second = await stack.startWorker();
+      const head = await settledHead(conversationId);
+      await second.kill();
+
+      expect(head.generation).toBe(1);
+      const { store } = stack.chat;
+      expect(await store.get([historyPath(conversationId, 2)])).toEqual([undefined]);
+      const seqs = Array.from({ length: head.lastSeq }, (_, i) => i + 1);
+      const transcript = await readTurns(store, conversationId, seqs);
+      expect(transcript.map(({ value }) => contentText(value.user))).toEqual([...said, meanwhile]);
+      const parts = await readContextParts({ store, cache: noCache }, { conversationId, head });
+      const context = assembleContext({ ...head, ...parts });
+      expect(context[0]?.kind).toBe('snapshot');
+      expect(context.filter(({ kind }) => kind === 'turn').map(({ seq }) => seq)).toEqual(
+        seqs.filter((seq) => seq > head.coveredThrough.seq).flatMap((seq) => [seq, seq]),
+      );
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,82 @@
+import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
+import { assembleContext, type ContextItem } from '../../shared/conversation/assemble-context.ts';
+import type { CompactionNeeded, Head } from '../../shared/conversation/head.ts';
+import type { History } from '../../shared/conversation/history.ts';
+import { decodeJob, type CompactionJob } from '../../shared/conversation/job.ts';
+import { compactionJobPath } from '../../shared/conversation/paths.ts';
+import { contextTokens } from '../../shared/conversation/meter.ts';
+import {
+  noCache,
+  readContextParts,
+  readHead,
+} from '../../shared/conversation/read-conversation.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
+import type { CompactionBench } from './compaction-dependencies.ts';
+import { buildConversation, type ConversationToBuild } from './conversation-builder.ts';
+
+export const neverAborted = () => new AbortController().signal;
+
+/** A threshold that twenty made-up turns exceed three times. */
+export const THRESHOLD_TOKENS = 1_000;
+
+const SINCE = new Date('2026-01-02T03:04:00.000Z');
+
+export const autoNeed = (requestId = 'request-1'): CompactionNeeded => ({
+  auto: { requestId, since: SINCE, trigger: 'auto' },
+});
+
+export const manualNeed = (requestId = 'request-m', focus?: string): CompactionNeeded => ({
+  manual: { requestId, since: SINCE, ...(focus !== undefined && { focus }) },
+});
+
+/** A conversation over its threshold that asks for a compaction. */
+export async function buildDue(
+  bench: Pick<CompactionBench, 'store'>,
+  options: Partial<ConversationToBuild> = {},
+): Promise<string> {
+  const { conversationId } = await buildConversation(bench.store, {
+    turns: 20,
+    ...options,
+    head: {
+      settings: { thresholdTokens: THRESHOLD_TOKENS },
+      compactionNeeded: autoNeed(),
+      ...options.head,
+    },
+  });
+  return conversationId;
+}
+
+export const compactOnce = (bench: CompactionBench, conversationId: string) =>
+  runCompaction(bench, { conversationId, signal: neverAborted() });
+
+/** What is in the store now, read as every reader of the service does. */
+export interface Seen {
+  head: Head;
+  job: CompactionJob | undefined;
+  history: History | undefined;
+  items: ContextItem[];
+  /** What the meter says. */
+  tokens: number;
+  /** Everything that the model would see, as one text. */
+  text: string;
+}
+
+export async function see(store: DocumentStore, conversationId: string): Promise<Seen> {
+  const head = await readHead(store, conversationId);
+  if (!head) throw new Error(`there is no conversation ${conversationId}`);
+  const [job] = await store.get([compactionJobPath(conversationId)]);
+  const { history, turns } = await readContextParts(
+    { store, cache: noCache },
+    { conversationId, head: head.value },
+  );
+  const { model, pins, coveredThrough } = head.value;
+  const items = assembleContext({ model, pins, coveredThrough, history, turns });
+  return {
+    head: head.value,
+    job: job && decodeJob(job).value,
+    history,
+    items,
+    tokens: contextTokens({ head: head.value, history, turns }).tokens,
+    text: JSON.stringify(items),
+  };
+}

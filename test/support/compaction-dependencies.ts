@@ -1,0 +1,59 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
+import { parseConfig } from '../../functions/src/config.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { noCache } from '../../shared/conversation/read-conversation.ts';
+import type { LogFields } from '../../shared/ports.ts';
+import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts';
+import {
+  createScriptedModel,
+  snapshotAnswer,
+  type ScriptedModel,
+} from '../fakes/scripted-model.ts';
+
+export interface LoggedLine {
+  severity: string;
+  event: string;
+  fields: LogFields;
+}
+
+export interface CompactionBench extends CompactionDependencies {
+  clock: ManualClock;
+  model: ScriptedModel;
+  published: { topic: string; data: object }[];
+  logged: LoggedLine[];
+}
+
+/** The worker on the embedded store, a clock that stands still and a scripted model; all replaceable. */
+export function compactionBench(overrides: Partial<CompactionBench> = {}): CompactionBench {
+  const published: CompactionBench['published'] = [];
+  const logged: LoggedLine[] = [];
+  return {
+    config: parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      PUBSUB_EMULATOR_HOST: 'localhost:1',
+    }),
+    store: createMemoryDocumentStore(),
+    cache: noCache,
+    publisher: {
+      publish: ({ topic, data }) => {
+        published.push({ topic, data });
+        return Promise.resolve();
+      },
+    },
+    model: createScriptedModel({ answers: [snapshotAnswer()] }),
+    pushTokens: { verify: () => Promise.resolve() },
+    clock: createManualClock(),
+    randomness: { uuid: () => randomUUID() },
+    sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
+    logger: {
+      log: (severity, event, fields) => {
+        logged.push({ severity, event, fields });
+      },
+    },
+    atCrashPoint: () => Promise.resolve(),
+    published,
+    logged,
+    ...overrides,
+  };
+}
