@@ -2,9 +2,6 @@ import { sectionNames } from './snapshot-sections.ts';
 import type { SnapshotSections } from './snapshot-sections.ts';
 import { escapeXml } from './xml-text.ts';
 
-/** The model's fixed answer to the snapshot; the second content of every compacted context. */
-export const snapshotAcknowledgement = 'Understood. I will use this as reference and continue.';
-
 /**
  * The snapshot as the text of a user part: a label, then `<state_snapshot>` between two lines with
  * `boundary`. Text is escaped, sections without text are left out, the same input gives the same bytes

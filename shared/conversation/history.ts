@@ -57,12 +57,12 @@ const historyDocumentSchema = historyFieldsSchema.extend({
   reportJson: z.string(),
 });
 
-/** Sections of a snapshot by name, one text an item. */
-export type SnapshotSections = Record<string, string[]>;
+/** Sections of a snapshot by name, one text an item; which names there are is the strategy's affair. */
+export type StoredSections = Record<string, string[]>;
 
 /** `conversations/{c}/histories/{g}`: what stands in for the turns up to `coveredThrough`. Never changed. */
 export interface History extends z.infer<typeof historyFieldsSchema> {
-  sections: SnapshotSections;
+  sections: StoredSections;
   masks: Mask[];
   /** What verification found: stored as it was, served as it is. */
   report: Record<string, unknown>;

@@ -2,7 +2,7 @@ import type { Head } from '../conversation/head.ts';
 import type { CompactionJob, CompactionRecord } from '../conversation/job.ts';
 
 /** Where a compaction of the conversation stands; `message` is ready to be shown to a person. */
-export interface CompactionStatus {
+export type CompactionStatus = {
   state: string;
   jobId?: string;
   trigger?: string;
@@ -13,13 +13,13 @@ export interface CompactionStatus {
   at?: string;
   reason?: string;
   message?: string;
-}
+};
 
 /**
  * How an app learns of its context: the same object in the stream, in `GET {c}`, in the status document
  * and in events.
  */
-export interface ContextObject {
+export type ContextObject = {
   tokens: number;
   /** null: automatic compaction is off. */
   thresholdTokens: number | null;
@@ -29,7 +29,7 @@ export interface ContextObject {
   source: 'reported' | 'counted' | 'estimated';
   generation: number;
   compaction: CompactionStatus | null;
-}
+};
 
 export interface ContextObjectSource {
   head: Pick<Head, 'generation' | 'coveredThrough' | 'compactionNeeded'>;

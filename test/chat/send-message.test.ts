@@ -5,7 +5,7 @@ import { sendMessage } from '../../functions/src/chat/send-message.ts';
 import type { SendRequest } from '../../functions/src/chat/send-request.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
-import { headPath } from '../../shared/conversation/paths.ts';
+import { headPath, statusPath } from '../../shared/conversation/paths.ts';
 import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
 import { AppError, StoreUnavailableError } from '../../shared/errors.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
@@ -388,6 +388,23 @@ describe('the threshold', () => {
         data: { schemaVersion: 1, conversationId: id, requestId: need?.requestId },
       },
     ]);
+  });
+
+  test('when reached tells the owner’s devices through the status document', async () => {
+    const dependencies = chatDependencies(
+      { model: scriptedStreamer(textAnswer('A', usage(990))).model },
+      { THRESHOLD_TOKENS: '1000' },
+    );
+    const id = randomUUID();
+
+    await sendAll(dependencies, id, ['a']);
+
+    const [status] = await dependencies.store.get([statusPath(id)]);
+    expect(status?.fields).toMatchObject({
+      tokens: 1_000,
+      thresholdTokens: 1_000,
+      compaction: { state: 'QUEUED', trigger: 'auto' },
+    });
   });
 
   test('when not reached asks for nothing', async () => {

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../shared/errors.ts';
 import { statusPath } from '../../shared/conversation/paths.ts';
@@ -176,18 +177,19 @@ describe('COMPACTED', () => {
     expect(orders.filter((order) => !text.includes(order))).toEqual([]);
   });
 
-  test('refuses a summary when more identifiers are missing than any snapshot holds', async () => {
+  test('swaps when more identifiers are missing than any snapshot holds, and reports which', async () => {
     const bench = compactionBench();
     const list = Array.from({ length: 400 }, (_, index) => `ORD-${81_000 + index}`).join(' ');
     const conversationId = await buildDue(bench, { turns: [{ user: list }, {}, {}, {}, {}] });
 
-    await compactOnce(bench, conversationId);
+    const result = await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
-    expect(head.generation).toBe(0);
-    expect(job?.records).toMatchObject([
-      { state: 'FAILED_VERIFICATION', reason: 'MISSING_IDENTIFIERS' },
-    ]);
+    const { history, text } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    const reported = z.array(z.string()).parse(history?.report['missingIdentifiers']);
+    expect(reported.length).toBeGreaterThan(0);
+    const unreported = list.split(' ').filter((order) => !reported.includes(order));
+    expect(unreported.filter((order) => !text.includes(order))).toEqual([]);
   });
 
   test('keeps the first summary when the second call fails', async () => {

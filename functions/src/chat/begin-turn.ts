@@ -17,7 +17,7 @@ import {
   estimateContentTokens,
   estimatePromptTokens,
 } from '../../../shared/compaction/token-estimate.ts';
-import { AppError, GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
+import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
 import type { Prompt, Write } from '../../../shared/ports.ts';
 import { policyOf } from '../conversation-policy.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
@@ -179,14 +179,3 @@ export async function beginTurn(
     overheadTokens: estimatePromptTokens({ ...prompt, contents: [] }, 'character-class'),
   };
 }
-
-/** Bounds the tries of a start that keeps losing its guard to others. */
-export const contentionError = (conversationId: string, tries: number) =>
-  new AppError({
-    status: 'ABORTED',
-    reason: 'TURN_IN_PROGRESS',
-    message: `start in ${conversationId} lost its guard ${tries} times`,
-    publicMessage: 'Other messages of this conversation are being sent. Send this one again.',
-    retryable: true,
-    retryAfterMs: 1_000,
-  });

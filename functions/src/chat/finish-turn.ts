@@ -2,11 +2,13 @@ import type { Content } from '../../../shared/conversation/content.ts';
 import type { CompactionNeeded, ContextMeter } from '../../../shared/conversation/head.ts';
 import { meterAfterTurn } from '../../../shared/conversation/meter.ts';
 import { readTurns } from '../../../shared/conversation/read-conversation.ts';
+import { statusWrite } from '../../../shared/conversation/status-write.ts';
 import { isTerminal, type Turn } from '../../../shared/conversation/turn.ts';
 import { finishWrites, type FinishBatch } from '../../../shared/conversation/turn-writes.ts';
 import { compactionNeed } from '../../../shared/compaction/crossing.ts';
 import { estimateContentTokens } from '../../../shared/compaction/token-estimate.ts';
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
+import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { finishReasonOf } from '../../../shared/wire/stream.ts';
 import { policyOf } from '../conversation-policy.ts';
 import type { BegunTurn } from './begin-turn.ts';
@@ -109,17 +111,24 @@ async function afterLostCommit(dependencies: ChatDependencies, batch: FinishBatc
  */
 export async function commitFinish(
   dependencies: ChatDependencies,
-  batch: FinishBatch,
-  own: Attempt,
+  finish: {
+    batch: FinishBatch;
+    own: Attempt;
+    /** Told to the owner's devices in the same batch; absent when the state of compaction stays. */
+    status: ContextObject | undefined;
+  },
 ): Promise<void> {
+  const { store, clock } = dependencies;
+  const { batch, own, status } = finish;
   for (let tries = 1; ; tries++) {
     try {
-      await dependencies.store.commit(finishWrites(batch));
+      const told = status ? [await statusWrite(store, own.conversationId, { ...status })] : [];
+      await store.commit([...finishWrites(batch), ...told]);
       return;
     } catch (error) {
       const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
       if (!isOpen || tries >= FINISH_TRIES) throw error;
-      await dependencies.clock.wait(FINISH_RETRY_MS * (tries - 1));
+      await clock.wait(FINISH_RETRY_MS * (tries - 1));
       const found = await afterLostCommit(dependencies, batch, own).catch(() => 'again' as const);
       if (found === 'done') return;
       if (found === 'lost') throw takenOverError(own);

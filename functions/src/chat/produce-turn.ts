@@ -142,11 +142,12 @@ export async function produceTurn(
       now: dependencies.clock.now(),
       requestId: dependencies.randomness.uuid(),
     });
-    await commitFinish(dependencies, batch, begun.attempt);
+    const context = view(dependencies, production, batch);
+    const status = batch.need && context;
+    await commitFinish(dependencies, { batch, own: begun.attempt, status });
     await dependencies.atCrashPoint('turn-finished');
     const turn = finishedTurn(production, batch);
     dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
-    const context = view(dependencies, production, batch);
     for (const chunk of closingChunks({ turn, error: batch.error, context })) live.emit(chunk);
     logFinished(dependencies, batch, startMs);
     await publishNeed(dependencies, begun, batch);

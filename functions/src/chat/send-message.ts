@@ -1,48 +1,22 @@
 import { closeExpiredWrite } from '../../../shared/conversation/turn-writes.ts';
 import { turnId } from '../../../shared/conversation/paths.ts';
-import { readTurns } from '../../../shared/conversation/read-conversation.ts';
 import { decideStart, type StartDecision } from '../../../shared/conversation/start-decision.ts';
-import type { Turn } from '../../../shared/conversation/turn.ts';
-import { AppError, GuardLostError } from '../../../shared/errors.ts';
-import type { StreamFrame } from '../../../shared/wire/stream.ts';
-import { beginTurn, contentionError, type BegunTurn } from './begin-turn.ts';
+import { GuardLostError } from '../../../shared/errors.ts';
+import { beginTurn, type BegunTurn } from './begin-turn.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { followTurn } from './follow-turn.ts';
-import { createFrameLog, liveTurnKey, type FinishedTurn, type LiveTurn } from './live-turn.ts';
+import { createFrameLog, liveTurnKey, type LiveTurn } from './live-turn.ts';
 import { produceTurn } from './produce-turn.ts';
 import { readStart, type StartState } from './read-start.ts';
 import { notFoundError } from './not-found.ts';
+import { orFailure, replayHandle, settled } from './replay-turn.ts';
+import { busyError, contentionError, keyReusedError } from './send-errors.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 import { userContent } from './send-request.ts';
-import { replayChunks } from './turn-frames.ts';
-import { viewContext } from './view-context.ts';
 
 /** A start reads again at most this often when others win its guard. */
 const START_TRIES = 10;
 const START_RETRY_MS = 20;
-
-const turnErrorOf = (turn: Turn): AppError | undefined =>
-  turn.error &&
-  new AppError({
-    status: turn.error.status,
-    reason: turn.error.reason,
-    message: `turn ${turn.seq} is stored as failed: ${turn.error.reason}`,
-    publicMessage: turn.error.message,
-    retryable: turn.error.retryable,
-  });
-
-/** A failed turn rejects; readers of the stream see its error frames instead. */
-function orFailure(finished: FinishedTurn): FinishedTurn {
-  const error = turnErrorOf(finished.turn);
-  if (error) throw error;
-  return finished;
-}
-
-function settled<T>(promise: Promise<T>): Promise<T> {
-  // A stream reader may never ask for the result; its rejection must not end the process.
-  promise.catch(() => undefined);
-  return promise;
-}
 
 function liveHandle(
   request: SendRequest,
@@ -81,34 +55,6 @@ function startProduction(
   return liveHandle(request, live, { seq, generation: begun.head.generation });
 }
 
-async function replayHandle(
-  dependencies: ChatDependencies,
-  request: SendRequest,
-  replay: { state: StartState; seq: number },
-): Promise<SendHandle> {
-  const { conversationId, locale } = request;
-  const [stored] = await readTurns(dependencies.store, conversationId, [replay.seq]);
-  const head = replay.state.head?.value;
-  if (!stored || !head) throw notFoundError(conversationId);
-  const turn = stored.value;
-  const { tokens, source: tokensSource } = head.context;
-  const { job } = replay.state;
-  const context = viewContext(dependencies, { head, tokens, tokensSource, job, locale });
-  const chunks = replayChunks({ conversationId, turn, context });
-  async function* frames(): AsyncIterable<StreamFrame> {
-    for (const [id, chunk] of chunks.entries()) yield await Promise.resolve({ id, chunk });
-  }
-  const finished = Promise.resolve({ turn, context, replayed: true });
-  return {
-    turnId: turnId(turn.seq),
-    conversationId,
-    generation: context.generation,
-    replayed: true,
-    frames,
-    result: settled(finished.then(orFailure)),
-  };
-}
-
 async function giveUp(dependencies: ChatDependencies, request: SendRequest, state: StartState) {
   if (!state.known) return;
   const { updateTime, value } = state.known;
@@ -117,28 +63,6 @@ async function giveUp(dependencies: ChatDependencies, request: SendRequest, stat
     closeExpiredWrite(request.conversationId, { seq: value.seq, updateTime, now }),
   ]);
 }
-
-const busyError = (conversationId: string, decision: { seq: number; retryAfterMs: number }) =>
-  new AppError({
-    status: 'ABORTED',
-    reason: 'TURN_IN_PROGRESS',
-    message: `turn ${decision.seq} of ${conversationId} is being answered`,
-    publicMessage:
-      'Another message of this conversation is being answered. Wait for it, then send this one again.',
-    retryable: true,
-    retryAfterMs: decision.retryAfterMs,
-    metadata: { turnId: turnId(decision.seq) },
-  });
-
-const keyReusedError = (conversationId: string, messageId: string) =>
-  new AppError({
-    status: 'ALREADY_EXISTS',
-    reason: 'IDEMPOTENCY_KEY_REUSED',
-    message: `message id ${messageId} of ${conversationId} is known with another body`,
-    publicMessage:
-      'message.id was already used for another message of this conversation. Draw a new id for a new message.',
-    metadata: { field: 'message.id' },
-  });
 
 /** Carries a decision out. `undefined`: what was read is no longer true, read again. */
 async function carryOut(

@@ -1,6 +1,6 @@
 import type { PlannedMask } from '../../../shared/compaction/tail-masks.ts';
 import type { CoveredThrough } from '../../../shared/conversation/head.ts';
-import type { SnapshotSections } from '../../../shared/conversation/history.ts';
+import type { StoredSections } from '../../../shared/conversation/history.ts';
 
 /** The next generation as it would be: everything decided, nothing written but its blobs. */
 export interface Candidate {
@@ -11,7 +11,7 @@ export interface Candidate {
   turnsFolded: number;
   boundary: string;
   snapshotText: string;
-  sections: SnapshotSections;
+  sections: StoredSections;
   /** Estimated tokens of snapshot and acknowledgement, before calibration. */
   snapshotTokens: number;
   masks: PlannedMask[];

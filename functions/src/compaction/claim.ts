@@ -14,7 +14,7 @@ import type { TakenLease } from './job-lease.ts';
 import { unchanged } from './outcome.ts';
 import { readContext, readHeadAndJob, type HeadAndJob } from './read-for-compaction.ts';
 import type { Reading, Run } from './run.ts';
-import { statusWrite } from './status-write.ts';
+import { outcomeStatusWrite } from './status-write.ts';
 
 /** Two workers that start together meet at most a few times before one holds the lease. */
 const CLAIM_TRIES = 5;
@@ -88,7 +88,7 @@ async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
           ...lease,
         },
       };
-  const status = await statusWrite(run, unchanged(reading.tokens, { state: 'RUNNING' }));
+  const status = await outcomeStatusWrite(run, unchanged(reading.tokens, { state: 'RUNNING' }));
   const times = await dependencies.store.commit([claim, status]);
   const { generation } = reading.head.value;
   return { conversationId, owner, fence, generation, updateTime: times[0] ?? '' };

@@ -8,7 +8,7 @@ import { reportOutcome, reportStart } from './report-events.ts';
 import { contextOf, type ClaimedRun, type Run } from './run.ts';
 import { runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
 import { clearNeed, settle, type Settlement } from './settle.ts';
-import { statusWrite } from './status-write.ts';
+import { outcomeStatusWrite } from './status-write.ts';
 import { summarise, summariserWindowTokens } from './summarise.ts';
 import { swap } from './swap.ts';
 import { verifySummary, type Verified } from './verify.ts';
@@ -84,7 +84,9 @@ async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
   if (summarised.kind === 'outcome') return summarised;
   return step(run, 'verified', async () => {
     const verifying = unchanged(run.reading.tokens, { state: 'VERIFYING' });
-    await run.lease.commit(async () => [await statusWrite(run, verifying)], { step: 'verify' });
+    await run.lease.commit(async () => [await outcomeStatusWrite(run, verifying)], {
+      step: 'verify',
+    });
     return stepOf(await verifySummary(run, summarised.value));
   });
 }

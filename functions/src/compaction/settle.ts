@@ -9,7 +9,7 @@ import { jobAfter } from './job-after.ts';
 import type { JobLease } from './job-lease.ts';
 import { StoppedError, type Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
-import { statusWrite } from './status-write.ts';
+import { outcomeStatusWrite } from './status-write.ts';
 
 /** Chat changes the head often; a worker that loses this often in a row leaves the need to the sweep. */
 const CLEAR_TRIES = 20;
@@ -77,7 +77,7 @@ async function record(store: DocumentStore, recording: Recording): Promise<void>
   for (let tries = 1; ; tries++) {
     const job = jobWrite(run, lease, jobAfter(run, outcome, retryAt));
     try {
-      await store.commit([job, await statusWrite(run, outcome)]);
+      await store.commit([job, await outcomeStatusWrite(run, outcome)]);
       return;
     } catch (error) {
       if (!(error instanceof GuardLostError) || tries === RECORD_TRIES) throw error;

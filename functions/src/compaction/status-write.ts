@@ -1,5 +1,5 @@
 import { outcomeMessage } from '../../../shared/compaction/outcome.ts';
-import { statusPath } from '../../../shared/conversation/paths.ts';
+import { statusWrite } from '../../../shared/conversation/status-write.ts';
 import type { DocumentFields, Write } from '../../../shared/ports.ts';
 import type { Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
@@ -32,15 +32,8 @@ function statusFields(run: StatusRun, outcome: Outcome): DocumentFields {
   };
 }
 
-/**
- * The write that tells the owner's devices, to be put into the batch that makes it true. Chat may create
- * the document meanwhile: then that batch loses its guard, and its next try updates.
- */
-export async function statusWrite(run: StatusRun, outcome: Outcome): Promise<Write> {
-  const path = statusPath(run.reading.conversationId);
-  const fields = statusFields(run, outcome);
-  const [document] = await run.dependencies.store.get([path]);
-  return document
-    ? { op: 'update', path, fields, guard: { exists: true } }
-    : { op: 'create', path, fields };
+/** The write that tells the owner's devices what a step or an outcome changed. */
+export async function outcomeStatusWrite(run: StatusRun, outcome: Outcome): Promise<Write> {
+  const { store } = run.dependencies;
+  return statusWrite(store, run.reading.conversationId, statusFields(run, outcome));
 }

@@ -12,7 +12,7 @@ import type { Candidate } from './candidate.ts';
 import { jobAfter } from './job-after.ts';
 import { StoppedError, type Outcome } from './outcome.ts';
 import { elapsedMs, type ClaimedRun } from './run.ts';
-import { statusWrite } from './status-write.ts';
+import { outcomeStatusWrite } from './status-write.ts';
 
 /** A swap meets other writers of the status document, lost replies and outages; then it is given up. */
 const SWAP_TRIES = 5;
@@ -99,7 +99,7 @@ async function swapWrites(
       fields: jobAfter(run, outcome, null),
       guard: { updateTime: run.lease.updateTime },
     },
-    await statusWrite(run, outcome),
+    await outcomeStatusWrite(run, outcome),
   ];
 }
 

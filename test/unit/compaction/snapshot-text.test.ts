@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readSnapshot } from '../../../shared/compaction/snapshot-reader.ts';
 import { emptySections } from '../../../shared/compaction/snapshot-sections.ts';
-import {
-  renderSnapshot,
-  snapshotAcknowledgement,
-} from '../../../shared/compaction/snapshot-text.ts';
+import { renderSnapshot } from '../../../shared/compaction/snapshot-text.ts';
 
 const boundary = 'b7e1c2';
 const sections = {
@@ -38,8 +35,4 @@ describe('renderSnapshot', () => {
   test('is read back as it was', () => {
     expect(readSnapshot(text)).toMatchObject({ ok: true, snapshot: sections });
   });
-});
-
-test('the acknowledgement is fixed', () => {
-  expect(snapshotAcknowledgement).toBe('Understood. I will use this as reference and continue.');
 });

@@ -1,0 +1,181 @@
+import { Hono, type Context } from 'hono';
+import { AppError } from '../../../shared/errors.ts';
+import type { Caller } from '../../../shared/ports.ts';
+import { errorReply } from '../../../shared/wire/error-body.ts';
+import { authenticate } from './authenticate.ts';
+import { chatRoutes } from './chat-routes.ts';
+import { logRequest } from './log-request.ts';
+import { readJsonBody } from './read-body.ts';
+import type { Reply, Route, RouteDependencies } from './route.ts';
+import { routerPath, withoutVerb } from './route-path.ts';
+
+/** What the server hands in beside the request. */
+export interface ChatBindings {
+  /** Promises that must settle before the request counts as served. */
+  work: Promise<unknown>[];
+}
+
+type ChatContext = Context<{ Bindings: ChatBindings }>;
+
+const UID_HASH_CHARACTERS = 16;
+
+/** Answers belong to one user: no cache keeps them, and nothing is guessed from their bytes. */
+const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+const routeNotFound = () =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'ROUTE_NOT_FOUND',
+    message: 'no such route',
+    publicMessage: 'There is no such address. The API begins with /v1.',
+  });
+
+const methodNotAllowed = (allow: string) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'METHOD_NOT_ALLOWED',
+    httpStatus: 405,
+    message: `method refused; allowed are ${allow}`,
+    publicMessage: `This address takes ${allow} only.`,
+    metadata: { allow },
+  });
+
+const repeatedParameter = (name: string) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_FIELD',
+    message: 'a query parameter came more than once',
+    publicMessage: `\`${name.slice(0, 64)}\` is given more than once. Give it once.`,
+    metadata: { field: name.slice(0, 64) },
+  });
+
+/** Query parameters by name. Throws BAD_FIELD for one that comes twice. */
+function readQuery(context: ChatContext): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(context.req.queries()).map(([name, values]) => {
+      const [value = '', ...rest] = values;
+      if (rest.length > 0) throw repeatedParameter(name);
+      return [name, value];
+    }),
+  );
+}
+
+async function* encoded(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const piece of text) yield encoder.encode(piece);
+}
+
+function toResponse(context: ChatContext, reply: Reply): Response {
+  switch (reply.kind) {
+    case 'json':
+      return Response.json(reply.body, {
+        status: reply.status ?? 200,
+        headers: { ...COMMON_HEADERS, ...reply.headers },
+      });
+    case 'stream':
+      context.env.work.push(reply.work);
+      return new Response(ReadableStream.from(encoded(reply.text)), {
+        headers: { ...COMMON_HEADERS, ...reply.headers },
+      });
+  }
+}
+
+function toErrorResponse(error: unknown): Response {
+  const { httpStatus, headers, body } = errorReply(error);
+  return Response.json(body, { status: httpStatus, headers: { ...COMMON_HEADERS, ...headers } });
+}
+
+interface Served {
+  response: Response;
+  caller?: Caller | undefined;
+  error?: unknown;
+}
+
+/** Authentication first: a body of nobody is not even read. */
+async function run(
+  dependencies: RouteDependencies,
+  context: ChatContext,
+  request: { route: Route; path: string; requestId: string },
+): Promise<Served> {
+  const { route, path, requestId } = request;
+  const header = (name: string) => context.req.header(name);
+  let caller: Caller | undefined;
+  try {
+    if (route.access === 'user')
+      caller = await authenticate(dependencies.idTokens, header('authorization'));
+    const hasBody = route.method !== 'GET';
+    const reply = await route.run(dependencies, {
+      params: withoutVerb(context.req.param(), path),
+      query: readQuery(context),
+      body: hasBody
+        ? await readJsonBody(context.req.raw, dependencies.config.MAX_BODY_BYTES)
+        : undefined,
+      header,
+      caller,
+      requestId,
+    });
+    return { response: toResponse(context, reply), caller };
+  } catch (error) {
+    return { response: toErrorResponse(error), caller, error };
+  }
+}
+
+/** Serves one request and logs it; never throws. */
+async function serve(
+  dependencies: RouteDependencies,
+  context: ChatContext,
+  target: { operation: string; answer: (requestId: string) => Served | Promise<Served> },
+): Promise<Response> {
+  const { clock, randomness, logger, sha256, config } = dependencies;
+  const requestId = randomness.uuid();
+  const startedAt = clock.now().getTime();
+  const { response, caller, error } = await target.answer(requestId);
+  response.headers.set('x-request-id', requestId);
+  logRequest(logger, {
+    operation: target.operation,
+    method: context.req.method,
+    status: response.status,
+    durationMs: clock.now().getTime() - startedAt,
+    requestId,
+    project: config.GOOGLE_CLOUD_PROJECT,
+    traceHeader: context.req.header('x-cloud-trace-context'),
+    uidHash: caller && sha256(caller.uid).slice(0, UID_HASH_CHARACTERS),
+    error,
+  });
+  return response;
+}
+
+const refused = (error: AppError): Served => ({ response: toErrorResponse(error), error });
+
+/**
+ * The chat API as a router: every declared route, 405 for other methods of their paths, 404 for the rest,
+ * all as AIP-193 JSON.
+ */
+export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings: ChatBindings }> {
+  const app = new Hono<{ Bindings: ChatBindings }>();
+  const methodsByPath = new Map<string, string[]>();
+  for (const route of chatRoutes)
+    for (const path of [route.path, ...(route.aliases ?? [])]) {
+      methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), route.method]);
+      app.on(route.method, routerPath(path), (context) =>
+        serve(dependencies, context, {
+          operation: route.operation,
+          answer: (requestId) => run(dependencies, context, { route, path, requestId }),
+        }),
+      );
+    }
+  for (const [path, methods] of methodsByPath)
+    app.all(routerPath(path), (context) =>
+      serve(dependencies, context, {
+        operation: 'methodNotAllowed',
+        answer: () => refused(methodNotAllowed(methods.join(', '))),
+      }),
+    );
+  app.notFound((context) =>
+    serve(dependencies, context, {
+      operation: 'routeNotFound',
+      answer: () => refused(routeNotFound()),
+    }),
+  );
+  return app;
+}

@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { AppError } from '../../../shared/errors.ts';
+import { errorReply } from '../../../shared/wire/error-body.ts';
+import { HEARTBEAT_INTERVAL_MS } from '../../../shared/wire/limits.ts';
+import { guardServer } from '../server-guard.ts';
+import { createChatApp } from './chat-app.ts';
+import type { ChatDependencies } from './chat-dependencies.ts';
+import type { RouteDependencies } from './route.ts';
+import { sendMessage } from './send-message.ts';
+
+const unusableRequest = (cause: unknown) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_REQUEST_LINE',
+    message: 'a request line or Host header could not be read',
+    publicMessage: 'The address or the Host header of the request cannot be read.',
+    cause,
+  });
+
+/** The router never throws, so what arrives here is a request that could not be built. */
+function answerUnusable(error: unknown): Response {
+  const { httpStatus, headers, body } = errorReply(unusableRequest(error));
+  return Response.json(body, { status: httpStatus, headers });
+}
+
+/**
+ * The `chat` function for the functions framework. Resolves when the answer is out *and* its turn has
+ * ended: a client that hangs up does not stop the turn, and the instance keeps its CPU for it.
+ */
+export function createChatHandler(
+  dependencies: ChatDependencies,
+  collaborators: Partial<Pick<RouteDependencies, 'sendMessage' | 'heartbeatMs'>> = {},
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const app = createChatApp({
+    ...dependencies,
+    sendMessage,
+    heartbeatMs: HEARTBEAT_INTERVAL_MS,
+    ...collaborators,
+  });
+  return async (request, response) => {
+    if ('server' in request.socket) guardServer(request.socket.server);
+    const work: Promise<unknown>[] = [];
+    const listen = getRequestListener((webRequest) => app.fetch(webRequest, { work }), {
+      overrideGlobalObjects: false,
+      errorHandler: answerUnusable,
+    });
+    await listen(request, response);
+    await Promise.allSettled(work);
+  };
+}

@@ -1,0 +1,66 @@
+import { turnId } from '../../../shared/conversation/paths.ts';
+import { contextTokens } from '../../../shared/conversation/meter.ts';
+import { readContextParts, readTurns } from '../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../shared/conversation/turn.ts';
+import { AppError } from '../../../shared/errors.ts';
+import type { StreamFrame } from '../../../shared/wire/stream.ts';
+import type { ChatDependencies } from './chat-dependencies.ts';
+import type { FinishedTurn } from './live-turn.ts';
+import { notFoundError } from './not-found.ts';
+import type { StartState } from './read-start.ts';
+import type { SendHandle, SendRequest } from './send-request.ts';
+import { replayChunks } from './turn-frames.ts';
+import { viewContext } from './view-context.ts';
+
+const turnErrorOf = (turn: Turn): AppError | undefined =>
+  turn.error &&
+  new AppError({
+    status: turn.error.status,
+    reason: turn.error.reason,
+    message: `turn ${turn.seq} is stored as failed: ${turn.error.reason}`,
+    publicMessage: turn.error.message,
+    retryable: turn.error.retryable,
+  });
+
+/** A failed turn rejects; readers of the stream see its error frames instead. */
+export function orFailure(finished: FinishedTurn): FinishedTurn {
+  const error = turnErrorOf(finished.turn);
+  if (error) throw error;
+  return finished;
+}
+
+export function settled<T>(promise: Promise<T>): Promise<T> {
+  // A stream reader may never ask for the result; its rejection must not end the process.
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/** The stored answer as a stream of its own; no model call. */
+export async function replayHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  replay: { state: StartState; seq: number },
+): Promise<SendHandle> {
+  const { conversationId, locale } = request;
+  const [stored] = await readTurns(dependencies.store, conversationId, [replay.seq]);
+  const head = replay.state.head?.value;
+  if (!stored || !head) throw notFoundError(conversationId);
+  const turn = stored.value;
+  const parts = await readContextParts(dependencies, { conversationId, head });
+  const { tokens, source: tokensSource } = contextTokens({ head, ...parts });
+  const { job } = replay.state;
+  const context = viewContext(dependencies, { head, tokens, tokensSource, job, locale });
+  const chunks = replayChunks({ conversationId, turn, context });
+  async function* frames(): AsyncIterable<StreamFrame> {
+    for (const [id, chunk] of chunks.entries()) yield await Promise.resolve({ id, chunk });
+  }
+  const finished = Promise.resolve({ turn, context, replayed: true });
+  return {
+    turnId: turnId(turn.seq),
+    conversationId,
+    generation: context.generation,
+    replayed: true,
+    frames,
+    result: settled(finished.then(orFailure)),
+  };
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { Caller } from '../../../shared/ports.ts';
+import { parseRequest } from '../../../shared/wire/validation-error.ts';
+import type { ChatDependencies } from './chat-dependencies.ts';
+import { notFoundError } from './not-found.ts';
+import type { SendHandle, SendRequest } from './send-request.ts';
+
+/** What routes work with: the dependencies and the one use case that streams. */
+export interface RouteDependencies extends ChatDependencies {
+  sendMessage: (dependencies: ChatDependencies, request: SendRequest) => Promise<SendHandle>;
+  /** Silence after which a stream sends a comment, ms. */
+  heartbeatMs: number;
+}
+
+export interface JsonReply {
+  kind: 'json';
+  /** Default 200. */
+  status?: number;
+  headers?: Record<string, string>;
+  body: unknown;
+}
+
+export interface StreamReply {
+  kind: 'stream';
+  headers: Record<string, string>;
+  text: AsyncGenerator<string>;
+  /** What must end before the request counts as served, also when the client has gone. */
+  work: Promise<unknown>;
+}
+
+export type Reply = JsonReply | StreamReply;
+
+/** A request as it came in, its body parsed as JSON but not yet checked. */
+export interface RawRequest {
+  params: Record<string, string>;
+  query: Record<string, string>;
+  body: unknown;
+  header: (name: string) => string | undefined;
+  /** Undefined on public routes only. */
+  caller: Caller | undefined;
+  requestId: string;
+}
+
+export interface RouteRequest<Params, Query, Body> {
+  params: Params;
+  query: Query;
+  body: Body;
+  header: (name: string) => string | undefined;
+  caller: Caller;
+  requestId: string;
+}
+
+/** Everything that is said about a route, once: routing, validation and the OpenAPI document read it. */
+interface Declaration<Params, Query, Body> {
+  /** Names the operation in OpenAPI and logs. */
+  operation: string;
+  method: 'GET' | 'POST' | 'PATCH';
+  /** AIP form, e.g. `/v1/conversations/{conversationId}:compact`. */
+  path: string;
+  /** Other paths to the same. */
+  aliases?: readonly string[];
+  summary: string;
+  params: z.ZodType<Params>;
+  query: z.ZodType<Query>;
+  /** `noBody` where the route takes none. */
+  body: z.ZodType<Body>;
+  /** The JSON of success. */
+  response: z.ZodType;
+  /** Codes of success, the usual one first. */
+  statuses: readonly number[];
+  /** What an unusable path parameter is: an id that cannot exist (default), or a bad argument. */
+  badParams?: 'notFound' | 'badArgument';
+}
+
+export interface UserDeclaration<Params, Query, Body> extends Declaration<Params, Query, Body> {
+  handle: (
+    dependencies: RouteDependencies,
+    request: RouteRequest<Params, Query, Body>,
+  ) => Promise<Reply>;
+}
+
+/** A route with its types closed: what the router, OpenAPI and the tests see. */
+export interface Route extends Declaration<unknown, unknown, unknown> {
+  access: 'user' | 'public';
+  run: (dependencies: RouteDependencies, request: RawRequest) => Promise<Reply>;
+}
+
+export const noBody = z.undefined();
+
+function readParams<Params>(
+  { params, badParams }: Pick<Declaration<Params, unknown, unknown>, 'params' | 'badParams'>,
+  raw: Record<string, string>,
+): Params {
+  if (badParams === 'badArgument') return parseRequest(params, raw);
+  const parsed = params.safeParse(raw);
+  if (!parsed.success) throw notFoundError('of a malformed id');
+  return parsed.data;
+}
+
+/**
+ * Declares a route of a signed-in user; `handle` gets what the schemas made of the request. Its errors
+ * are AppErrors: BAD_FIELD, BAD_PART, and for malformed ids the same 404 as for unknown ones.
+ */
+export function userRoute<Params, Query, Body>(
+  declaration: UserDeclaration<Params, Query, Body>,
+): Route {
+  const { handle, ...described } = declaration;
+  return {
+    ...described,
+    access: 'user',
+    run: async (dependencies, raw) => {
+      const { caller, header, requestId } = raw;
+      if (!caller) throw new Error(`${declaration.operation} was reached without a caller`);
+      const params = readParams(declaration, raw.params);
+      const query = parseRequest(declaration.query, raw.query);
+      const body = parseRequest(declaration.body, raw.body);
+      return handle(dependencies, { params, query, body, header, requestId, caller });
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import {
+  compactBody,
+  contextQuery,
+  conversationParams,
+  generationParams,
+  listQuery,
+  noQuery,
+} from '../../../../shared/wire/requests.ts';
+import {
+  compactionListResponse,
+  compactionRecordResponse,
+  compactResponse,
+  contextResponse,
+} from '../../../../shared/wire/responses.ts';
+import { listCompactions, readCompaction } from '../list-compactions.ts';
+import { preferredLocale } from '../locale.ts';
+import { requestCompaction } from '../request-compaction.ts';
+import { noBody, userRoute } from '../route.ts';
+import { showContext } from '../show-context.ts';
+
+export const compactRoute = userRoute({
+  operation: 'compactConversation',
+  method: 'POST',
+  path: '/v1/conversations/{conversationId}:compact',
+  aliases: [
+    '/v1/conversations/{conversationId}:compress',
+    '/v1/conversations/{conversationId}:summarize',
+  ],
+  summary: 'Asks for a compaction now. The context object tells how it goes on.',
+  params: conversationParams,
+  query: noQuery,
+  body: compactBody,
+  response: compactResponse,
+  statuses: [202],
+  handle: async (dependencies, { caller, params, body }) => ({
+    kind: 'json',
+    status: 202,
+    body: await requestCompaction(dependencies, { caller, ...params, ...body }),
+  }),
+});
+
+export const listCompactionsRoute = userRoute({
+  operation: 'listCompactions',
+  method: 'GET',
+  path: '/v1/conversations/{conversationId}/compactions',
+  summary: 'What compactions did, newest first, attempts that changed nothing included.',
+  params: conversationParams,
+  query: listQuery,
+  body: noBody,
+  response: compactionListResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params, query, header }) => ({
+    kind: 'json',
+    body: await listCompactions(dependencies, {
+      caller,
+      ...params,
+      ...query,
+      locale: preferredLocale(header('accept-language')),
+    }),
+  }),
+});
+
+export const getCompactionRoute = userRoute({
+  operation: 'getCompaction',
+  method: 'GET',
+  path: '/v1/conversations/{conversationId}/compactions/{generation}',
+  summary: 'The compaction that made a generation.',
+  params: generationParams,
+  query: noQuery,
+  body: noBody,
+  response: compactionRecordResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params, header }) => ({
+    kind: 'json',
+    body: await readCompaction(dependencies, {
+      caller,
+      ...params,
+      locale: preferredLocale(header('accept-language')),
+    }),
+  }),
+});
+
+export const getContextRoute = userRoute({
+  operation: 'getContext',
+  method: 'GET',
+  path: '/v1/conversations/{conversationId}/context',
+  summary: 'Exactly what the model would see now, or saw in an earlier generation.',
+  params: conversationParams,
+  query: contextQuery,
+  body: noBody,
+  response: contextResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params, query }) => ({
+    kind: 'json',
+    body: await showContext(dependencies, { caller, ...params, ...query }),
+  }),
+});

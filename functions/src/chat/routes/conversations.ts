@@ -1,0 +1,116 @@
+import {
+  conversationParams,
+  createConversationBody,
+  conversationPatchSchema,
+  listQuery,
+  noQuery,
+  patchConversationQuery,
+} from '../../../../shared/wire/requests.ts';
+import { z } from 'zod';
+import {
+  conversationListResponse,
+  conversationResponse,
+  conversationWithContextResponse,
+} from '../../../../shared/wire/responses.ts';
+import { conversationView } from '../../../../shared/wire/views.ts';
+import { createConversation } from '../create-conversation.ts';
+import { listConversations } from '../list-conversations.ts';
+import { preferredLocale } from '../locale.ts';
+import { contextObjectOf, readContext } from '../read-context.ts';
+import { noBody, userRoute } from '../route.ts';
+import { etagOf, updateConversation } from '../update-conversation.ts';
+
+const noParams = z.strictObject({});
+
+export const createConversationRoute = userRoute({
+  operation: 'createConversation',
+  method: 'POST',
+  path: '/v1/conversations',
+  summary: 'Creates a conversation. Optional: sending to an unknown id creates it too.',
+  params: noParams,
+  query: noQuery,
+  body: createConversationBody,
+  response: conversationResponse,
+  statuses: [201, 200],
+  handle: async (dependencies, { caller, body }) => {
+    const { id, ...fields } = body;
+    const created = await createConversation(dependencies, { caller, id, fields });
+    return {
+      kind: 'json',
+      status: created.isNew ? 201 : 200,
+      headers: { location: `/v1/conversations/${created.conversationId}` },
+      body: conversationView(created.conversationId, created.head),
+    };
+  },
+});
+
+export const listConversationsRoute = userRoute({
+  operation: 'listConversations',
+  method: 'GET',
+  path: '/v1/conversations',
+  summary: 'The caller’s conversations, the one with the newest update first.',
+  params: noParams,
+  query: listQuery,
+  body: noBody,
+  response: conversationListResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, query }) => {
+    const { conversations, ...page } = await listConversations(dependencies, { caller, ...query });
+    return {
+      kind: 'json',
+      body: {
+        conversations: conversations.map(({ id, head }) => conversationView(id, head)),
+        ...page,
+      },
+    };
+  },
+});
+
+export const getConversationRoute = userRoute({
+  operation: 'getConversation',
+  method: 'GET',
+  path: '/v1/conversations/{conversationId}',
+  summary: 'A conversation and how full its context is. The ETag goes into If-Match of a PATCH.',
+  params: conversationParams,
+  query: noQuery,
+  body: noBody,
+  response: conversationWithContextResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params, header }) => {
+    const { conversationId } = params;
+    const context = await readContext(dependencies, { caller, conversationId });
+    const locale = preferredLocale(header('accept-language'));
+    return {
+      kind: 'json',
+      headers: { etag: etagOf(dependencies.sha256, context.head) },
+      body: {
+        ...conversationView(conversationId, context.head.value),
+        context: contextObjectOf(dependencies, context, locale),
+      },
+    };
+  },
+});
+
+export const patchConversationRoute = userRoute({
+  operation: 'updateConversation',
+  method: 'PATCH',
+  path: '/v1/conversations/{conversationId}',
+  summary:
+    'Changes fields of a conversation. `updateMask` names them; one that the body lacks is reset.',
+  params: conversationParams,
+  query: patchConversationQuery,
+  body: conversationPatchSchema,
+  response: conversationResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params, query, body, header }) => {
+    const { conversationId } = params;
+    const head = await updateConversation(dependencies, {
+      caller,
+      conversationId,
+      patch: body,
+      updateMask: query.updateMask,
+      ifMatch: header('if-match'),
+    });
+    return { kind: 'json', body: conversationView(conversationId, head) };
+  },
+});

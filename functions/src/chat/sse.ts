@@ -1,0 +1,93 @@
+import type { Clock } from '../../../shared/ports.ts';
+import type { StreamFrame } from '../../../shared/wire/stream.ts';
+
+/** A comment: EventSource parsers drop it, proxies and phones see that the connection lives. */
+const HEARTBEAT = ': keep-alive\n\n';
+const DONE = 'data: [DONE]\n\n';
+
+/**
+ * Headers of a stream: no cache and no proxy may hold it back or compress it, and the AI SDK knows its
+ * protocol by name.
+ */
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+  'x-vercel-ai-ui-message-stream': 'v1',
+} as const;
+
+/** One event. JSON without line breaks keeps `data:` on a single line whatever the text holds. */
+export const frameText = ({ id, chunk }: StreamFrame) =>
+  `id: ${id}\ndata: ${JSON.stringify(chunk)}\n\n`;
+
+/** How a stream ends that broke without saying so: no reader may wait for a finish for ever. */
+const brokenFrames = (lastId: number, generation: number): StreamFrame[] => [
+  {
+    id: lastId + 1,
+    chunk: { type: 'error', errorText: 'The stream broke. Send the message again.' },
+  },
+  {
+    id: lastId + 2,
+    chunk: { type: 'finish', finishReason: 'error', messageMetadata: { generation } },
+  },
+];
+
+interface SseOptions {
+  clock: Pick<Clock, 'wait'>;
+  /** Silence after which a comment is sent, ms. */
+  heartbeatMs: number;
+  /** For the finish frame of a stream that broke. */
+  generation: number;
+}
+
+type Next = { result: IteratorResult<StreamFrame> } | { broken: true };
+
+/** The next frame, or 'silence' when it does not come within the heartbeat interval. */
+async function nextOrSilence(next: Promise<Next>, options: SseOptions): Promise<Next | 'silence'> {
+  const timer = new AbortController();
+  const silence = options.clock
+    .wait(options.heartbeatMs, timer.signal)
+    .then(() => 'silence' as const);
+  const first = await Promise.race([next, silence]);
+  timer.abort();
+  return first;
+}
+
+/**
+ * The text of an event stream: frames in the order they come, a comment in every silence, `[DONE]` at
+ * the end. It is pulled, so a slow reader slows it down; whoever stops reading stops only this text, not
+ * the turn behind it. Never throws: frames that break end in `error` and `finish`.
+ */
+export async function* sseText(
+  frames: AsyncIterable<StreamFrame>,
+  options: SseOptions,
+): AsyncGenerator<string> {
+  const iterator = frames[Symbol.asyncIterator]();
+  const pull = (): Promise<Next> =>
+    iterator.next().then(
+      (result) => ({ result }),
+      () => ({ broken: true }),
+    );
+  let lastId = -1;
+  try {
+    for (let next = pull(); ;) {
+      const arrived = await nextOrSilence(next, options);
+      if (arrived === 'silence') {
+        yield HEARTBEAT;
+        continue;
+      }
+      if ('broken' in arrived) {
+        for (const frame of brokenFrames(lastId, options.generation)) yield frameText(frame);
+        break;
+      }
+      if (arrived.result.done) break;
+      lastId = arrived.result.value.id;
+      yield frameText(arrived.result.value);
+      next = pull();
+    }
+    yield DONE;
+  } finally {
+    // The reader left: its own view of the frames is closed, the turn goes on.
+    await iterator.return?.();
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Bounds of the wire that no deployment changes; the byte limits of messages are configuration
+ * (MAX_PART_BYTES, MAX_MESSAGE_BYTES, MAX_BODY_BYTES).
+ */
+
+/** Entries of a page when the caller names no size, and the most that are given (AIP-158 caps, not refuses). */
+export const PAGE_SIZE_DEFAULT = 30;
+export const PAGE_SIZE_MAX = 100;
+
+/** UTF-16 units of a page token; ours have fewer than 120. */
+export const PAGE_TOKEN_MAX_CHARACTERS = 512;
+
+/** Levels of arrays and objects in a request body. The deepest valid request has five. */
+export const JSON_DEPTH_MAX = 32;
+
+/** Parts of one message. A photo album fits; a million empty parts do not. */
+export const PARTS_MAX = 100;
+
+/** UTF-16 units of a conversation's title: one line of a list. */
+export const TITLE_MAX_CHARACTERS = 256;
+
+/** Entries of a conversation's metadata, UTF-16 units of a key and of a value; the head must stay small. */
+export const METADATA_ENTRIES_MAX = 32;
+export const METADATA_KEY_MAX_CHARACTERS = 64;
+export const METADATA_VALUE_MAX_CHARACTERS = 1_024;
+
+/** UTF-16 units of a system instruction; the same bound as SYSTEM_INSTRUCTION of the deployment. */
+export const SYSTEM_INSTRUCTION_MAX_CHARACTERS = 200_000;
+
+/** UTF-16 units of what a manual compaction shall pay attention to: it is part of every prompt of that run. */
+export const FOCUS_MAX_CHARACTERS = 1_000;
+
+/** UTF-16 units of a URL of a file part. */
+export const FILE_URL_MAX_CHARACTERS = 2_048;
+
+/** Milliseconds of silence after which a stream sends a comment: OkHttp gives up reading after 10 s. */
+export const HEARTBEAT_INTERVAL_MS = 8_000;

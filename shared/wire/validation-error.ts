@@ -1,0 +1,90 @@
+import type { z } from 'zod';
+import { AppError } from '../errors.ts';
+
+/** How many problems one answer names. */
+const PROBLEMS_NAMED = 3;
+/** UTF-16 units of an unknown field's name that are repeated to the caller. */
+const NAME_SHOWN_CHARACTERS = 64;
+
+type Issue = z.core.$ZodIssue;
+
+const shown = (name: string) => name.slice(0, NAME_SHOWN_CHARACTERS).toWellFormed();
+
+/** `message.parts[0].text`; '' for the value itself. */
+function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    const name = shown(String(key));
+    return text === '' ? name : `${text}.${name}`;
+  }, '');
+}
+
+const unitOf = (origin: string) => {
+  if (origin === 'string') return ' characters';
+  return origin === 'array' || origin === 'set' ? ' entries' : '';
+};
+
+function sentence(issue: Issue, field: string): string {
+  const name = field === '' ? 'The value' : `\`${field}\``;
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? `${name} is missing: give ${issue.expected}.`
+        : `${name} must be ${issue.expected}.`;
+    case 'too_big':
+      return `${name} may have at most ${issue.maximum}${unitOf(issue.origin)}. Shorten it.`;
+    case 'too_small':
+      return `${name} must have at least ${issue.minimum}${unitOf(issue.origin)}.`;
+    case 'invalid_value':
+      return `${name} must be one of: ${issue.values.map(String).join(', ')}.`;
+    case 'invalid_union':
+      return `${name} has no form that is known here. Check its \`type\`.`;
+    case 'invalid_format':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'custom':
+      return `${name}: ${issue.message}.`;
+  }
+}
+
+/** An unknown field is a problem of its own path, not of the object that holds it. */
+function problemsOf(issue: Issue): { field: string; text: string }[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => {
+      const field = pathText([...issue.path, key]);
+      return { field, text: `\`${field}\` is not a field of this request. Remove it.` };
+    });
+  const field = pathText(issue.path);
+  return [{ field, text: sentence(issue, field) }];
+}
+
+/**
+ * The 400 of a request that its schema refused: names each field by its path, the limit and the remedy,
+ * never the value. Reason BAD_PART for what lies in `message.parts`, else BAD_FIELD.
+ */
+export function validationError(error: z.ZodError): AppError {
+  const problems = error.issues.flatMap(problemsOf);
+  const fields = problems.map(({ field }) => field);
+  const isPart = fields.length > 0 && fields.every((field) => field.startsWith('message.parts'));
+  const left = problems.length - PROBLEMS_NAMED;
+  return new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: isPart ? 'BAD_PART' : 'BAD_FIELD',
+    message: `a request was refused by its schema with ${problems.length} problems`,
+    publicMessage: [
+      ...problems.slice(0, PROBLEMS_NAMED).map(({ text }) => text),
+      ...(left > 0 ? [`${left} more problems.`] : []),
+    ].join(' '),
+    metadata: { field: fields.slice(0, PROBLEMS_NAMED).join(',') },
+    cause: error,
+  });
+}
+
+/** Reads `value` by `schema`. Throws AppError BAD_FIELD | BAD_PART (400). */
+export function parseRequest<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  throw validationError(parsed.error);
+}

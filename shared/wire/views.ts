@@ -1,0 +1,126 @@
+import type { Head } from '../conversation/head.ts';
+import type { History } from '../conversation/history.ts';
+import type { CompactionRecord } from '../conversation/job.ts';
+import { answerId, turnId } from '../conversation/paths.ts';
+import { isTerminal, type Turn, type TurnUsage } from '../conversation/turn.ts';
+import { toOutputParts } from './message-parts.ts';
+import type { CompactionRecordView, ConversationView, MessageView, TurnView } from './responses.ts';
+import { finishReasonOf, type UsageView } from './stream.ts';
+
+/* How stored documents look on the wire. Pure; internal fields stay inside. */
+
+/** Neither owner nor system instruction: the first is the caller, the second belongs to the deployment. */
+export const conversationView = (id: string, head: Head): ConversationView => ({
+  id,
+  ...(head.title !== undefined && { title: head.title }),
+  metadata: head.metadata,
+  profile: head.profile,
+  model: head.model,
+  settings: head.settings,
+  createTime: head.createTime.toISOString(),
+  updateTime: head.updateTime.toISOString(),
+  generation: head.generation,
+  lastSeq: head.lastSeq,
+});
+
+export const usageView = (usage: TurnUsage): UsageView => ({
+  promptTokens: usage.promptTokens,
+  cachedTokens: usage.cachedTokens,
+  outputTokens: usage.outputTokens,
+});
+
+const finishReasonView = (turn: Turn) =>
+  isTerminal(turn.state) && turn.finishReason !== undefined
+    ? { finishReason: finishReasonOf(turn.finishReason) }
+    : {};
+
+export const turnView = (turn: Turn): TurnView => ({
+  id: turnId(turn.seq),
+  seq: turn.seq,
+  state: turn.state,
+  attempt: turn.attempt,
+  messageId: turn.messageId,
+  answerId: answerId(turn.seq),
+  createTime: turn.createTime.toISOString(),
+  ...(turn.finishTime && { finishTime: turn.finishTime.toISOString() }),
+  ...finishReasonView(turn),
+  inContext: turn.inContext,
+  ...(turn.usage && { usage: usageView(turn.usage) }),
+  ...(turn.error && { error: turn.error }),
+});
+
+const messageBase = (turn: Turn) => ({
+  turnId: turnId(turn.seq),
+  seq: turn.seq,
+  state: turn.state,
+  inContext: turn.inContext,
+});
+
+export const userMessageView = (turn: Turn): MessageView => ({
+  id: turn.messageId,
+  ...messageBase(turn),
+  role: 'user',
+  parts: toOutputParts([turn.user]),
+  createTime: turn.createTime.toISOString(),
+});
+
+/** The answer as one message, tool calls included; its parts are empty while nothing is stored. */
+export const answerView = (turn: Turn): MessageView => ({
+  id: answerId(turn.seq),
+  ...messageBase(turn),
+  role: 'model',
+  parts: toOutputParts(turn.contents),
+  createTime: (turn.finishTime ?? turn.createTime).toISOString(),
+  ...finishReasonView(turn),
+});
+
+/** Whether there is an answer to show: a running or failed turn has none unless some of it was stored. */
+export const hasAnswer = (turn: Turn) => turn.state === 'done' || turn.contents.length > 0;
+
+type RecordMessage = (
+  record: Pick<CompactionRecord, 'state' | 'beforeTokens' | 'afterTokens' | 'reason'>,
+) => string;
+
+/** An attempt that changed nothing, from the job's records. */
+export const attemptView = (
+  record: CompactionRecord,
+  message: RecordMessage,
+): CompactionRecordView => ({
+  jobId: record.requestId,
+  ...(record.generation !== undefined && { generation: record.generation }),
+  state: record.state,
+  trigger: record.trigger,
+  requestedAt: record.requestedAt.toISOString(),
+  finishedAt: record.finishedAt.toISOString(),
+  turnsFolded: record.turnsFolded,
+  beforeTokens: record.beforeTokens,
+  afterTokens: record.afterTokens,
+  ...(record.model !== undefined && { model: record.model }),
+  calls: record.modelCalls,
+  durationMs: record.durationMs,
+  ...(record.reason !== undefined && { reason: record.reason }),
+  message: message(record),
+});
+
+/** A compaction that made a generation, from its history document. */
+export const historyView = (history: History, message: RecordMessage): CompactionRecordView => ({
+  jobId: history.requestId,
+  generation: history.generation,
+  state: history.state,
+  trigger: history.trigger,
+  requestedAt: history.requestedAt.toISOString(),
+  finishedAt: history.createTime.toISOString(),
+  from: history.from,
+  upTo: history.coveredThrough.seq,
+  turnsFolded: history.turnsFolded,
+  beforeTokens: history.beforeTokens,
+  afterTokens: history.afterTokens,
+  model: history.model,
+  calls: history.modelCalls,
+  tokens: history.usage,
+  durationMs: history.durationMs,
+  report: history.report,
+  message: message(history),
+  ...(history.restoredFrom !== undefined && { restoredFrom: history.restoredFrom }),
+  variant: history.strategy,
+});

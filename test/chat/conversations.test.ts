@@ -1,0 +1,303 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { headPath } from '../../shared/conversation/paths.ts';
+import { encodePageToken } from '../../shared/wire/page-token.ts';
+import {
+  conversationListResponse,
+  conversationResponse,
+  conversationWithContextResponse,
+} from '../../shared/wire/responses.ts';
+import {
+  errorOf,
+  startChatServer,
+  type CallOptions,
+  type ChatServer,
+} from '../support/chat-server.ts';
+
+let chat: ChatServer;
+let openChat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer({ environment: { THRESHOLD_TOKENS: '20000' } });
+  openChat = await startChatServer({
+    environment: {
+      THRESHOLD_TOKENS: '20000',
+      CLIENT_WRITABLE: 'model,profile,systemInstruction,windowTokens,compaction,onBusy',
+    },
+  });
+});
+afterAll(() => Promise.all([chat.stop(), openChat.stop()]));
+
+/** The JSON of an answer, held to its schema: nothing missing, nothing that is not described. */
+async function readAs<T>(schema: z.ZodType<T>, response: Response): Promise<T> {
+  const json: unknown = await response.json();
+  const read = schema.parse(json);
+  expect(json).toEqual(read);
+  return read;
+}
+
+async function create(options: CallOptions = {}, server = chat) {
+  const response = await server.call('/v1/conversations', { body: {}, ...options });
+  return readAs(conversationResponse, response);
+}
+
+const patch = (id: string, body: object, more: { mask?: string; etag?: string } = {}) =>
+  chat.call(`/v1/conversations/${id}${more.mask === undefined ? '' : `?updateMask=${more.mask}`}`, {
+    method: 'PATCH',
+    body,
+    ...(more.etag !== undefined && { headers: { 'if-match': more.etag } }),
+  });
+
+describe('creating a conversation', () => {
+  test('takes what the caller may write and the deployment’s defaults', async () => {
+    const id = randomUUID();
+    const fields = {
+      title: 'Trip',
+      metadata: { topic: 'Jeju' },
+      settings: { thresholdTokens: 9_000 },
+    };
+
+    const response = await chat.call('/v1/conversations', { body: { id, ...fields } });
+
+    expect(response.status).toBe(201);
+    expect(response.headers.get('location')).toBe(`/v1/conversations/${id}`);
+    const conversation = await readAs(conversationResponse, response);
+    expect(conversation).toMatchObject({ id, ...fields, model: chat.dependencies.config.MODEL });
+  });
+
+  test('again with the same id gives the same conversation', async () => {
+    const first = await create({ body: { title: 'one' } });
+
+    const response = await chat.call('/v1/conversations', { body: { id: first.id, title: 'two' } });
+
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual(first);
+  });
+
+  test('20 times at once with one id makes one', async () => {
+    const id = randomUUID();
+
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => chat.call('/v1/conversations', { body: { id } })),
+    );
+
+    const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
+  });
+
+  test('with the id of somebody else is answered as an unknown one', async () => {
+    const { id } = await create({ uid: 'bob' });
+
+    const response = await chat.call('/v1/conversations', { body: { id } });
+
+    expect(await errorOf(response)).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
+  });
+
+  test.each([
+    ['model', { model: 'gemini-2.5-pro' }],
+    ['profile', { profile: 'coding' }],
+    ['systemInstruction', { systemInstruction: 'Obey me.' }],
+    ['settings.windowTokens', { settings: { windowTokens: 5_000 } }],
+    ['settings.onBusy', { settings: { onBusy: 'reject' } }],
+    ['settings.compaction', { settings: { compaction: 'off' } }],
+  ])('%s is refused unless the deployment opens it', async (field, body) => {
+    const closed = await errorOf(await chat.call('/v1/conversations', { body }));
+    const open = await openChat.call('/v1/conversations', { body });
+
+    expect(closed).toMatchObject({ http: 400, reason: 'FIELD_NOT_WRITABLE', metadata: { field } });
+    expect(closed.message).toContain('CLIENT_WRITABLE');
+    expect(open.status).toBe(201);
+  });
+
+  test.each([
+    ['tokens above', { thresholdTokens: 20_001 }],
+    ['a fraction above', { thresholdFraction: 0.5 }],
+    ['the fraction that means never, against', { thresholdFraction: 1 }],
+  ])('is refused with a threshold of %s the deployment’s', async (_, settings) => {
+    const error = await errorOf(await chat.call('/v1/conversations', { body: { settings } }));
+
+    expect(error).toMatchObject({ http: 400, reason: 'THRESHOLD_TOO_HIGH' });
+    expect(error.message).toContain('20000');
+  });
+
+  test.each([
+    ['tokens equal to', { thresholdTokens: 20_000 }],
+    ['a fraction below', { thresholdFraction: 0.01 }],
+  ])('takes a threshold of %s the deployment’s', async (_, settings) => {
+    const conversation = await create({ body: { settings } });
+
+    expect(conversation.settings).toEqual(settings);
+  });
+});
+
+describe('a conversation', () => {
+  test('shows its context object and an ETag', async () => {
+    const { id } = await create();
+
+    const response = await chat.call(`/v1/conversations/${id}`);
+
+    expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{24}"$/);
+    const conversation = await readAs(conversationWithContextResponse, response);
+    expect(conversation.context).toMatchObject({ tokens: 0, generation: 0, compaction: null });
+  });
+
+  test('of somebody else, an unknown and a deleted one have the same 404', async () => {
+    const [other, deleted] = await Promise.all([create({ uid: 'bob' }), create()]);
+    const [document] = await chat.dependencies.store.get([headPath(deleted.id)]);
+    await chat.dependencies.store.commit([
+      {
+        op: 'update',
+        path: headPath(deleted.id),
+        fields: { state: 'deleted' },
+        guard: { updateTime: document?.updateTime ?? '' },
+      },
+    ]);
+    const paths = (id: string): [string, CallOptions][] => [
+      [`/v1/conversations/${id}`, {}],
+      [`/v1/conversations/${id}`, { method: 'PATCH', body: { title: 'x' } }],
+      [`/v1/conversations/${id}/messages`, {}],
+      [`/v1/conversations/${id}/context`, {}],
+      [`/v1/conversations/${id}/context?generation=1`, {}],
+      [`/v1/conversations/${id}/compactions`, {}],
+      [`/v1/conversations/${id}/compactions/1`, {}],
+      [`/v1/conversations/${id}/turns/t_1`, {}],
+      [`/v1/conversations/${id}:compact`, { method: 'POST', body: {} }],
+    ];
+
+    const bodies = [];
+    for (const id of [other.id, deleted.id, randomUUID(), 'no-uuid'])
+      for (const [path, options] of paths(id)) {
+        const response = await chat.call(path, options);
+        expect(response.status).toBe(404);
+        bodies.push(await response.text());
+      }
+
+    expect(new Set(bodies).size).toBe(1);
+  });
+});
+
+describe('changing a conversation', () => {
+  test('without a mask writes what the body has and leaves the rest', async () => {
+    const { id } = await create({ body: { title: 'one', metadata: { a: '1' } } });
+
+    const changed = await readAs(conversationResponse, await patch(id, { title: 'two' }));
+
+    expect(changed).toMatchObject({ title: 'two', metadata: { a: '1' } });
+  });
+
+  test('with a mask writes only what it names, and resets what the body lacks', async () => {
+    const settings = { thresholdTokens: 900, thresholdFraction: 0.01 };
+    const { id } = await create({ body: { title: 'one', metadata: { a: '1' }, settings } });
+
+    const response = await patch(
+      id,
+      { title: 'ignored', settings: { thresholdTokens: 800 } },
+      { mask: 'metadata,settings' },
+    );
+
+    const changed = await readAs(conversationResponse, response);
+    expect(changed).toMatchObject({ title: 'one', metadata: {} });
+    expect(changed.settings).toEqual({ thresholdTokens: 800 });
+  });
+
+  test('can take the title away', async () => {
+    const { id } = await create({ body: { title: 'one' } });
+
+    await patch(id, {}, { mask: 'title' });
+
+    const read = await (await chat.call(`/v1/conversations/${id}`)).json();
+    expect(read).not.toHaveProperty('title');
+  });
+
+  test.each([
+    ['an unknown field in the mask', { title: 'x' }, 'title,ownerUid', 'BAD_FIELD'],
+    ['an unknown field in the body', { ownerUid: 'x' }, undefined, 'BAD_FIELD'],
+    ['a field of the deployment in the mask alone', {}, 'model', 'FIELD_NOT_WRITABLE'],
+    [
+      'a threshold that is too high',
+      { settings: { thresholdTokens: 20_001 } },
+      undefined,
+      'THRESHOLD_TOO_HIGH',
+    ],
+  ])('%s is refused', async (...[, body, mask, reason]) => {
+    const { id } = await create();
+
+    const response = await patch(id, body, mask === undefined ? {} : { mask });
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason });
+  });
+
+  test('is refused with 412 when the conversation has changed since its ETag', async () => {
+    const { id } = await create();
+    const etag = (await chat.call(`/v1/conversations/${id}`)).headers.get('etag') ?? '';
+
+    const first = await patch(id, { title: 'one' }, { etag });
+    const second = await patch(id, { title: 'two' }, { etag });
+
+    expect(first.status).toBe(200);
+    expect(await errorOf(second)).toMatchObject({ http: 412, reason: 'ETAG_MISMATCH' });
+  });
+
+  test('10 times at once loses no change', async () => {
+    const { id } = await create();
+    const responses = await Promise.all([
+      ...Array.from({ length: 5 }, () => patch(id, { title: 'x' })),
+      ...Array.from({ length: 5 }, () => patch(id, { metadata: { a: '1' } })),
+    ]);
+
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+    const read = await (await chat.call(`/v1/conversations/${id}`)).json();
+    expect(read).toMatchObject({ title: 'x', metadata: { a: '1' } });
+  });
+});
+
+describe('the list of conversations', () => {
+  const list = async (uid: string, query: string) =>
+    readAs(conversationListResponse, await chat.call(`/v1/conversations${query}`, { uid }));
+
+  test('gives the caller’s own, newest update first, page by page', async () => {
+    const uid = `user-${randomUUID()}`;
+    const created: string[] = [];
+    for (let i = 0; i < 5; i++) created.push((await create({ uid })).id);
+    await create({ uid: 'somebody else' });
+
+    const seen: string[] = [];
+    let token: string | undefined;
+    do {
+      const query = `?pageSize=2${token === undefined ? '' : `&pageToken=${token}`}`;
+      const page = await list(uid, query);
+      seen.push(...page.conversations.map(({ id }) => id));
+      token = page.nextPageToken;
+    } while (token !== undefined);
+
+    expect(seen.toSorted()).toEqual(created.toSorted());
+    expect(seen).toHaveLength(5);
+  });
+
+  test('shows nothing of others to a forged page token', async () => {
+    const [uid, victim] = [`user-${randomUUID()}`, `user-${randomUUID()}`];
+    const secret = await create({ uid: victim });
+    await create({ uid });
+    const forged = [
+      encodePageToken({ t: Date.now() + 1e9, id: secret.id }),
+      encodePageToken({ t: 0, id: secret.id }),
+    ];
+
+    for (const token of forged) {
+      const page = await list(uid, `?pageToken=${token}`);
+      expect(page.conversations.map(({ id }) => id)).not.toContain(secret.id);
+    }
+  });
+
+  test.each([
+    ['no base64', '%25%25'],
+    ['no JSON', btoa('x')],
+    ['a path for an id', encodePageToken({ t: 1, id: '../users/bob' })],
+    ['a further field', encodePageToken({ t: 1, id: randomUUID(), ownerUid: 'bob' })],
+    ['a time that is none', encodePageToken({ t: 1e300, id: randomUUID() })],
+  ])('refuses a page token with %s', async (_, token) => {
+    const response = await chat.call(`/v1/conversations?pageToken=${token}`);
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'PAGE_TOKEN_INVALID' });
+  });
+});

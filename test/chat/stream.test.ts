@@ -1,0 +1,329 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { sseText } from '../../functions/src/chat/sse.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { StreamFrame } from '../../shared/wire/stream.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  finishedTurn,
+  framesOf,
+  handWrittenSend,
+  someContext,
+} from '../support/hand-written-turn.ts';
+import { idTokenClaims } from '../support/token-keys.ts';
+
+let chat: ChatServer | undefined;
+afterEach(async () => {
+  await chat?.stop();
+  chat = undefined;
+});
+
+const delta = (id: number, text: string): StreamFrame => ({
+  id,
+  chunk: { type: 'text-delta', id: 'p0', delta: text },
+});
+const finish: StreamFrame = {
+  id: 9,
+  chunk: { type: 'finish', finishReason: 'stop', messageMetadata: { generation: 3 } },
+};
+const body = (text = 'Hello') => ({
+  message: { id: randomUUID(), parts: [{ type: 'text', text }] },
+});
+const path = () => `/v1/conversations/${randomUUID()}/messages`;
+const sse = { accept: 'text/event-stream' };
+
+const overloaded = new AppError({
+  status: 'UNAVAILABLE',
+  reason: 'MODEL_OVERLOADED',
+  message: 'overloaded',
+  publicMessage: 'The model is overloaded.',
+  retryable: true,
+  retryAfterMs: 1_200,
+});
+
+describe('a streamed answer', () => {
+  test('is id and one data line per frame, and [DONE]', async () => {
+    const { sendMessage } = handWrittenSend(() => ({
+      frames: () => framesOf(delta(0, '안녕 👋🏽\r\ndata: x\u2028'), finish),
+    }));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+
+    const response = await chat.call(path(), { body: body(), headers: sse });
+
+    expect(await response.text()).toBe(
+      'id: 0\ndata: {"type":"text-delta","id":"p0","delta":"안녕 👋🏽\\r\\ndata: x\u2028"}\n\n' +
+        'id: 9\ndata: {"type":"finish","finishReason":"stop","messageMetadata":{"generation":3}}\n\n' +
+        'data: [DONE]\n\n',
+    );
+  });
+
+  test('has the headers that keep proxies and the AI SDK right', async () => {
+    const { sendMessage } = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+
+    const response = await chat.call(path(), { body: body(), headers: sse });
+
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      'x-vercel-ai-ui-message-stream': 'v1',
+      'x-turn-id': 't_1',
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  test('arrives frame by frame, not at the end', async () => {
+    const gate = Promise.withResolvers<void>();
+    async function* frames() {
+      yield delta(0, 'first');
+      await gate.promise;
+      yield finish;
+    }
+    const { sendMessage } = handWrittenSend(() => ({ frames }));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+
+    const response = await chat.call(path(), { body: body(), headers: sse });
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+
+    expect(new TextDecoder().decode(first?.value)).toContain('first');
+    gate.resolve();
+    await reader?.cancel();
+  });
+
+  test('sends comments while the model is silent', async () => {
+    const gate = Promise.withResolvers<void>();
+    async function* frames() {
+      await gate.promise;
+      yield finish;
+    }
+    const { sendMessage } = handWrittenSend(() => ({ frames }));
+    chat = await startChatServer({ collaborators: { sendMessage, heartbeatMs: 20 } });
+
+    const response = await chat.call(path(), { body: body(), headers: sse });
+    let text = '';
+    for await (const piece of response.body ?? []) {
+      text += new TextDecoder().decode(piece);
+      if (text.split(': keep-alive\n\n').length > 3) gate.resolve();
+    }
+
+    expect(text).toMatch(/^(: keep-alive\n\n){3,}id: 9\n/);
+    expect(text).toMatch(/data: \[DONE\]\n\n$/);
+  });
+
+  test('ends in error and finish when its frames break', async () => {
+    async function* frames() {
+      yield delta(4, 'half');
+      await Promise.reject(new Error('secret reason'));
+    }
+    const { sendMessage } = handWrittenSend(() => ({ frames }));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+
+    const response = await chat.call(path(), { body: body(), headers: sse });
+    const text = await response.text();
+
+    expect(text).toContain('id: 5\ndata: {"type":"error"');
+    expect(text).toContain('id: 6\ndata: {"type":"finish","finishReason":"error"');
+    expect(text).toMatch(/data: \[DONE\]\n\n$/);
+    expect(text).not.toContain('secret reason');
+  });
+
+  test('goes on for the turn when the client hangs up, and the request waits for it', async () => {
+    const gate = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    async function* frames() {
+      try {
+        yield delta(0, 'first');
+        await gate.promise;
+        yield finish;
+      } finally {
+        left.resolve();
+      }
+    }
+    const ended: string[] = [];
+    const { sendMessage } = handWrittenSend((request) => ({
+      frames,
+      result: gate.promise.then(() => {
+        ended.push('turn');
+        return { turn: finishedTurn(request, 'x'), context: someContext, replayed: false };
+      }),
+    }));
+    chat = await startChatServer({ collaborators: { sendMessage, heartbeatMs: 20 } });
+    const abort = new AbortController();
+    const response = await chat.call(path(), { body: body(), headers: sse, signal: abort.signal });
+    await response.body?.getReader().read();
+    abort.abort();
+
+    expect(ended).toEqual([]);
+    gate.resolve();
+    await left.promise;
+    await eventually('the end of the turn', () => Promise.resolve(ended[0]));
+  });
+
+  test('an error before the first byte uses the HTTP status', async () => {
+    chat = await startChatServer({
+      collaborators: { sendMessage: () => Promise.reject(overloaded) },
+    });
+
+    const response = await chat.call(path(), { body: body(), headers: sse });
+
+    expect(response.headers.get('retry-after')).toBe('2');
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ http: 503, status: 'UNAVAILABLE', reason: 'MODEL_OVERLOADED' });
+    expect(error.text).toContain('"retryDelay":"1.2s"');
+  });
+
+  test('does not read more of the turn than a slow reader takes', async () => {
+    let made = 0;
+    async function* frames() {
+      for (; made < 2_000; made++) yield await Promise.resolve(delta(made, 'x'.repeat(64 * 1024)));
+    }
+    const { sendMessage } = handWrittenSend(() => ({ frames }));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+    const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
+    const json = JSON.stringify(body());
+    const socket = connect(Number(new URL(chat.url).port), '127.0.0.1');
+    socket.pause();
+    socket.write(
+      `POST ${path()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+        `Accept: text/event-stream\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+    );
+
+    await eventually('the first frames', () => Promise.resolve(made > 10 || undefined));
+    let before = -1;
+    await eventually('a standstill', async () => {
+      const isStill = before === made;
+      before = made;
+      await Promise.resolve();
+      return isStill || undefined;
+    });
+
+    expect(made).toBeLessThan(1_000);
+    socket.destroy();
+    await once(socket, 'close');
+  });
+});
+
+describe('the text of a stream', () => {
+  test('sends a comment after every interval of silence and none before', async () => {
+    const clock = createManualClock();
+    const gate = Promise.withResolvers<StreamFrame>();
+    async function* frames() {
+      yield await gate.promise;
+    }
+    const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0 });
+
+    const first = text.next();
+    clock.advance(7_999);
+    clock.advance(1);
+    expect((await first).value).toBe(': keep-alive\n\n');
+    const second = text.next();
+    gate.resolve(finish);
+    expect((await second).value).toMatch(/^id: 9\n/);
+    expect((await text.next()).value).toBe('data: [DONE]\n\n');
+    expect((await text.next()).done).toBe(true);
+  });
+});
+
+describe('an answer as JSON', () => {
+  test('has turn, both messages, context and usage, without thoughts and signatures', async () => {
+    const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+    chat = await startChatServer({ collaborators: send });
+    const sent = body();
+
+    const response = await chat.call(path(), { body: sent });
+    const text = await response.text();
+
+    expect(response.status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({
+      turn: { id: 't_1', state: 'done', messageId: sent.message.id, answerId: 'm_1' },
+      userMessage: { id: sent.message.id, role: 'user', parts: sent.message.parts },
+      message: { id: 'm_1', role: 'model', parts: [{ type: 'text', text: 'Fine.' }] },
+      context: someContext,
+      usage: { promptTokens: 100, cachedTokens: 0, outputTokens: 10 },
+      replayed: false,
+    });
+    expect(text).not.toMatch(/private thought|signature/);
+  });
+
+  test('of a failed turn is its error', async () => {
+    const failed = Promise.reject(overloaded);
+    failed.catch(() => undefined);
+    const send = handWrittenSend(() => ({ frames: () => framesOf(finish), result: failed }));
+    chat = await startChatServer({ collaborators: send });
+
+    const response = await chat.call(path(), { body: body() });
+
+    expect(await errorOf(response)).toMatchObject({ http: 503, reason: 'MODEL_OVERLOADED' });
+  });
+
+  test('of a defect tells nothing of it', async () => {
+    const sendMessage = () => Promise.reject(new Error('secret reason'));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+
+    const error = await errorOf(await chat.call(path(), { body: body() }));
+
+    expect(error).toMatchObject({ http: 500, status: 'INTERNAL', reason: 'INTERNAL' });
+    expect(error.text).not.toContain('secret reason');
+    expect(chat.logs).toMatchObject([{ severity: 'ERROR', fields: { status: 500 } }]);
+    expect(JSON.stringify(chat.logs)).not.toContain('secret reason');
+  });
+
+  test('of a turn in progress asks clients not to repeat', async () => {
+    const busy = new AppError({
+      status: 'ABORTED',
+      reason: 'TURN_IN_PROGRESS',
+      message: 'busy',
+      publicMessage: 'Busy.',
+      retryAfterMs: 1_001,
+    });
+    chat = await startChatServer({ collaborators: { sendMessage: () => Promise.reject(busy) } });
+
+    const response = await chat.call(path(), { body: body() });
+
+    expect(response.status).toBe(409);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(response.headers.get('retry-after')).toBe('2');
+  });
+});
+
+describe('a message', () => {
+  test('reaches the use case as parts of the model, with the caller of the token', async () => {
+    const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+    chat = await startChatServer({ collaborators: send });
+    const id = randomUUID().toUpperCase();
+    const parts = [
+      { type: 'text', text: 'NUL \u0000, jamo \u1112\u1161\u11ab, emoji 👩‍👩‍👧, bidi \u202e' },
+      { type: 'file', mediaType: 'image/png', data: 'aGk=' },
+      { type: 'file', mediaType: 'application/pdf', url: 'https://files.example/a.pdf' },
+    ];
+
+    const response = await chat.call(path(), {
+      uid: 'bob',
+      body: { message: { id, parts, retention: 'keep' }, locale: 'ko-KR' },
+    });
+
+    expect(response.status).toBe(200);
+    expect(send.requests).toMatchObject([
+      {
+        caller: { uid: 'bob', isAnonymous: false },
+        message: {
+          id,
+          retention: 'keep',
+          parts: [
+            { text: parts[0]?.text },
+            { inlineData: { mimeType: 'image/png', data: 'aGk=' } },
+            { fileData: { mimeType: 'application/pdf', fileUri: 'https://files.example/a.pdf' } },
+          ],
+        },
+        locale: 'ko-KR',
+      },
+    ]);
+  });
+});

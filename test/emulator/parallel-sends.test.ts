@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { contentText } from '../../shared/conversation/content.ts';
+import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
+import { AppError } from '../../shared/errors.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
+
+let stack: EmulatorStack;
+beforeAll(async () => {
+  stack = await startEmulatorStack();
+});
+afterAll(() => stack.stop());
+
+const request = (conversationId: string, text: string, id: string = randomUUID()) => ({
+  caller: { uid: 'u1', isAnonymous: false },
+  conversationId,
+  message: { id, parts: [{ text }] },
+});
+
+/** A phone that comes back when it is told to. */
+async function sendUntilAnswered(conversationId: string, text: string) {
+  const send = request(conversationId, text);
+  for (;;) {
+    try {
+      return await (
+        await sendMessage(stack.chat, send)
+      ).result;
+    } catch (error) {
+      if (!(error instanceof AppError && error.retryable)) throw error;
+      // What it is told is for the length of an answer; the stand-in answers at once.
+      await delay(Math.random() * 50);
+    }
+  }
+}
+
+describe('on the database, twenty sends at once', () => {
+  test('of one message id are one turn and one model call', async () => {
+    const conversationId = randomUUID();
+    const send = request(conversationId, 'Hello there');
+    stack.standIn.clearJournal();
+
+    const handles = await Promise.all(
+      Array.from({ length: 20 }, () => sendMessage(stack.chat, send)),
+    );
+    const results = await Promise.all(handles.map(({ result }) => result));
+
+    expect(new Set(results.map(({ turn }) => JSON.stringify(turn.contents))).size).toBe(1);
+    expect((await readHead(stack.chat.store, conversationId))?.value.lastSeq).toBe(1);
+    expect(stack.standIn.journal().map(({ promptId }) => promptId)).toEqual(['t_1']);
+  });
+
+  test('of twenty messages all stand in the transcript, seq dense', async () => {
+    const conversationId = randomUUID();
+    const texts = Array.from({ length: 20 }, (_, i) => `message ${i}`);
+
+    await Promise.all(texts.map((text) => sendUntilAnswered(conversationId, text)));
+
+    const seqs = texts.map((_, i) => i + 1);
+    const turns = await readTurns(stack.chat.store, conversationId, seqs);
+    expect(turns.map(({ value }) => contentText(value.user)).toSorted()).toEqual(texts.toSorted());
+    expect(turns.every(({ value }) => value.state === 'done')).toBe(true);
+  }, 60_000);
+});
