@@ -11,6 +11,8 @@ export interface Emulators {
   /** `host:port`, for PUBSUB_EMULATOR_HOST. */
   pubsubHost: string;
   source: 'environment' | 'gcloud' | 'firebase-tools';
+  /** Resolves with its last output when one that was started here ends unasked; never otherwise. */
+  crashed: Promise<string>;
   /** Ends what was started here; emulators named by the environment go on. */
   stop(): Promise<void>;
 }
@@ -44,6 +46,7 @@ export async function startEmulators(options: {
       firestoreHost: given.firestore,
       pubsubHost: given.pubsub,
       source: 'environment',
+      crashed: new Promise(() => {}),
       stop: async () => {},
     };
   }
@@ -81,7 +84,15 @@ async function startJars(options: {
     host,
     process: startWatched('java', commandArguments),
   }));
+  const { promise: crashed, resolve: tellCrash } = Promise.withResolvers<string>();
+  let isStopping = false;
+  for (const { process: emulator } of running) {
+    void emulator.ended.then(() => {
+      if (!isStopping) tellCrash(emulator.lastOutput());
+    });
+  }
   const stop = async (): Promise<void> => {
+    isStopping = true;
     await Promise.all(running.map(({ process: emulator }) => emulator.stop()));
   };
   try {
@@ -92,7 +103,7 @@ async function startJars(options: {
   }
   const tookMs = Math.round(performance.now() - startedAt);
   options.log(`emulators ready in ${tookMs} ms (${jars.source}): ${firestoreHost}, ${pubsubHost}`);
-  return { firestoreHost, pubsubHost, source: jars.source, stop };
+  return { firestoreHost, pubsubHost, source: jars.source, crashed, stop };
 }
 
 /** Polls over HTTP, which both emulators answer as soon as they serve. */

@@ -5,6 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 export interface WatchedProcess {
   pid: number | undefined;
   isRunning(): boolean;
+  /** Settles when the process is gone, stopped or not. */
+  ended: Promise<unknown>;
   /** The newest lines that it printed. */
   lastOutput(): string;
   /** Asks it to end, kills it after 3 s, and resolves when it is gone. */
@@ -65,7 +67,7 @@ export function startWatched(command: string, commandArguments: readonly string[
     child.stderr.destroy();
   }
 
-  return { pid: child.pid, isRunning, lastOutput: () => output.trim(), stop };
+  return { pid: child.pid, isRunning, ended, lastOutput: () => output.trim(), stop };
 }
 
 function killGroup(pid: number | undefined): void {

@@ -1,0 +1,44 @@
+import type { Stack } from './stack.ts';
+import { unsignedToken } from './unsigned-token.ts';
+
+/** Calls to paste into a shell, and where things are. */
+export function welcomeText(
+  stack: Pick<
+    Stack,
+    'chatUrl' | 'compactionUrl' | 'standInUrl' | 'firestoreHost' | 'projectId' | 'backend' | 'model'
+  >,
+  drawn: { now: Date; conversationId: string; messageIds: readonly [string, string] },
+): string {
+  const token = unsignedToken({ uid: 'ada', projectId: stack.projectId, now: drawn.now });
+  const url = `${stack.chatUrl}/v1/conversations/${drawn.conversationId}/messages`;
+  const body = (id: string, text: string) =>
+    JSON.stringify({ message: { id, parts: [{ type: 'text', text }] } });
+  const call = (flags: string, id: string, text: string) =>
+    [
+      `curl ${flags} ${url} \\`,
+      `  -H 'Authorization: Bearer '"$RECAP_TOKEN" -H 'Content-Type: application/json' \\`,
+      `  -d '${body(id, text)}'`,
+    ].join('\n');
+  return `
+  chat        ${stack.chatUrl}
+  compaction  ${stack.compactionUrl}
+  model       ${stack.standInUrl ? `${stack.standInUrl}  ` : ''}${stack.model}
+  data        ${stack.firestoreHost ? `${stack.firestoreHost}  ` : ''}${stack.backend}
+
+A token for user ada, then a message whose answer streams:
+
+export RECAP_TOKEN='${token}'
+
+${call("-sN -H 'Accept: text/event-stream'", drawn.messageIds[0], 'My dog is called Pixel.')}
+
+The same as JSON:
+
+${call("-s -H 'Accept: application/json'", drawn.messageIds[1], 'What is my dog called?')}
+
+A recorded conversation through this stack, with its compactions:
+
+npm run replay -- FILE.jsonl --url ${stack.chatUrl} --threshold-tokens 8000
+
+Ctrl-C ends all of it.
+`;
+}

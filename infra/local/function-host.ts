@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { guardServer } from '../../functions/src/server-guard.ts';
+
+export interface ServedFunction {
+  target: 'chat' | 'compaction';
+  port: number;
+}
+
+/**
+ * Serves functions that are registered with the framework, each on its own port of the loopback
+ * interface: the pipeline of production, but reachable from this machine only, since the local stack
+ * accepts unsigned tokens.
+ */
+export async function serveFunctions(functions: readonly ServedFunction[]): Promise<Server[]> {
+  return Promise.all(
+    functions.map(async ({ target, port }) => {
+      const server = getTestServer(target);
+      if (target === 'chat') guardServer(server);
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening');
+      server.setTimeout(0);
+      return server;
+    }),
+  );
+}
+
+/** Reads `chat=8080` arguments. Throws an Error that names the one that is wrong. */
+function parseServed(text: string): ServedFunction {
+  const [target, port] = text.split('=');
+  if ((target !== 'chat' && target !== 'compaction') || !/^\d+$/.test(port ?? ''))
+    throw new Error(`expected chat=PORT or compaction=PORT, not ${JSON.stringify(text)}`);
+  return { target, port: Number(port) };
+}
+
+if (import.meta.main) {
+  await import('../../functions/src/index.ts');
+  await serveFunctions(process.argv.slice(2).map(parseServed));
+}

@@ -1,0 +1,60 @@
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export const localProjectId = 'demo-recap';
+
+/** What decides whom a Google SDK talks to; a setting of the user's shell must not leak into the stack. */
+const withheld = [
+  'FIRESTORE_EMULATOR_HOST',
+  'PUBSUB_EMULATOR_HOST',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+  'GOOGLE_GENAI_USE_VERTEXAI',
+  'GOOGLE_API_KEY',
+  'GOOGLE_GEMINI_BASE_URL',
+  'GEMINI_API_KEY',
+  'GEMINI_BASE_URL',
+  'NODE_OPTIONS',
+  'VITEST',
+  'PORT',
+];
+
+/** Which model answers: the stand-in, unless the user's shell has a key of the Gemini API. */
+export type ModelChoice = { kind: 'stand-in' } | { kind: 'gemini'; apiKey: string };
+
+export function chooseModel(environment: Environment): ModelChoice {
+  const apiKey = environment.GEMINI_API_KEY ?? '';
+  return apiKey === '' ? { kind: 'stand-in' } : { kind: 'gemini', apiKey };
+}
+
+const modelVariables = (model: ModelChoice, standInUrl: string | undefined): Environment =>
+  model.kind === 'gemini'
+    ? { GEMINI_API_KEY: model.apiKey }
+    : { GEMINI_API_KEY: 'stand-in', GEMINI_BASE_URL: standInUrl };
+
+/**
+ * The environment of the functions on this machine: the user's shell, without what would lead an SDK
+ * elsewhere, a `demo-` project (so that unsigned tokens and pushes are accepted), every field
+ * writable by clients, and `settings` on top.
+ */
+export function stackEnvironment(options: {
+  shell: Environment;
+  model: ModelChoice;
+  standInUrl?: string;
+  /** Absent in the embedded mode. */
+  emulators?: { firestoreHost: string; pubsubHost: string };
+  settings?: Environment;
+}): Record<string, string | undefined> {
+  const shell = Object.entries(options.shell).filter(([name]) => !withheld.includes(name));
+  return {
+    ...Object.fromEntries(shell),
+    NODE_ENV: 'production',
+    METADATA_SERVER_DETECTION: 'none',
+    GOOGLE_CLOUD_PROJECT: localProjectId,
+    // Nobody listens there: with a demo- project the variable alone allows unsigned tokens and pushes.
+    FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
+    PUBSUB_EMULATOR_HOST: options.emulators?.pubsubHost ?? '127.0.0.1:8085',
+    ...(options.emulators && { FIRESTORE_EMULATOR_HOST: options.emulators.firestoreHost }),
+    CLIENT_WRITABLE: 'model,profile,systemInstruction,tools,onBusy,compaction,windowTokens',
+    ...modelVariables(options.model, options.standInUrl),
+    ...options.settings,
+  };
+}

@@ -1,0 +1,38 @@
+/** A process or service of the local stack. */
+export type PartName =
+  'chat' | 'compaction' | 'functions' | 'stand-in' | 'emulators' | 'subscriptions';
+
+/** What the stack tells about itself; the console shows it, tests read it. */
+export type StackEvent =
+  | { kind: 'starting'; part: PartName; title: string }
+  | { kind: 'ready'; part: PartName; tookMs: number }
+  | { kind: 'failed'; part: PartName; problem: string }
+  | { kind: 'port-taken'; part: PartName; wantedPort: number; usedPort: number }
+  | { kind: 'line'; part: PartName; line: string }
+  | { kind: 'crashed'; part: PartName; exit: string; lastLines: string[]; restartInMs: number }
+  | { kind: 'restarted'; part: PartName; tookMs: number }
+  | { kind: 'gave-up'; part: PartName; crashes: number; lastLines: string[] }
+  /** A part that held data is gone and cannot be started again. */
+  | { kind: 'lost'; part: PartName; lastLines: string[] }
+  | { kind: 'note'; text: string };
+
+export type StackLog = (event: StackEvent) => void;
+
+/** Runs one step of the start-up and tells how long it took. Rethrows what the step throws. */
+export async function timedStep<T>(
+  log: StackLog,
+  step: { part: PartName; title: string },
+  run: () => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  log({ kind: 'starting', ...step });
+  try {
+    const result = await run();
+    log({ kind: 'ready', part: step.part, tookMs: Math.round(performance.now() - startedAt) });
+    return result;
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    log({ kind: 'failed', part: step.part, problem });
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+import { fileURLToPath } from 'node:url';
+import { type Child, startChild } from './child-process.ts';
+import { type Emulators, type MissingEmulators, startEmulators } from './emulators.ts';
+import { createTopic, createTopicAndPushSubscription } from './pubsub-setup.ts';
+import { deployedPushSettings, type PushSettings } from './push-settings.ts';
+import { localProjectId } from './stack-environment.ts';
+import { type PartName, type StackLog, timedStep } from './stack-event.ts';
+
+export interface StackPorts {
+  chat: number;
+  compaction: number;
+  standIn: number;
+}
+
+/** What every part is started with. */
+export interface PartSettings {
+  ports: StackPorts;
+  environment: Readonly<Record<string, string | undefined>>;
+  standInArguments: readonly string[];
+  push: Partial<PushSettings>;
+  log: StackLog;
+}
+
+const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
+export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
+
+function startPart(
+  settings: PartSettings,
+  part: { name: PartName; title: string; command: readonly string[]; readyUrl: string },
+): Promise<Child> {
+  const { environment, log } = settings;
+  return timedStep(log, { part: part.name, title: part.title }, () =>
+    startChild({
+      part: part.name,
+      command: part.command,
+      readyUrl: part.readyUrl,
+      environment,
+      log,
+    }),
+  );
+}
+
+export function startStandInPart(settings: PartSettings): Promise<Child> {
+  const { standIn: port } = settings.ports;
+  return startPart(settings, {
+    name: 'stand-in',
+    title: 'stand-in for Gemini',
+    command: [pathOf('stand-in/main.ts'), '--port', `${port}`, ...settings.standInArguments],
+    readyUrl: `${localUrl(port)}/control/faults`,
+  });
+}
+
+export function startChatPart(settings: PartSettings): Promise<Child> {
+  const { chat: port } = settings.ports;
+  return startPart(settings, {
+    name: 'chat',
+    title: 'chat function',
+    command: [pathOf('function-host.ts'), `chat=${port}`],
+    readyUrl: `${localUrl(port)}/v1/health`,
+  });
+}
+
+export function startCompactionPart(settings: PartSettings): Promise<Child> {
+  const { compaction: port } = settings.ports;
+  return startPart(settings, {
+    name: 'compaction',
+    title: 'compaction function',
+    command: [pathOf('function-host.ts'), `compaction=${port}`],
+    // A GET is no push: any answer but a failure shows that the function is loaded.
+    readyUrl: localUrl(port),
+  });
+}
+
+/** Chat and compaction in one process, over a store and a bus in memory. */
+export function startEmbeddedPart(settings: PartSettings): Promise<Child> {
+  const { chat, compaction } = settings.ports;
+  return startPart(settings, {
+    name: 'functions',
+    title: 'chat and compaction functions',
+    command: [
+      pathOf('embedded/main.ts'),
+      `--chat-port=${chat}`,
+      `--compaction-port=${compaction}`,
+      `--push=${JSON.stringify(settings.push)}`,
+    ],
+    readyUrl: `${localUrl(chat)}/v1/health`,
+  });
+}
+
+export function startEmulatorParts(log: StackLog): Promise<Emulators | MissingEmulators> {
+  const step = { part: 'emulators', title: 'Firestore and Pub/Sub emulators' } as const;
+  return timedStep(log, step, () =>
+    startEmulators({
+      log: (text) => log({ kind: 'note', text }),
+      rulesFile: pathOf('../firestore/firestore.rules'),
+    }),
+  );
+}
+
+/** The compaction topic pushed to the worker, its dead letters, and the topic of events. */
+export async function subscribeWorker(settings: PartSettings, pubsubHost: string): Promise<void> {
+  const { COMPACTION_TOPIC, EVENTS_TOPIC } = settings.environment;
+  const topicId = COMPACTION_TOPIC ?? 'recap-compaction';
+  const place = { pubsubHost, projectId: localProjectId };
+  const step = { part: 'subscriptions', title: 'topics and push subscription' } as const;
+  await timedStep(settings.log, step, async () => {
+    await Promise.all([
+      createTopic(place, EVENTS_TOPIC ?? 'recap-events'),
+      createTopicAndPushSubscription({
+        ...place,
+        topicId,
+        subscriptionId: topicId,
+        pushEndpoint: `${localUrl(settings.ports.compaction)}/`,
+        deadLetterTopicId: `${topicId}-dead`,
+        ...deployedPushSettings,
+        ...settings.push,
+      }),
+    ]);
+  });
+}

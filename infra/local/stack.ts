@@ -1,0 +1,178 @@
+import type { Child } from './child-process.ts';
+import type { Emulators, MissingEmulators } from './emulators.ts';
+import { chooseFreePort } from './free-port.ts';
+import type { PushSettings } from './push-settings.ts';
+import {
+  chooseModel,
+  localProjectId,
+  type ModelChoice,
+  stackEnvironment,
+} from './stack-environment.ts';
+import type { PartName, StackLog } from './stack-event.ts';
+import {
+  localUrl,
+  type PartSettings,
+  type StackPorts,
+  startChatPart,
+  startCompactionPart,
+  startEmbeddedPart,
+  startEmulatorParts,
+  startStandInPart,
+  subscribeWorker,
+} from './stack-parts.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface StackOptions {
+  /** Store and bus in memory, even where emulators are installed. */
+  embedded?: boolean;
+  /** Wanted ports; one that is taken is replaced by the next free one. Default: any free ones. */
+  ports?: Partial<StackPorts>;
+  /** Arguments of the stand-in process, e.g. `['--tokens-per-second', '80']`. */
+  standInArguments?: readonly string[];
+  /** Variables of the functions that differ from the local defaults. */
+  environment?: Environment;
+  push?: Partial<PushSettings>;
+  /** The user's environment. Default: that of this process. */
+  shell?: Environment;
+  log: StackLog;
+}
+
+/** What can be restarted by itself; in the embedded mode chat and compaction are one process. */
+export type RestartablePart = 'chat' | 'compaction' | 'functions' | 'stand-in';
+
+export interface Stack {
+  chatUrl: string;
+  compactionUrl: string;
+  /** Absent when a real model answers. */
+  standInUrl?: string;
+  /** Absent in the embedded mode. */
+  firestoreHost?: string;
+  projectId: string;
+  /** What holds the data, for people. */
+  backend: string;
+  /** Who answers, for people. */
+  model: string;
+  processIds(): { part: PartName; processId: number }[];
+  /** Kills a part (SIGKILL) and resolves when it is there again, on the same port. */
+  restart(part: RestartablePart): Promise<void>;
+  /** Ends every process that was started; resolves when they are gone and the ports free. */
+  stop(): Promise<void>;
+}
+
+type Children = Map<PartName, Child>;
+
+async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
+  const reserved = new Set<number>();
+  const choose = async (part: PartName, wantedPort = 0): Promise<number> => {
+    const usedPort = await chooseFreePort(wantedPort, reserved);
+    if (wantedPort !== 0 && usedPort !== wantedPort)
+      log({ kind: 'port-taken', part, wantedPort, usedPort });
+    return usedPort;
+  };
+  return {
+    chat: await choose('chat', ports?.chat),
+    compaction: await choose('compaction', ports?.compaction),
+    standIn: await choose('stand-in', ports?.standIn),
+  };
+}
+
+async function stopAll(children: Children): Promise<void> {
+  await Promise.all([...children.values()].map((child) => child.stop()));
+}
+
+/** Waits for every start; when one failed, stops what did start and throws what the first one threw. */
+async function allOrNone(
+  starts: readonly (readonly [PartName, Promise<Child | undefined>])[],
+): Promise<Children> {
+  const children: Children = new Map();
+  const results = await Promise.allSettled(
+    starts.map(async ([part, start]) => {
+      const child = await start;
+      if (child) children.set(part, child);
+    }),
+  );
+  const failed = results.find((result) => result.status === 'rejected');
+  if (!failed) return children;
+  await stopAll(children);
+  throw failed.reason;
+}
+
+function backendName(emulators: Emulators | MissingEmulators, isAsked: boolean): string {
+  if (!('missing' in emulators)) return `Firestore and Pub/Sub emulators (${emulators.source})`;
+  const why = isAsked ? 'as asked' : `no emulator found: ${emulators.missing}`;
+  return `embedded in-memory store and bus (${why}); what is stored ends with it`;
+}
+
+const modelName = (model: ModelChoice): string =>
+  model.kind === 'gemini'
+    ? 'Gemini API, with the GEMINI_API_KEY of this shell'
+    : 'stand-in for Gemini (set GEMINI_API_KEY for the real one)';
+
+/**
+ * Starts chat, compaction, the stand-in and the emulators side by side, and resolves when all of them
+ * answer. Without emulators, or on demand, both functions run in one process over a store and a bus in
+ * memory. When a part does not start, the others are stopped again and its error is thrown.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { log, environment, standInArguments = [], push = {} } = options;
+  const shell = options.shell ?? process.env;
+  const model = chooseModel(shell);
+  const ports = await choosePorts(options);
+  const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
+  const settingsWith = (emulators?: Emulators): PartSettings => ({
+    ports,
+    environment: stackEnvironment({ shell, model, standInUrl, emulators, settings: environment }),
+    standInArguments,
+    push,
+    log,
+  });
+
+  const standIn = standInUrl ? startStandInPart(settingsWith()) : Promise.resolve(undefined);
+  const emulators = options.embedded ? { missing: '' } : await startEmulatorParts(log);
+  const children = await allOrNone([
+    ['stand-in', standIn],
+    ...('missing' in emulators
+      ? ([['functions', startEmbeddedPart(settingsWith())]] as const)
+      : startEmulated(settingsWith(emulators), emulators)),
+  ]).catch(async (error: unknown) => {
+    if (!('missing' in emulators)) await emulators.stop();
+    throw error;
+  });
+
+  if (!('missing' in emulators))
+    void emulators.crashed.then((output) =>
+      log({ kind: 'lost', part: 'emulators', lastLines: output.split('\n').slice(-20) }),
+    );
+  return {
+    chatUrl: localUrl(ports.chat),
+    compactionUrl: localUrl(ports.compaction),
+    ...(standInUrl !== undefined && { standInUrl }),
+    ...(!('missing' in emulators) && { firestoreHost: emulators.firestoreHost }),
+    projectId: localProjectId,
+    backend: backendName(emulators, options.embedded ?? false),
+    model: modelName(model),
+    processIds: () =>
+      [...children].map(([part, child]) => ({ part, processId: child.processId() ?? 0 })),
+    restart: async (part) => {
+      const child = children.get(part);
+      if (!child) throw new Error(`the stack has no part ${part}`);
+      await child.restart();
+    },
+    stop: async () => {
+      await stopAll(children);
+      if (!('missing' in emulators)) await emulators.stop();
+    },
+  };
+}
+
+function startEmulated(
+  settings: PartSettings,
+  emulators: Emulators,
+): [PartName, Promise<Child | undefined>][] {
+  return [
+    ['chat', startChatPart(settings)],
+    ['compaction', startCompactionPart(settings)],
+    ['subscriptions', subscribeWorker(settings, emulators.pubsubHost).then(() => undefined)],
+  ];
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { welcomeText } from './first-calls.ts';
+import { parseStartArguments, startHelp, type StartArguments } from './start-arguments.ts';
+import { createStartConsole } from './start-console.ts';
+import { type Stack, startStack } from './stack.ts';
+
+const write = (text: string): void => void process.stdout.write(text);
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** The first signal resolves the promise, a second one ends this process at once. */
+function untilAskedToStop(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let asked = 0;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      asked += 1;
+      // The parts watch this process and end with it.
+      if (asked > 1) process.exit(130);
+      resolve();
+    });
+  }
+  return promise;
+}
+
+async function start(wanted: StartArguments): Promise<Stack> {
+  const screen = createStartConsole({
+    write,
+    isTerminal: process.stdout.isTTY,
+    isVerbose: wanted.isVerbose,
+  });
+  const { port } = wanted;
+  try {
+    return await startStack({
+      embedded: wanted.isEmbedded,
+      ports: { chat: port, compaction: port + 1, standIn: port + 2 },
+      log: screen.log,
+    });
+  } finally {
+    screen.settle();
+  }
+}
+
+async function run(wanted: StartArguments): Promise<void> {
+  const startedAt = performance.now();
+  const stopAsked = untilAskedToStop();
+  write('Recap starts\n');
+  const stack = await start(wanted);
+  const tookMs = Math.round(performance.now() - startedAt).toLocaleString('en');
+  write(`Recap is ready after ${tookMs} ms\n`);
+  const drawn = {
+    now: new Date(),
+    conversationId: randomUUID(),
+    messageIds: [randomUUID(), randomUUID()] as const,
+  };
+  write(welcomeText(stack, drawn));
+  await stopAsked;
+  write('\nRecap stops …\n');
+  await stack.stop();
+  write('Recap has stopped\n');
+}
+
+try {
+  const wanted = parseStartArguments(process.argv.slice(2));
+  if (wanted === 'help') write(`${startHelp}\n`);
+  else await run(wanted);
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`Recap did not start: ${messageOf(error)}\n`);
+  process.exit(1);
+}

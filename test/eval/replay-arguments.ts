@@ -1,0 +1,151 @@
+import { parseArgs } from 'node:util';
+
+export const replayHelp = `Usage: npm run replay -- FILE.jsonl [options]
+
+Sends recorded conversations through the chat endpoint, message by message as a phone would, waits for
+the compactions they cause, and checks that every message sent and every answer received stands in the
+transcript, once, unaltered and in order. Only texts are replayed.
+
+  --conversation ID       only the recording with this id
+  --limit N               at most N messages of each conversation
+  --threshold-tokens N    compact when the context reaches N tokens
+  --threshold-fraction F  compact when the context reaches this share of the window (0 < F ≤ 1)
+  --window N              pretend that the model's context window is N tokens
+  --answers WHO           recorded: the stand-in model says what the recording says;
+                          model (default): the model answers by itself
+  --url URL               use a running service instead of starting a local stack
+  --stand-in-url URL      stand-in of that service, for --answers recorded
+  --token TOKEN           ID token for --url (default: an unsigned one, good for the local stack)
+  --embedded              local stack without emulators, even where they are installed
+  --transport HOW         sse (default) or json
+  --seed TEXT             other message and conversation ids (default: replay)
+  --json OUT              write the figures to this file
+  --help                  this text
+
+Exit code: 0 all there; 1 something is missing, altered, out of order or failed; 2 wrong arguments.`;
+
+export interface ReplayArguments {
+  file: string;
+  conversation?: string;
+  limit: number;
+  settings: { thresholdTokens?: number; thresholdFraction?: number; windowTokens?: number };
+  answers: 'recorded' | 'model';
+  url?: string;
+  standInUrl?: string;
+  token?: string;
+  isEmbedded: boolean;
+  transport: 'sse' | 'json';
+  seed: string;
+  jsonPath?: string;
+}
+
+/** A mistake on the command line; the message names the flag. */
+export class ArgumentError extends Error {}
+
+export function readInteger(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,9}$/.test(text))
+    throw new ArgumentError(`${flag} takes a whole number from 1, not ${JSON.stringify(text)}`);
+  return Number(text);
+}
+
+function readFraction(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() === '' || !(value > 0 && value <= 1))
+    throw new ArgumentError(
+      `${flag} takes a number above 0 and at most 1, not ${JSON.stringify(text)}`,
+    );
+  return value;
+}
+
+function readUrl(flag: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (!URL.canParse(text) || !/^https?:/.test(text))
+    throw new ArgumentError(`${flag} takes an http or https URL, not ${JSON.stringify(text)}`);
+  return text.replace(/\/+$/, '');
+}
+
+export function readChoice<Choice extends string>(
+  flag: string,
+  text: string,
+  choices: readonly Choice[],
+): Choice {
+  const choice = choices.find((each) => each === text);
+  if (choice === undefined)
+    throw new ArgumentError(`${flag} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`);
+  return choice;
+}
+
+/** The one file named on the command line. */
+export function readFileArgument(positionals: readonly string[]): string {
+  const [file, extra] = positionals;
+  if (file === undefined)
+    throw new ArgumentError('FILE.jsonl is missing: which recording is to be used?');
+  if (extra !== undefined)
+    throw new ArgumentError(`one FILE.jsonl at a time; ${JSON.stringify(extra)} is one too many`);
+  return file;
+}
+
+const options = {
+  conversation: { type: 'string' },
+  limit: { type: 'string' },
+  'threshold-tokens': { type: 'string' },
+  'threshold-fraction': { type: 'string' },
+  window: { type: 'string' },
+  answers: { type: 'string', default: 'model' },
+  url: { type: 'string' },
+  'stand-in-url': { type: 'string' },
+  token: { type: 'string' },
+  embedded: { type: 'boolean', default: false },
+  transport: { type: 'string', default: 'sse' },
+  seed: { type: 'string', default: 'replay' },
+  json: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true });
+  } catch (cause) {
+    throw new ArgumentError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** Reads the command line; `'help'` when that was asked for. Throws ArgumentError. */
+export function parseReplayArguments(argv: readonly string[]): ReplayArguments | 'help' {
+  const { values, positionals } = parse(argv);
+  if (values.help) return 'help';
+  const url = readUrl('--url', values.url);
+  const standInUrl = readUrl('--stand-in-url', values['stand-in-url']);
+  const answers = readChoice('--answers', values.answers, ['recorded', 'model']);
+  const thresholdTokens = readInteger('--threshold-tokens', values['threshold-tokens']);
+  const thresholdFraction = readFraction('--threshold-fraction', values['threshold-fraction']);
+  const windowTokens = readInteger('--window', values.window);
+  if (thresholdTokens !== undefined && thresholdFraction !== undefined)
+    throw new ArgumentError('--threshold-tokens and --threshold-fraction exclude each other');
+  if (url !== undefined && values.embedded)
+    throw new ArgumentError('--embedded starts an own stack and --url uses another: choose one');
+  if (url !== undefined && answers === 'recorded' && standInUrl === undefined)
+    throw new ArgumentError(
+      '--answers recorded with --url needs --stand-in-url: a real model says what it likes',
+    );
+  return {
+    file: readFileArgument(positionals),
+    limit: readInteger('--limit', values.limit) ?? Number.POSITIVE_INFINITY,
+    settings: {
+      ...(thresholdTokens !== undefined && { thresholdTokens }),
+      ...(thresholdFraction !== undefined && { thresholdFraction }),
+      ...(windowTokens !== undefined && { windowTokens }),
+    },
+    answers,
+    isEmbedded: values.embedded,
+    transport: readChoice('--transport', values.transport, ['sse', 'json']),
+    seed: values.seed,
+    ...(values.conversation !== undefined && { conversation: values.conversation }),
+    ...(url !== undefined && { url }),
+    ...(standInUrl !== undefined && { standInUrl }),
+    ...(values.token !== undefined && { token: values.token }),
+    ...(values.json !== undefined && { jsonPath: values.json }),
+  };
+}

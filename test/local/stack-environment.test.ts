@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../functions/src/config.ts';
+import { chooseModel, stackEnvironment } from '../../infra/local/stack-environment.ts';
+
+const standIn = { model: { kind: 'stand-in' }, standInUrl: 'http://127.0.0.1:1' } as const;
+
+describe('stackEnvironment', () => {
+  test('is a configuration that accepts unsigned tokens and pushes', () => {
+    const config = parseConfig(stackEnvironment({ shell: {}, ...standIn }));
+
+    expect(config).toMatchObject({ allowUnsignedIdTokens: true, allowUnsignedPush: true });
+  });
+
+  test('never lets the credentials or the project of the shell through', () => {
+    const shell = {
+      GOOGLE_CLOUD_PROJECT: 'my-production',
+      GOOGLE_APPLICATION_CREDENTIALS: '/key.json',
+      FIRESTORE_EMULATOR_HOST: 'elsewhere:1',
+      GOOGLE_API_KEY: 'secret',
+    };
+
+    const environment = stackEnvironment({ shell, ...standIn });
+
+    expect(environment.GOOGLE_CLOUD_PROJECT).toBe('demo-recap');
+    expect(Object.values(environment)).not.toContain('/key.json');
+    expect(Object.values(environment)).not.toContain('elsewhere:1');
+    expect(Object.values(environment)).not.toContain('secret');
+  });
+
+  test('lets a setting win over the local defaults', () => {
+    const settings = { MAX_PART_BYTES: '900000' };
+
+    expect(stackEnvironment({ shell: {}, ...standIn, settings }).MAX_PART_BYTES).toBe('900000');
+  });
+});
+
+describe('chooseModel', () => {
+  test('takes the key of the shell', () => {
+    expect(chooseModel({ GEMINI_API_KEY: 'k' })).toEqual({ kind: 'gemini', apiKey: 'k' });
+  });
+
+  test.each([{}, { GEMINI_API_KEY: '' }])('takes the stand-in for %o', (environment) => {
+    expect(chooseModel(environment)).toEqual({ kind: 'stand-in' });
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { shortenLogLine } from '../../infra/local/log-line.ts';
+import { createStartConsole } from '../../infra/local/start-console.ts';
+import { parseStartArguments } from '../../infra/local/start-arguments.ts';
+
+function screen(options: { isTerminal?: boolean; isVerbose?: boolean } = {}) {
+  const written: string[] = [];
+  const { log, settle } = createStartConsole({
+    write: (text) => written.push(text),
+    isTerminal: false,
+    isVerbose: false,
+    ...options,
+  });
+  return { log, settle, text: () => written.join('') };
+}
+
+describe('the console of npm start', () => {
+  test('shows each part with its time', () => {
+    const { log, text } = screen();
+
+    log({ kind: 'starting', part: 'chat', title: 'chat function' });
+    log({ kind: 'ready', part: 'chat', tookMs: 1_234 });
+
+    expect(text()).toMatch(/^ {2}✓ chat function +1,234 ms\n$/);
+  });
+
+  test('draws the list again in place on a terminal', () => {
+    const { log, text } = screen({ isTerminal: true });
+
+    log({ kind: 'starting', part: 'chat', title: 'chat function' });
+    log({ kind: 'ready', part: 'chat', tookMs: 12 });
+
+    expect(text()).toContain('\u001B[1A');
+  });
+
+  test('holds notes back until the list stands', () => {
+    const { log, settle, text } = screen();
+
+    log({ kind: 'port-taken', part: 'chat', wantedPort: 1, usedPort: 2 });
+    const before = text();
+    settle();
+
+    expect(before).toBe('');
+    expect(text()).toBe('  port 1 is taken: chat uses 2\n');
+  });
+
+  test.each([
+    { isVerbose: false, expected: '  chat       later\n' },
+    { isVerbose: true, expected: '  chat       early\n  chat       later\n' },
+  ])(
+    'shows log lines of the start-up only when verbose ($isVerbose)',
+    ({ isVerbose, expected }) => {
+      const { log, settle, text } = screen({ isVerbose });
+
+      log({ kind: 'line', part: 'chat', line: 'early' });
+      settle();
+      log({ kind: 'line', part: 'chat', line: 'later' });
+
+      expect(text()).toBe(expected);
+    },
+  );
+
+  test('names the port that is used in the place of a taken one', () => {
+    const { log, settle, text } = screen();
+
+    settle();
+    log({ kind: 'port-taken', part: 'chat', wantedPort: 8_080, usedPort: 8_083 });
+
+    expect(text()).toBe('  port 8080 is taken: chat uses 8083\n');
+  });
+
+  test('shows the last lines of a crashed part', () => {
+    const { log, settle, text } = screen();
+
+    settle();
+    log({
+      kind: 'crashed',
+      part: 'chat',
+      exit: 'SIGKILL',
+      lastLines: ['a', 'b'],
+      restartInMs: 250,
+    });
+
+    expect(text()).toBe(
+      '✗ chat crashed (SIGKILL); it starts again in 250 ms. Its last lines:\n      a\n      b\n',
+    );
+  });
+});
+
+describe('shortenLogLine', () => {
+  const entry = { severity: 'INFO', event: 'turn.finished', time: 'x', durationMs: 12 };
+
+  test.each([
+    { title: 'an entry', line: JSON.stringify(entry), expected: 'turn.finished durationMs=12' },
+    {
+      title: 'a warning',
+      line: JSON.stringify({ ...entry, severity: 'WARNING' }),
+      expected: 'WARNING turn.finished durationMs=12',
+    },
+    {
+      title: 'a debug entry',
+      line: JSON.stringify({ ...entry, severity: 'DEBUG' }),
+      expected: undefined,
+    },
+    {
+      title: 'a request that went well',
+      line: JSON.stringify({ ...entry, event: 'request' }),
+      expected: undefined,
+    },
+    { title: 'plain text', line: 'Error: no', expected: 'Error: no' },
+    { title: 'broken JSON', line: '{"a":', expected: '{"a":' },
+  ])('makes of $title: $expected', ({ line, expected }) => {
+    expect(shortenLogLine(line)).toBe(expected);
+  });
+});
+
+describe('parseStartArguments', () => {
+  test('wants port 8080 unless told otherwise', () => {
+    expect(parseStartArguments([])).toEqual({ isEmbedded: false, port: 8_080, isVerbose: false });
+  });
+
+  test.each([
+    ['--port', '0'],
+    ['--port', '65534'],
+    ['--port', 'x'],
+    ['--prt', '1'],
+  ])('refuses %s %s and names the flag', (flag, value) => {
+    expect(() => parseStartArguments([flag, value])).toThrow(flag);
+  });
+});
