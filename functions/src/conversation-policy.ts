@@ -1,3 +1,5 @@
+import { compressorModel } from '../../shared/compaction/compressor-model.ts';
+import { contextWindowTokens } from '../../shared/compaction/model-limits.ts';
 import { resolvePolicy, type CompactionPolicy } from '../../shared/compaction/policy.ts';
 import type { Head } from '../../shared/conversation/head.ts';
 import type { Config } from './config.ts';
@@ -22,4 +24,18 @@ export function policyOf(
     },
     overheadTokens: head.context.overheadTokens,
   });
+}
+
+/**
+ * Which model summarises a conversation, and its window: the conversation's own window where it is the
+ * same model. Computed afresh each time: the conversation may have changed its model.
+ */
+export function summariserOf(
+  config: Pick<Config, 'COMPRESSOR_MODEL' | 'MODEL_WINDOWS'>,
+  conversation: { model: string; windowTokens: number },
+): { model: string; windowTokens: number } {
+  const model = compressorModel(conversation.model, config.COMPRESSOR_MODEL);
+  return model === conversation.model
+    ? conversation
+    : { model, windowTokens: contextWindowTokens(model, config.MODEL_WINDOWS) };
 }

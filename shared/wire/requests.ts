@@ -205,4 +205,6 @@ export const sendMessageBody = z.strictObject({
 export const compactBody = z.strictObject({
   focus: wellFormedText.min(1).max(FOCUS_MAX_CHARACTERS).optional(),
   requestId: requestIdSchema.optional(),
+  /** Only tell what would be folded; nothing is asked for. */
+  dryRun: z.boolean().optional(),
 });

@@ -161,7 +161,21 @@ export const contextResponse = z.object({
   items: z.array(contextItemResponse),
 });
 
-export const compactResponse = z.object({ jobId: z.string(), state: z.string() });
+/** What a compaction would fold now: `NOOP` with its reason, or `WOULD_COMPACT` with the range. */
+export const compactionPreviewResponse = z.object({
+  dryRun: z.literal(true),
+  state: z.enum(['WOULD_COMPACT', 'NOOP']),
+  reason: z.string().optional(),
+  beforeTokens: tokens,
+  turnsFolded: z.number().int(),
+  /** First and last turn of the range; absent for NOOP. */
+  from: z.number().int().optional(),
+  upTo: z.number().int().optional(),
+});
+export type CompactionPreview = z.infer<typeof compactionPreviewResponse>;
+
+export const compactionJobResponse = z.object({ jobId: z.string(), state: z.string() });
+export const compactResponse = z.union([compactionJobResponse, compactionPreviewResponse]);
 
 export const compactionRecordResponse = z.object({
   jobId: z.string(),

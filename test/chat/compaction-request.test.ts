@@ -8,9 +8,11 @@ import { AppError } from '../../shared/errors.ts';
 import {
   compactionListResponse,
   compactionRecordResponse,
-  compactResponse,
+  compactionJobResponse,
+  compactionPreviewResponse,
   conversationResponse,
 } from '../../shared/wire/responses.ts';
+import { buildConversation } from '../support/conversation-builder.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
 
 let chat: ChatServer;
@@ -137,7 +139,7 @@ describe('asking for a compaction', () => {
       const response = await compact(id, { focus: 'the budget' }, verb);
 
       expect(response.status).toBe(202);
-      const { jobId, state } = await readAs(compactResponse, response);
+      const { jobId, state } = await readAs(compactionJobResponse, response);
       expect(state).toBe('QUEUED');
       expect(await needOf(id)).toMatchObject({ manual: { requestId: jobId, focus: 'the budget' } });
       expect(publishedFor(id)).toEqual([
@@ -152,6 +154,28 @@ describe('asking for a compaction', () => {
     const response = await chat.call(`/v1/conversations/${id}:compact`, { method: 'POST' });
 
     expect(response.status).toBe(202);
+  });
+
+  test('as a dry run tells what would be folded, and asks for nothing', async () => {
+    const { conversationId } = await buildConversation(chat.dependencies.store, {
+      turns: 20,
+      head: { ownerUid: 'alice' },
+    });
+
+    const response = await compact(conversationId, { dryRun: true });
+
+    expect(response.status).toBe(200);
+    const preview = await readAs(compactionPreviewResponse, response);
+    expect(preview).toMatchObject({ state: 'WOULD_COMPACT', from: 1, upTo: 15, turnsFolded: 15 });
+    expect(await needOf(conversationId)).toEqual({});
+    expect(publishedFor(conversationId)).toEqual([]);
+  });
+
+  test('as a dry run of an empty conversation says that there is nothing to fold', async () => {
+    const response = await compact(await create(), { dryRun: true });
+
+    const preview = await readAs(compactionPreviewResponse, response);
+    expect(preview).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD', turnsFolded: 0 });
   });
 
   test('20 times at once gives one 202 and 19 conflicts', async () => {

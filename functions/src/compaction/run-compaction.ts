@@ -5,11 +5,11 @@ import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { reportOutcome, reportStart } from './report-events.ts';
-import { contextOf, type ClaimedRun, type Run } from './run.ts';
+import { contextOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
 import { clearNeed, settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
-import { summarise, summariserWindowTokens } from './summarise.ts';
+import { summarise } from './summarise.ts';
 import { swap } from './swap.ts';
 import { verifySummary, type Verified } from './verify.ts';
 import { verifyTruncation } from './verify-truncation.ts';
@@ -61,7 +61,7 @@ async function planStep(run: ClaimedRun): Promise<Step<Exclude<Plan, { kind: 'no
     context: contextOf(reading),
     policy: reading.policy,
     calibration: reading.head.value.context.calibration,
-    summariserWindowTokens: summariserWindowTokens(run),
+    summariserWindowTokens: summariserOfRun(run).windowTokens,
     isModelAllowed: run.isModelAllowed,
     blobName: dependencies.sha256,
   });

@@ -5,6 +5,7 @@ import type { Head, Versioned } from '../../../shared/conversation/head.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../shared/conversation/job.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
+import { summariserOf } from '../conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import type { JobLease } from './job-lease.ts';
 
@@ -56,6 +57,13 @@ export const contextOf = ({ head, history, turns }: Reading): ContextSource => (
   coveredThrough: head.value.coveredThrough,
   turns,
 });
+
+/** Model and window of the run's summariser. */
+export const summariserOfRun = ({ dependencies, reading }: Run) =>
+  summariserOf(dependencies.config, {
+    model: reading.head.value.model,
+    windowTokens: reading.policy.windowTokens,
+  });
 
 export const elapsedMs = (run: Pick<Run, 'dependencies' | 'startTime'>): number =>
   Math.max(0, run.dependencies.clock.now().getTime() - run.startTime.getTime());

@@ -14,6 +14,7 @@ import {
 } from '../../../../shared/wire/responses.ts';
 import { listCompactions, readCompaction } from '../list-compactions.ts';
 import { preferredLocale } from '../locale.ts';
+import { previewCompaction } from '../preview-compaction.ts';
 import { requestCompaction } from '../request-compaction.ts';
 import { noBody, userRoute } from '../route.ts';
 import { showContext } from '../show-context.ts';
@@ -26,17 +27,20 @@ export const compactRoute = userRoute({
     '/v1/conversations/{conversationId}:compress',
     '/v1/conversations/{conversationId}:summarize',
   ],
-  summary: 'Asks for a compaction now. The context object tells how it goes on.',
+  summary:
+    'Asks for a compaction now; the context object tells how it goes on. With dryRun only tells what it would fold.',
   params: conversationParams,
   query: noQuery,
   body: compactBody,
   response: compactResponse,
-  statuses: [202],
-  handle: async (dependencies, { caller, params, body }) => ({
-    kind: 'json',
-    status: 202,
-    body: await requestCompaction(dependencies, { caller, ...params, ...body }),
-  }),
+  statuses: [202, 200],
+  handle: async (dependencies, { caller, params, body }) => {
+    if (body?.dryRun === true)
+      return { kind: 'json', body: await previewCompaction(dependencies, { caller, ...params }) };
+    const { focus, requestId } = body ?? {};
+    const job = await requestCompaction(dependencies, { caller, ...params, focus, requestId });
+    return { kind: 'json', status: 202, body: job };
+  },
 });
 
 export const listCompactionsRoute = userRoute({
