@@ -5,7 +5,7 @@ const run = /[A-Za-z0-9#+][A-Za-z0-9._%+\-/:#@?=&~]*/g;
 /** Words and numbers joined by `-`, `_` or `.`. */
 const word = /#?[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*/g;
 /** Telephone numbers written with blanks; others are words. */
-const spacedPhone = /(?:\+|\(0|0)\d[\d ().-]{5,22}\d/g;
+const spacedPhone = /(?<![A-Za-z0-9])(?:\+|\(0|0)\d[\d ().-]{5,22}\d/g;
 const thousands = /(\d),(?=\d{3}(?!\d))/g;
 const trailing = /[.,:;?!&#=+\-/~]{1,10}$/;
 const quantity = /^\d+(?:\.\d+)?[a-z]{1,5}$/;

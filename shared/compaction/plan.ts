@@ -6,6 +6,7 @@ import { curate } from './curate.ts';
 import { mediaFamilyOf } from './media-tokens.ts';
 import type { CompactionPolicy } from './policy.ts';
 import { findSplitPoint, foldRange } from './split-point.ts';
+import { withoutFrame } from './snapshot-text.ts';
 import { planMasks, storedMasks, type PlannedMask } from './tail-masks.ts';
 import { estimatePromptTokens, type TokenCounting } from './token-estimate.ts';
 
@@ -112,8 +113,13 @@ function summariserInput(
 ): SummariserInput | undefined {
   const { policy, summariserWindowTokens } = source;
   const counting = countingOf(policy, source.context.model);
-  const contentsOf = (context: ContextSource, turns: readonly Turn[]) =>
-    assembleContext({ ...context, pins: [], turns }).map(({ content }) => content);
+  const contentsOf = (context: ContextSource, turns: readonly Turn[]) => {
+    const { history } = context;
+    const unframed = history && { ...history, snapshotText: withoutFrame(history.snapshotText) };
+    return assembleContext({ ...context, history: unframed, pins: [], turns }).map(
+      ({ content }) => content,
+    );
+  };
   // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
   const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, source.calibration));
   const tokensOf = (contents: readonly Content[]) =>

@@ -15,36 +15,43 @@ function repeatsLine(text: string): boolean {
   return false;
 }
 
-interface Seen {
-  last: number;
-  count: number;
-  periods: Set<number>;
+/** A ruler (`-----`) or a row of dots repeats itself and is no loop. */
+const LOOP_CHARACTERS = 4;
+
+const isRuler = (chunk: string) => new Set(chunk).size < LOOP_CHARACTERS;
+
+/** Whether places of one chunk are those of a loop: close together and at few distances. */
+function isLoop(places: readonly number[]): boolean {
+  const { repeatedChunkCharacters, repeatedChunkPeriods } = snapshotConstants;
+  const [first = 0, last = 0] = [places[0], places.at(-1)];
+  const averageDistance = (last - first) / (places.length - 1);
+  // The bound of Gemini CLI's loop detection: five chunk lengths.
+  if (averageDistance > 5 * repeatedChunkCharacters.value) return false;
+  const distances = places.slice(1).map((place, i) => place - (places[i] ?? 0));
+  return new Set(distances).size <= repeatedChunkPeriods.value;
 }
 
-/** A loop comes back at few distances; a list of long paths at many. */
 function repeatsChunk(text: string): boolean {
-  const { repeatedChunkCharacters, repeatedChunkLimit, repeatedChunkPeriods } = snapshotConstants;
-  const seenChunks = new Map<string, Seen>();
+  const { repeatedChunkCharacters, repeatedChunkLimit } = snapshotConstants;
+  const placesOf = new Map<string, number[]>();
   for (let index = 0; index + repeatedChunkCharacters.value <= text.length; index++) {
     const chunk = text.slice(index, index + repeatedChunkCharacters.value);
-    const seen = seenChunks.get(chunk);
-    if (seen === undefined) {
-      seenChunks.set(chunk, { last: index, count: 1, periods: new Set() });
+    const places = placesOf.get(chunk);
+    if (places === undefined) {
+      placesOf.set(chunk, [index]);
       continue;
     }
-    seen.periods.add(index - seen.last);
-    seen.last = index;
-    seen.count++;
-    const isLoop =
-      seen.count >= repeatedChunkLimit.value && seen.periods.size <= repeatedChunkPeriods.value;
-    if (isLoop) return true;
+    places.push(index);
+    if (places.length > repeatedChunkLimit.value) places.shift();
+    if (places.length === repeatedChunkLimit.value && isLoop(places) && !isRuler(chunk))
+      return true;
   }
   return false;
 }
 
 /**
- * Whether a model's text runs in a loop: one line more than five times, or 50 characters ten times at
- * few distances. Linear in the text; meant for texts of at most some hundred thousand characters.
+ * Whether a model's text runs in a loop: one line more than five times, or 50 characters ten times close
+ * together at few distances. Linear in the text; meant for texts of at most some hundred thousand characters.
  */
 export function isRepetitive(text: string): boolean {
   return repeatsLine(text) || repeatsChunk(text);

@@ -23,3 +23,16 @@ export function renderSnapshot(snapshot: { sections: SnapshotSections; boundary:
     boundary,
   ].join('\n');
 }
+
+const OPEN = '<state_snapshot>';
+const CLOSE = '</state_snapshot>';
+
+/**
+ * A rendered snapshot without label and boundary, for the summariser: what surrounds the sections is
+ * ours and would come back as knowledge. Text without a snapshot is returned as it is.
+ */
+export function withoutFrame(snapshotText: string): string {
+  const start = snapshotText.indexOf(OPEN);
+  const end = snapshotText.lastIndexOf(CLOSE);
+  return start === -1 || end < start ? snapshotText : snapshotText.slice(start, end + CLOSE.length);
+}

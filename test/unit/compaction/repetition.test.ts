@@ -17,6 +17,16 @@ test.each([
     true,
   ],
   ['a list of long paths', paths.join('\n'), false],
+  ['a ruler', '-'.repeat(200), false],
+  [
+    'the same path far apart ten times',
+    Array.from(
+      { length: 10 },
+      (_, index) =>
+        `/Users/somebody/Projects/application/.venv/bin/command ${Array.from({ length: 40 }, (_word, word) => word * (index + 7)).join(' ')}`,
+    ).join('\n'),
+    false,
+  ],
   ['nothing', '', false],
 ])('%s: %s', (_, text, repetitive) => {
   expect(isRepetitive(text)).toBe(repetitive);

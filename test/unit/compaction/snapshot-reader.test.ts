@@ -148,12 +148,11 @@ test.each([
   ['comments in a snapshot', '<!-- ', '<state_snapshot><overall_goal>a</overall_goal>'],
   ['unknown tags', '<a>', '<state_snapshot><overall_goal>a</overall_goal>'],
   ['long tags', '<state_snapshot a="'],
-])('reads hundreds of thousands of characters of %s in linear time', (_, piece, start = '') => {
-  const started = performance.now();
+])('comes to an end with hundreds of thousands of characters of %s', (_, piece, start = '') => {
+  // Work that grows with the square would not end within the time of a test.
+  const reading = readSnapshot(start + piece.repeat(Math.floor(390_000 / piece.length)));
 
-  readSnapshot(start + piece.repeat(Math.floor(390_000 / piece.length)));
-
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(reading.ok).toBe(false);
 });
 
 const recordings = process.env['COMPRESS_RECORDINGS'] ?? '';

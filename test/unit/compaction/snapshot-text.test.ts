@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readSnapshot } from '../../../shared/compaction/snapshot-reader.ts';
 import { emptySections } from '../../../shared/compaction/snapshot-sections.ts';
-import { renderSnapshot } from '../../../shared/compaction/snapshot-text.ts';
+import { renderSnapshot, withoutFrame } from '../../../shared/compaction/snapshot-text.ts';
 
 const boundary = 'b7e1c2';
 const sections = {
@@ -34,5 +34,13 @@ describe('renderSnapshot', () => {
 
   test('is read back as it was', () => {
     expect(readSnapshot(text)).toMatchObject({ ok: true, snapshot: sections });
+  });
+
+  test('the summariser gets the sections without label and boundary', () => {
+    const unframed = withoutFrame(text);
+
+    expect(unframed).not.toContain('reference data');
+    expect(unframed.startsWith('<state_snapshot>')).toBe(true);
+    expect(readSnapshot(unframed)).toMatchObject({ ok: true, snapshot: sections });
   });
 });
