@@ -34,7 +34,6 @@ export const CLIENT_WRITABLE_FIELDS = [
   'model',
   'profile',
   'systemInstruction',
-  'tools',
   'onBusy',
   'compaction',
   'windowTokens',

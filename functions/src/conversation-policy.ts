@@ -1,6 +1,8 @@
 import { compressorModel } from '../../shared/compaction/compressor-model.ts';
 import { contextWindowTokens } from '../../shared/compaction/model-limits.ts';
 import { resolvePolicy, type CompactionPolicy } from '../../shared/compaction/policy.ts';
+import { mediaFamilyOf } from '../../shared/compaction/media-tokens.ts';
+import type { TokenCounting } from '../../shared/compaction/token-estimate.ts';
 import type { Head } from '../../shared/conversation/head.ts';
 import type { Config } from './config.ts';
 
@@ -39,3 +41,9 @@ export function summariserOf(
     ? conversation
     : { model, windowTokens: contextWindowTokens(model, config.MODEL_WINDOWS) };
 }
+
+/** How the meter estimates what no model has reported yet; media cost what the model's family takes. */
+export const countingOf = ({ model }: Pick<Head, 'model'>): TokenCounting => ({
+  rule: 'character-class',
+  mediaFamily: mediaFamilyOf(model),
+});

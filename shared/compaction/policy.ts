@@ -54,7 +54,12 @@ function clamp(value: number, minimum: number, maximum: number): number {
   return Math.min(maximum, Math.max(minimum, value));
 }
 
-function refuseOverhead(overheadTokens: number, windowTokens: number): void {
+/**
+ * Throws AppError OVERHEAD_TOO_LARGE (400) when system instruction and tools take more than half of the
+ * window. To be asked where one of them is written; a policy is resolved whatever they take.
+ */
+export function refuseOverhead(sizes: { overheadTokens: number; windowTokens: number }): void {
+  const { overheadTokens, windowTokens } = sizes;
   if (overheadTokens <= policyConstants.overheadFraction.value * windowTokens) return;
   throw new AppError({
     status: 'INVALID_ARGUMENT',
@@ -99,13 +104,11 @@ function profileValues(isPeer: boolean, scaleTokens: number) {
  * The policy of one conversation, frozen. Levels in order: conversation, environment, remote document,
  * table, default; the highest level that gives a fraction or a number of tokens decides the threshold
  * with the smaller of what it gives. Other settings are taken from the highest level that has them.
- * Throws AppError INVALID_ARGUMENT for an unusable value of conversation or environment (0 included),
- * and for an overhead above half of the window.
+ * Throws AppError INVALID_ARGUMENT for an unusable value of conversation or environment (0 included).
  */
 export function resolvePolicy(input: PolicyInput): CompactionPolicy {
   const windowTokens = contextWindowTokens(input.model, input.windowOverrides);
   const overheadTokens = input.overheadTokens ?? 0;
-  refuseOverhead(overheadTokens, windowTokens);
   const profile = input.profile ?? 'assistant';
   const isPeer = profile === peerProfile;
   const { threshold, settings } = findLevel(input, { isPeer });

@@ -1,9 +1,10 @@
 /**
  * Content is stored as JSON text, not as a map: Firestore refuses arrays in arrays, reserved names and
  * deep nesting, all of which tool arguments may hold, and JSON escapes the lone surrogates that make a
- * write fail for ever. Long text is cut into pieces that fit a document (1 MiB) with room to spare.
+ * write fail for ever. Long text is cut into pieces: a turn's document holds the first of its user
+ * content and the first of its answer, which together must fit 1 MiB.
  */
-export const PIECE_BYTES = 700 * 1024;
+export const PIECE_BYTES = 450 * 1024;
 
 /** UTF-8 length of one UTF-16 unit; a surrogate pair counts 2 + 2. */
 const unitBytes = (unit: number) => {

@@ -2,7 +2,7 @@ import type { DocumentStore, StoredDocument } from '../ports.ts';
 import { decodeHead, type Head, type Versioned } from './head.ts';
 import { decodeHistory, type History } from './history.ts';
 import { headPath, historyPath, turnPath } from './paths.ts';
-import { decodeTurn, isTerminal, readTurnDocument, type Turn } from './turn.ts';
+import { decodeTurn, isFinal, isTerminal, readTurnDocument, type Turn } from './turn.ts';
 
 /** How many documents one read asks for. */
 const READ_PAGE = 300;
@@ -80,7 +80,7 @@ export interface TurnRange {
   toSeq: number;
 }
 
-/** The turns of a range through the cache; only terminal turns are kept. */
+/** The turns of a range through the cache; only turns that will not change are kept. */
 export async function readTurnRange(
   source: { store: Pick<DocumentStore, 'get'>; cache: ConversationCache },
   { conversationId, head, fromSeq, toSeq }: TurnRange,
@@ -94,8 +94,7 @@ export async function readTurnRange(
   const missing = seqs.filter((seq) => !cached.has(seq));
   for (const { value: turn } of await readTurns(source.store, conversationId, missing)) {
     cached.set(turn.seq, turn);
-    if (isTerminal(turn.state))
-      source.cache.keepTurn(head.epoch, { turn, loadedAt: head.generation });
+    if (isFinal(turn)) source.cache.keepTurn(head.epoch, { turn, loadedAt: head.generation });
   }
   return seqs.flatMap((seq) => cached.get(seq) ?? []);
 }

@@ -28,11 +28,14 @@ export const closeExpiredWrite = (
   path: turnPath(conversationId, turn.seq),
   fields: {
     state: 'failed',
+    // Nobody's any more: a producer that comes back must see that the turn is lost to it.
+    producer: '',
     finishTime: turn.now,
     error: {
-      status: 'UNAVAILABLE',
+      status: 'FAILED_PRECONDITION',
       reason: 'TURN_ABANDONED',
-      message: 'The answer was interrupted and not resumed in time. Send the message again.',
+      message:
+        'The answer was interrupted and not resumed in time. Send the text as a new message, with a new id.',
       retryable: false,
     },
     inContext: false,

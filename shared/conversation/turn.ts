@@ -69,6 +69,10 @@ export interface Turn extends z.infer<typeof turnFieldsSchema> {
 export const isTerminal = (state: TurnState) =>
   state === 'done' || state === 'failed' || state === 'cancelled';
 
+/** Whether nothing but an edit changes the turn again: a retryable failure may still be answered. */
+export const isFinal = (turn: Pick<Turn, 'state' | 'error'>) =>
+  isTerminal(turn.state) && !(turn.state === 'failed' && turn.error?.retryable === true);
+
 const answerSchema = z.array(contentSchema);
 
 /** A turn document whose overflow pieces may still have to be read. */

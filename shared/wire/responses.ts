@@ -3,7 +3,7 @@ import { contentSchema } from '../conversation/content.ts';
 import { conversationSettingsSchema, profileSchema } from '../conversation/head.ts';
 import { turnStateSchema } from '../conversation/turn.ts';
 
-/* What callers get. The OpenAPI document is generated from these, and the tests hold every answer to them. */
+/* What callers get. The tests hold every answer to them. */
 
 const time = z.iso.datetime().describe('RFC 3339, UTC.');
 const tokens = z.number().nonnegative();

@@ -28,7 +28,6 @@ export type StreamChunk =
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
   | { type: 'data-context'; id: 'ctx'; transient: true; data: ContextObject }
-  | { type: 'data-notice'; id: string; transient: true; data: { kind: string; message: string } }
   | { type: 'error'; errorText: string }
   | { type: 'abort' }
   | {

@@ -109,6 +109,25 @@ describe('creating a conversation', () => {
     expect(open.status).toBe(201);
   });
 
+  test('is refused with an instruction that leaves less than half of the window, now or later', async () => {
+    const systemInstruction = 'Be kind. '.repeat(500);
+    const createWith = (settings: object) =>
+      openChat.call('/v1/conversations', { body: { systemInstruction, settings } });
+    const roomy = await createWith({ windowTokens: 10_000 });
+    const { id } = conversationResponse.parse(await roomy.json());
+
+    const refused = [
+      await createWith({ windowTokens: 1_000 }),
+      await openChat.call(`/v1/conversations/${id}`, {
+        method: 'PATCH',
+        body: { settings: { windowTokens: 1_000 } },
+      }),
+    ];
+
+    for (const response of refused)
+      expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'OVERHEAD_TOO_LARGE' });
+  });
+
   test.each([
     ['tokens above', { thresholdTokens: 20_001 }],
     ['a fraction above', { thresholdFraction: 0.5 }],

@@ -11,7 +11,9 @@ import { AppError, StoreUnavailableError } from '../../shared/errors.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
+import { buildConversation } from '../support/conversation-builder.ts';
 
 const request = (conversationId: string, text: string, id: string = randomUUID()): SendRequest => ({
   caller: { uid: 'u1', isAnonymous: false },
@@ -288,6 +290,48 @@ describe('other messages of the conversation', () => {
   });
 });
 
+describe('an instance that comes back after its turn was closed', () => {
+  /** A stalls in mid-answer; B closes its turn and answers the next message; then A goes on. */
+  async function closedMeanwhile() {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const id = randomUUID();
+    const gate = Promise.withResolvers<void>();
+    const slow = scriptedStreamer({ ...textAnswer('Too late.'), gate: gate.promise });
+    const first = await sendMessage(
+      chatDependencies({ store, clock: { ...clock, wait: () => gate.promise }, model: slow.model }),
+      request(id, 'first'),
+    );
+    clock.advance(20_001);
+    const open = Promise.withResolvers<void>();
+    const busy = scriptedStreamer({ ...textAnswer('Second.'), gate: open.promise });
+    const second = await sendMessage(
+      chatDependencies({ store, clock, model: busy.model }),
+      request(id, 'second'),
+    );
+    gate.resolve();
+    await expect(first.result).rejects.toMatchObject({ reason: 'TURN_TAKEN_OVER' });
+    return { store, id, open, second };
+  }
+
+  test('does not answer it after all', async () => {
+    const { store, id, open, second } = await closedMeanwhile();
+    open.resolve();
+    await second.result;
+
+    const [turn] = await readTurns(store, id, [1]);
+    expect(turn?.value).toMatchObject({ state: 'failed', inContext: false, contents: [] });
+  });
+
+  test('leaves the turn that is open now open', async () => {
+    const { store, id, open, second } = await closedMeanwhile();
+
+    expect((await readHead(store, id))?.value.open?.seq).toBe(2);
+    open.resolve();
+    expect((await second.result).turn.state).toBe('done');
+  });
+});
+
 describe('a turn that ends badly', () => {
   test.each([
     ['a model error', { error: overloaded }, 'MODEL_OVERLOADED'],
@@ -321,6 +365,60 @@ describe('a turn that ends badly', () => {
       expect(requests[1]?.contents.map(contentText)).toEqual(['good']);
     },
   );
+
+  test('and is answered by another instance is in the context of the first one too', async () => {
+    const store = createMemoryDocumentStore();
+    const cache = createMemoryCache({ maxBytes: 1_000_000 });
+    const { model, requests } = scriptedStreamer({ error: overloaded }, textAnswer('third'));
+    const first = chatDependencies({ store, cache, model });
+    const second = chatDependencies({ store, model: scriptedStreamer(textAnswer('A1')).model });
+    const id = randomUUID();
+    const retried = request(id, 'Q1');
+    await expect((await sendMessage(first, retried)).result).rejects.toBeInstanceOf(AppError);
+    await (
+      await sendMessage(second, retried)
+    ).result;
+
+    await sendAll(first, id, ['Q2']);
+
+    expect(requests[1]?.contents.map(contentText)).toEqual(['Q1', 'A1', 'Q2']);
+  });
+
+  test('three times is told for good, so that no client sends it for ever', async () => {
+    const { model, requests } = scriptedStreamer({ error: overloaded });
+    const dependencies = chatDependencies({ model });
+    const send = request(randomUUID(), 'Hello');
+    for (let i = 0; i < 3; i++)
+      await expect((await sendMessage(dependencies, send)).result).rejects.toMatchObject({
+        retryable: true,
+      });
+
+    const replay = (await sendMessage(dependencies, send)).result;
+
+    await expect(replay).rejects.toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      reason: 'MODEL_OVERLOADED',
+      retryable: false,
+    });
+    expect(requests).toHaveLength(3);
+  });
+
+  test('because the model found the prompt too long asks for a compaction', async () => {
+    const error = new AppError({
+      status: 'FAILED_PRECONDITION',
+      reason: 'MODEL_CONTEXT_OVERFLOW',
+      message: 'too long',
+      publicMessage: 'too long',
+    });
+    const dependencies = chatDependencies({ model: scriptedStreamer({ error }).model });
+    const id = randomUUID();
+
+    await expect((await sendMessage(dependencies, request(id, 'x'))).result).rejects.toBeDefined();
+
+    const head = await readHead(dependencies.store, id);
+    expect(head?.value.compactionNeeded.auto?.trigger).toBe('overflow');
+    expect(dependencies.published).toHaveLength(1);
+  });
 
   test('by a lost reply of its finish is finished once', async () => {
     let commits = 0;
@@ -361,6 +459,32 @@ describe('a turn that ends badly', () => {
     expect(turn).toMatchObject({ seq: 1, state: 'done' });
     expect(requests).toHaveLength(1);
   });
+});
+
+test('an image is counted as the model’s family counts it', async () => {
+  const dependencies = chatDependencies();
+  const id = randomUUID();
+  const image = { inlineData: { mimeType: 'image/png', data: 'aGk=' } };
+
+  const send = { ...request(id, ''), message: { id: randomUUID(), parts: [image] } };
+  await (
+    await sendMessage(dependencies, send)
+  ).result;
+
+  const [turn] = await readTurns(dependencies.store, id, [1]);
+  expect(turn?.value.tokens.user).toBe(1_090);
+});
+
+test('a long message and a long answer fit one turn document', async () => {
+  const text = '"\n'.repeat(150_000);
+  const dependencies = chatDependencies({ model: scriptedStreamer(textAnswer(text)).model });
+  const id = randomUUID();
+
+  await sendAll(dependencies, id, [text]);
+
+  const [turn] = await readTurns(dependencies.store, id, [1]);
+  expect(turn?.value.user.parts).toEqual([{ text }]);
+  expect(turn?.value.contents.map(contentText)).toEqual([text]);
 });
 
 describe('the threshold', () => {
@@ -448,6 +572,42 @@ describe('a message that cannot fit', () => {
       metadata: { estimatedRequestTokenCount: '5000', remainingTokenCount: '1000' },
     });
     expect(await dependencies.store.get([headPath(id)])).toEqual([undefined]);
+  });
+
+  test('publishes a need again that nobody has settled for a minute', async () => {
+    const clock = createManualClock();
+    const dependencies = chatDependencies(
+      { clock },
+      { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' },
+    );
+    const id = randomUUID();
+    await sendAll(dependencies, id, ['hello']);
+    const refused = () => sendMessage(dependencies, request(id, 'word '.repeat(5_000)));
+    await expect(refused()).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
+    dependencies.published.length = 0;
+
+    await expect(refused()).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
+    expect(dependencies.published).toHaveLength(0);
+    clock.advance(60_001);
+    await expect(refused()).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
+
+    expect(dependencies.published).toMatchObject([
+      { topic: 'compaction', data: { conversationId: id } },
+    ]);
+  });
+
+  test('promises no compaction where compaction is off', async () => {
+    const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+    const { conversationId } = await buildConversation(dependencies.store, {
+      turns: 1,
+      head: { model: 'gemini-3.5-flash', settings: { compaction: 'off' } },
+    });
+
+    const sent = sendMessage(dependencies, request(conversationId, 'word '.repeat(5_000)));
+
+    await expect(sent).rejects.toMatchObject({
+      publicMessage: expect.not.stringContaining('being compacted'),
+    });
   });
 
   test('asks for a compaction when there is something to compact', async () => {

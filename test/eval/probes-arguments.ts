@@ -7,7 +7,7 @@ Asks questions whose answers were said in turns that a compaction has folded: on
 compacted one, and on the compacted one with its snapshot blanked. Runs on this machine, in memory.
 
   --count N             questions, spread evenly over the conversations (default 50)
-  --threshold-tokens N  compact when the context reaches N tokens (default 8000)
+  --threshold-tokens N  compact when the context reaches N tokens (default 16000)
   --survival PATH       module with answerScore(); default ../shared/eval/survival.mjs beside the project
                         if it is there, else an answer counts when its words stand in the reply
   --json OUT            write the figures to this file
@@ -23,7 +23,7 @@ export interface ProbesArguments {
 
 const options = {
   count: { type: 'string', default: '50' },
-  'threshold-tokens': { type: 'string', default: '8000' },
+  'threshold-tokens': { type: 'string', default: '16000' },
   survival: { type: 'string' },
   json: { type: 'string' },
   help: { type: 'boolean', default: false },

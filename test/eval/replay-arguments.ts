@@ -12,7 +12,8 @@ transcript, once, unaltered and in order. Only texts are replayed.
   --threshold-fraction F  compact when the context reaches this share of the window (0 < F ≤ 1)
   --window N              pretend that the model's context window is N tokens
   --answers WHO           recorded: the stand-in model says what the recording says;
-                          model (default): the model answers by itself
+                          model: the model answers by itself (default: recorded where an own
+                          stack has the stand-in, else model)
   --url URL               use a running service instead of starting a local stack
   --stand-in-url URL      stand-in of that service, for --answers recorded
   --token TOKEN           ID token for --url (default: an unsigned one, good for the local stack)
@@ -93,7 +94,7 @@ const options = {
   'threshold-tokens': { type: 'string' },
   'threshold-fraction': { type: 'string' },
   window: { type: 'string' },
-  answers: { type: 'string', default: 'model' },
+  answers: { type: 'string' },
   url: { type: 'string' },
   'stand-in-url': { type: 'string' },
   token: { type: 'string' },
@@ -112,13 +113,20 @@ function parse(argv: readonly string[]) {
   }
 }
 
-/** Reads the command line; `'help'` when that was asked for. Throws ArgumentError. */
-export function parseReplayArguments(argv: readonly string[]): ReplayArguments | 'help' {
+/**
+ * Reads the command line; `'help'` when that was asked for. `hasOwnModel`: the user's shell has a key, so
+ * no stand-in will answer. Throws ArgumentError.
+ */
+export function parseReplayArguments(
+  argv: readonly string[],
+  hasOwnModel = false,
+): ReplayArguments | 'help' {
   const { values, positionals } = parse(argv);
   if (values.help) return 'help';
   const url = readUrl('--url', values.url);
   const standInUrl = readUrl('--stand-in-url', values['stand-in-url']);
-  const answers = readChoice('--answers', values.answers, ['recorded', 'model']);
+  const usual = url === undefined && !hasOwnModel ? 'recorded' : 'model';
+  const answers = readChoice('--answers', values.answers ?? usual, ['recorded', 'model']);
   const thresholdTokens = readInteger('--threshold-tokens', values['threshold-tokens']);
   const thresholdFraction = readFraction('--threshold-fraction', values['threshold-fraction']);
   const windowTokens = readInteger('--window', values.window);

@@ -1,3 +1,4 @@
+import { chooseModel } from '../../infra/local/stack-environment.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { ChatClient } from './chat-client.ts';
 import { createProgressBar } from './progress-bar.ts';
@@ -101,7 +102,10 @@ async function replay(wanted: ReplayArguments): Promise<boolean> {
 }
 
 try {
-  const wanted = parseReplayArguments(process.argv.slice(2));
+  const wanted = parseReplayArguments(
+    process.argv.slice(2),
+    chooseModel(process.env).kind === 'gemini',
+  );
   if (wanted === 'help') write(`${replayHelp}\n`);
   else if (!(await replay(wanted))) process.exitCode = 1;
 } catch (error) {

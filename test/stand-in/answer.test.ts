@@ -43,7 +43,7 @@ describe('answering from the context', () => {
     expect(answer).toContain('the bike is green');
   });
 
-  test('the newest of two equal statements wins', () => {
+  test('the newest of two equal statements comes first', () => {
     const contents = [
       turn('user', 'The meeting room is A.'),
       turn('model', 'Noted.'),
@@ -52,7 +52,7 @@ describe('answering from the context', () => {
       turn('user', 'What is the meeting room?'),
     ];
 
-    expect(answerFromContext(contents)).toBe('The meeting room is B.');
+    expect(answerFromContext(contents)).toBe('The meeting room is B.\nThe meeting room is A.');
   });
 
   test('a fact in a snapshot is found with its characters unescaped', () => {

@@ -3,7 +3,6 @@ import type { Head, Versioned } from '../../../shared/conversation/head.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../shared/conversation/job.ts';
 import { contextTokens } from '../../../shared/conversation/meter.ts';
-import { newHead } from '../../../shared/conversation/new-head.ts';
 import { turnPath } from '../../../shared/conversation/paths.ts';
 import { readTurns } from '../../../shared/conversation/read-conversation.ts';
 import type { StartDecision } from '../../../shared/conversation/start-decision.ts';
@@ -19,8 +18,9 @@ import {
 } from '../../../shared/compaction/token-estimate.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
 import type { Prompt, Write } from '../../../shared/ports.ts';
-import { policyOf } from '../conversation-policy.ts';
+import { countingOf, policyOf } from '../conversation-policy.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
+import { firstHead } from './first-head.ts';
 import type { Attempt } from './lease-keeper.ts';
 import { refuseOverflow } from './overflow.ts';
 import { bodyHash, readContextBefore, type StartState } from './read-start.ts';
@@ -42,18 +42,6 @@ export interface BegunTurn {
 }
 
 type Beginning = Extract<StartDecision, { kind: 'start' | 'takeOver' }>;
-
-function firstHead(dependencies: ChatDependencies, request: SendRequest): Head {
-  const { config, randomness, clock } = dependencies;
-  return newHead({
-    epoch: randomness.uuid(),
-    ownerUid: request.caller.uid,
-    model: config.MODEL,
-    profile: config.PROFILE,
-    systemInstruction: config.SYSTEM_INSTRUCTION,
-    now: clock.now(),
-  });
-}
 
 interface Draft {
   request: SendRequest;
@@ -128,7 +116,7 @@ export async function beginTurn(
   const { clock, config, randomness } = dependencies;
   const { request, state, decision } = begin;
   const { conversationId } = request;
-  const head = state.head ?? { create: firstHead(dependencies, request) };
+  const head = state.head ?? { create: firstHead(dependencies, request.caller) };
   const headValue = 'create' in head ? head.create : head.value;
   const parts = await readContextBefore(dependencies, {
     conversationId,
@@ -140,7 +128,8 @@ export async function beginTurn(
   const user = userContent(request);
   const source = { ...headValue, ...parts };
   const prompt = promptOf(source, assembleContext(source), user);
-  const userTokens = estimateContentTokens(user, 'character-class');
+  const counting = countingOf(headValue);
+  const userTokens = estimateContentTokens(user, counting);
   const meter = contextTokens({ head: headValue, ...parts });
   await refuseOverflow(dependencies, {
     conversationId,
@@ -176,6 +165,6 @@ export async function beginTurn(
     prompt,
     createTime: decision.kind === 'takeOver' ? (state.known?.value.createTime ?? now) : now,
     userTokens,
-    overheadTokens: estimatePromptTokens({ ...prompt, contents: [] }, 'character-class'),
+    overheadTokens: estimatePromptTokens({ ...prompt, contents: [] }, counting),
   };
 }

@@ -15,7 +15,7 @@ import { healthRoute } from './routes/health.ts';
 import { listMessagesRoute, sendMessageRoute } from './routes/messages.ts';
 import { getTurnRoute } from './routes/turns.ts';
 
-/** Every route of the function; the router and the OpenAPI document are made from this list. */
+/** Every route of the function; the router is made from this list. */
 export const chatRoutes: readonly Route[] = [
   healthRoute,
   createConversationRoute,

@@ -1,14 +1,14 @@
 import { decodeHead, type Head } from '../../../shared/conversation/head.ts';
-import { newHead } from '../../../shared/conversation/new-head.ts';
 import { headPath } from '../../../shared/conversation/paths.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { Caller } from '../../../shared/ports.ts';
 import type { ConversationPatch } from '../../../shared/wire/requests.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { patchedHead, pathsOf } from './conversation-patch.ts';
+import { firstHead } from './first-head.ts';
 import { notFoundError } from './not-found.ts';
 import { isOwn } from './own-conversation.ts';
-import { refuseHighThreshold, refuseUnwritable } from './writable-fields.ts';
+import { refuseHighThreshold, refuseLargeOverhead, refuseUnwritable } from './writable-fields.ts';
 
 export interface CreateRequest {
   caller: Caller;
@@ -17,26 +17,20 @@ export interface CreateRequest {
   fields: ConversationPatch;
 }
 
-function firstHead(dependencies: ChatDependencies, request: CreateRequest): Head {
-  const { config, randomness, clock } = dependencies;
-  const head = newHead({
-    epoch: randomness.uuid(),
-    ownerUid: request.caller.uid,
-    model: config.MODEL,
-    profile: config.PROFILE,
-    systemInstruction: config.SYSTEM_INSTRUCTION,
-    now: clock.now(),
-  });
+function requestedHead(dependencies: ChatDependencies, request: CreateRequest): Head {
+  const { config } = dependencies;
+  const head = firstHead(dependencies, request.caller);
   const paths = pathsOf(request.fields);
   refuseUnwritable(config, paths);
   const patched = patchedHead(head, request.fields, { paths, config });
   refuseHighThreshold(config, patched, request.fields);
+  refuseLargeOverhead(config, patched);
   return patched;
 }
 
 /**
  * Creates a conversation. An id that the caller already has gives that conversation as it is
- * (`isNew: false`). Throws FIELD_NOT_WRITABLE, THRESHOLD_TOO_HIGH, and NOT_FOUND for an id that is taken
+ * (`isNew: false`). Throws FIELD_NOT_WRITABLE, THRESHOLD_TOO_HIGH, OVERHEAD_TOO_LARGE, and NOT_FOUND for an id that is taken
  * by somebody else or deleted, as everywhere.
  */
 export async function createConversation(
@@ -45,7 +39,7 @@ export async function createConversation(
 ): Promise<{ conversationId: string; head: Head; isNew: boolean }> {
   const conversationId = request.id ?? dependencies.randomness.uuid();
   const path = headPath(conversationId);
-  const head = firstHead(dependencies, request);
+  const head = requestedHead(dependencies, request);
   try {
     await dependencies.store.commit([{ op: 'create', path, fields: { ...head } }]);
     return { conversationId, head, isNew: true };

@@ -1,16 +1,15 @@
 import type { Content } from '../../../shared/conversation/content.ts';
-import type { CompactionNeeded, ContextMeter } from '../../../shared/conversation/head.ts';
 import { meterAfterTurn } from '../../../shared/conversation/meter.ts';
 import { readTurns } from '../../../shared/conversation/read-conversation.ts';
 import { statusWrite } from '../../../shared/conversation/status-write.ts';
-import { isTerminal, type Turn } from '../../../shared/conversation/turn.ts';
+import { isTerminal } from '../../../shared/conversation/turn.ts';
 import { finishWrites, type FinishBatch } from '../../../shared/conversation/turn-writes.ts';
 import { compactionNeed } from '../../../shared/compaction/crossing.ts';
 import { estimateContentTokens } from '../../../shared/compaction/token-estimate.ts';
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { finishReasonOf } from '../../../shared/wire/stream.ts';
-import { policyOf } from '../conversation-policy.ts';
+import { countingOf, policyOf } from '../conversation-policy.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { isOwnAttempt, type Attempt } from './lease-keeper.ts';
@@ -19,12 +18,6 @@ import type { Answer } from './stream-answer.ts';
 /** How often a finish is tried before the turn is left to its lease. */
 const FINISH_TRIES = 5;
 const FINISH_RETRY_MS = 100;
-
-export interface TurnEnding {
-  turn: Turn;
-  meter: ContextMeter | undefined;
-  need: CompactionNeeded['auto'];
-}
 
 /** What the turn becomes: pure but for the time and the id that are handed in. */
 export function endTurn(
@@ -38,7 +31,7 @@ export function endTurn(
   const contents: Content[] =
     answer.parts.length > 0 ? [{ role: 'model', parts: answer.parts }] : [];
   const answerTokens = contents.reduce(
-    (sum, content) => sum + estimateContentTokens(content, 'character-class'),
+    (sum, content) => sum + estimateContentTokens(content, countingOf(begun.head)),
     0,
   );
   const meter = inContext
@@ -51,16 +44,15 @@ export function endTurn(
         usage: answer.usage,
       })
     : undefined;
-  const need =
-    meter &&
-    compactionNeed({
-      head: begun.head,
-      history: begun.history,
-      meter,
-      policy: policyOf(dependencies.config, begun.head),
-      requestId: end.requestId,
-      now,
-    });
+  const need = compactionNeed({
+    head: begun.head,
+    history: begun.history,
+    meter,
+    isOverflow: answer.error?.reason === 'MODEL_CONTEXT_OVERFLOW',
+    policy: policyOf(dependencies.config, begun.head),
+    requestId: end.requestId,
+    now,
+  });
   return {
     conversationId,
     seq,

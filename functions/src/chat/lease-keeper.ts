@@ -1,6 +1,6 @@
 import { turnPath } from '../../../shared/conversation/paths.ts';
 import { readTurns } from '../../../shared/conversation/read-conversation.ts';
-import type { Turn } from '../../../shared/conversation/turn.ts';
+import { isTerminal, type Turn } from '../../../shared/conversation/turn.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 
@@ -42,7 +42,7 @@ async function renew(dependencies: ChatDependencies, attempt: Attempt): Promise<
   } catch (error) {
     if (!(error instanceof GuardLostError)) return 'kept'; // the next renewal finds out
     const [turn] = await readTurns(store, conversationId, [seq]);
-    if (!turn || !isOwnAttempt(turn.value, attempt)) return 'lost';
+    if (!turn || !isOwnAttempt(turn.value, attempt) || isTerminal(turn.value.state)) return 'lost';
     attempt.turnUpdateTime = turn.updateTime; // an earlier renewal whose reply was lost
     return 'kept';
   }

@@ -2,7 +2,7 @@ import type { Head, Versioned } from '../../../shared/conversation/head.ts';
 import { headPath } from '../../../shared/conversation/paths.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
-import { publishRequest } from './publish-request.ts';
+import { publishOverdue, publishRequest } from './publish-request.ts';
 
 /** A request may fill this share of what the window has left (Gemini CLI's factor before its #16914). */
 export const OVERFLOW_FRACTION = 0.95;
@@ -14,14 +14,20 @@ export const willOverflow = (sizes: {
 }) =>
   sizes.requestTokens > OVERFLOW_FRACTION * Math.max(0, sizes.windowTokens - sizes.contextTokens);
 
-async function requestCompaction(
+/** Resolves to whether a compaction is on its way. */
+async function requestForOverflow(
   dependencies: ChatDependencies,
   conversationId: string,
   head: Versioned<Head>,
-): Promise<void> {
+): Promise<boolean> {
   const requestId = dependencies.randomness.uuid();
   const since = dependencies.clock.now();
-  if (head.value.compactionNeeded.auto || head.value.settings.compaction === 'off') return;
+  const { compactionNeeded, settings, lastSeq } = head.value;
+  if (compactionNeeded.auto || compactionNeeded.manual) {
+    await publishOverdue(dependencies, conversationId, compactionNeeded);
+    return true;
+  }
+  if (settings.compaction === 'off' || lastSeq === 0) return false;
   try {
     await dependencies.store.commit([
       {
@@ -32,9 +38,10 @@ async function requestCompaction(
       },
     ]);
   } catch {
-    return; // someone else changed the conversation; the next refused message asks again
+    return false; // someone else changed the conversation; the next refused message asks again
   }
   await publishRequest(dependencies, { conversationId, requestId });
+  return true;
 }
 
 /**
@@ -54,15 +61,15 @@ export async function refuseOverflow(
   if (!willOverflow(check)) return;
   const { conversationId, head, requestTokens } = check;
   const remainingTokens = Math.max(0, check.windowTokens - check.contextTokens);
-  const hasTurns = !('create' in head) && head.value.lastSeq > 0;
-  if (hasTurns) await requestCompaction(dependencies, conversationId, head);
+  const isOnItsWay =
+    !('create' in head) && (await requestForOverflow(dependencies, conversationId, head));
   throw new AppError({
     status: 'FAILED_PRECONDITION',
     reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
     message: `message of ~${requestTokens} tokens refused in ${conversationId}: ${remainingTokens} of ${check.windowTokens} left`,
-    publicMessage: hasTurns
+    publicMessage: isOnItsWay
       ? `The message (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left. The conversation is being compacted: send it again in a moment, or shorten it.`
-      : `The message (about ${requestTokens} tokens) does not fit the model's window of ${check.windowTokens} tokens. Shorten it.`,
+      : `The message (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left of the model's window of ${check.windowTokens}. Shorten it, or begin a new conversation.`,
     metadata: {
       estimatedRequestTokenCount: String(requestTokens),
       remainingTokenCount: String(remainingTokens),

@@ -2,7 +2,7 @@ import type { Content } from '../../../shared/conversation/content.ts';
 import type { Head } from '../../../shared/conversation/head.ts';
 import { contextTokens } from '../../../shared/conversation/meter.ts';
 import { turnId } from '../../../shared/conversation/paths.ts';
-import type { Turn } from '../../../shared/conversation/turn.ts';
+import { isFinal, type Turn } from '../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../shared/conversation/turn-writes.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { BegunTurn } from './begin-turn.ts';
@@ -10,13 +10,10 @@ import type { ChatDependencies } from './chat-dependencies.ts';
 import { commitFinish, endTurn } from './finish-turn.ts';
 import { keepLease } from './lease-keeper.ts';
 import type { FinishedTurn, LiveTurn } from './live-turn.ts';
-import { publishRequest } from './publish-request.ts';
+import { publishOverdue, publishRequest } from './publish-request.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { closingChunks, startChunk } from './turn-frames.ts';
 import { viewContext } from './view-context.ts';
-
-/** A need that nobody settled for this long is published again by the next turn. */
-const REPUBLISH_AFTER_MS = 60_000;
 
 export interface Production {
   begun: BegunTurn;
@@ -57,13 +54,9 @@ const finishedTurn = (production: Production, batch: FinishBatch): Turn => ({
 });
 
 async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
-  const waiting = begun.head.compactionNeeded.manual ?? begun.head.compactionNeeded.auto;
-  const isOverdue =
-    waiting !== undefined && batch.now.getTime() - waiting.since.getTime() > REPUBLISH_AFTER_MS;
-  const need = batch.need ?? (isOverdue ? waiting : undefined);
-  if (!need) return;
-  const { conversationId } = batch;
-  await publishRequest(dependencies, { conversationId, requestId: need.requestId });
+  const { conversationId, need } = batch;
+  if (need) await publishRequest(dependencies, { conversationId, requestId: need.requestId });
+  else await publishOverdue(dependencies, conversationId, begun.head.compactionNeeded);
 }
 
 const timeoutError = (
@@ -147,7 +140,8 @@ export async function produceTurn(
     await commitFinish(dependencies, { batch, own: begun.attempt, status });
     await dependencies.atCrashPoint('turn-finished');
     const turn = finishedTurn(production, batch);
-    dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
+    if (isFinal(turn))
+      dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
     for (const chunk of closingChunks({ turn, error: batch.error, context })) live.emit(chunk);
     logFinished(dependencies, batch, startMs);
     await publishNeed(dependencies, begun, batch);

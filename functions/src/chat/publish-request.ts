@@ -1,3 +1,4 @@
+import type { CompactionNeeded } from '../../../shared/conversation/head.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 
 /**
@@ -19,4 +20,23 @@ export async function publishRequest(
       error: error instanceof Error ? error.name : 'unknown',
     });
   }
+}
+
+/** A need that nobody settled for this long is published again by whoever meets it. */
+export const REPUBLISH_AFTER_MS = 60_000;
+
+/**
+ * Publishes a need that waits in the head for longer than a compaction takes: its event was lost, or its
+ * worker died. Until a scheduled sweep does it, every request that meets such a need does.
+ */
+export async function publishOverdue(
+  dependencies: Pick<ChatDependencies, 'publisher' | 'logger' | 'clock'>,
+  conversationId: string,
+  needed: CompactionNeeded,
+): Promise<void> {
+  const waiting = needed.manual ?? needed.auto;
+  if (!waiting) return;
+  const waitedMs = dependencies.clock.now().getTime() - waiting.since.getTime();
+  if (waitedMs <= REPUBLISH_AFTER_MS) return;
+  await publishRequest(dependencies, { conversationId, requestId: waiting.requestId });
 }

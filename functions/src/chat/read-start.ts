@@ -20,7 +20,7 @@ import type { DocumentStore } from '../../../shared/ports.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { SendRequest } from './send-request.ts';
 
-/** Everything a start decides on, as one moment of the store. */
+/** Everything a start decides on. Two reads at most; that they fit together is what the batch's guards check. */
 export interface StartState {
   facts: StartFacts;
   head: Versioned<Head> | undefined;

@@ -35,6 +35,24 @@ export function settled<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
+/**
+ * A failure as it is replayed: whatever it was, sending the same message again will not mend it any more,
+ * and a client library that is told 503 would send it for ever.
+ */
+const withFinalError = (turn: Turn): Turn =>
+  turn.error?.retryable === true
+    ? {
+        ...turn,
+        error: {
+          status: 'FAILED_PRECONDITION',
+          reason: turn.error.reason,
+          message:
+            'This message could not be answered. Send its text as a new message, with a new id.',
+          retryable: false,
+        },
+      }
+    : turn;
+
 /** The stored answer as a stream of its own; no model call. */
 export async function replayHandle(
   dependencies: ChatDependencies,
@@ -45,7 +63,7 @@ export async function replayHandle(
   const [stored] = await readTurns(dependencies.store, conversationId, [replay.seq]);
   const head = replay.state.head?.value;
   if (!stored || !head) throw notFoundError(conversationId);
-  const turn = stored.value;
+  const turn = withFinalError(stored.value);
   const parts = await readContextParts(dependencies, { conversationId, head });
   const { tokens, source: tokensSource } = contextTokens({ head, ...parts });
   const { job } = replay.state;

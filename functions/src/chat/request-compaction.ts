@@ -5,7 +5,7 @@ import { statusWrite } from '../../../shared/conversation/status-write.ts';
 import type { Caller, Write } from '../../../shared/ports.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
-import { publishRequest } from './publish-request.ts';
+import { publishOverdue, publishRequest } from './publish-request.ts';
 import { viewContext } from './view-context.ts';
 
 const alreadyRunning = (conversationId: string, jobId: string) =>
@@ -77,7 +77,10 @@ export async function requestCompaction(
     const known = knownState(requestId, { head: head.value, job, now });
     if (known !== undefined) return { result: { jobId: requestId, state: known } };
     const other = holderOf(job, now) ?? head.value.compactionNeeded.manual?.requestId;
-    if (other !== undefined) throw alreadyRunning(conversationId, other);
+    if (other !== undefined) {
+      await publishOverdue(dependencies, conversationId, head.value.compactionNeeded);
+      throw alreadyRunning(conversationId, other);
+    }
     const manual = { requestId, focus, since: now };
     return {
       fields: { 'compactionNeeded.manual': manual },

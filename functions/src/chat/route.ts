@@ -50,9 +50,9 @@ export interface RouteRequest<Params, Query, Body> {
   requestId: string;
 }
 
-/** Everything that is said about a route, once: routing, validation and the OpenAPI document read it. */
+/** Everything that is said about a route, once: routing, validation, logs and tests read it. */
 interface Declaration<Params, Query, Body> {
-  /** Names the operation in OpenAPI and logs. */
+  /** Names the operation in logs. */
   operation: string;
   method: 'GET' | 'POST' | 'PATCH';
   /** AIP form, e.g. `/v1/conversations/{conversationId}:compact`. */
@@ -79,7 +79,7 @@ export interface UserDeclaration<Params, Query, Body> extends Declaration<Params
   ) => Promise<Reply>;
 }
 
-/** A route with its types closed: what the router, OpenAPI and the tests see. */
+/** A route with its types closed: what the router and the tests see. */
 export interface Route extends Declaration<unknown, unknown, unknown> {
   access: 'user' | 'public';
   run: (dependencies: RouteDependencies, request: RawRequest) => Promise<Reply>;

@@ -18,6 +18,7 @@ import {
 import { isTerminal, type Turn } from '../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../shared/ports.ts';
 import type { ContextItemView } from '../../../shared/wire/responses.ts';
+import { countingOf } from '../conversation-policy.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { generationNotFound } from './list-compactions.ts';
 import { readOwnConversation } from './own-conversation.ts';
@@ -34,10 +35,11 @@ export interface ShownContext {
 
 /** Every piece of the prompt with its calibrated estimate; the figures of items are heuristics. */
 function itemsOf(source: ContextSource, calibration: number): ContextItemView[] {
+  const counting = countingOf(source);
   const items = assembleContext(source);
   const { systemInstruction, tools } = promptOf(source, items);
   const calibrated = (tokens: number) => Math.ceil(calibration * tokens);
-  const textTokens = (text: string) => calibrated(estimateTextTokens(text, 'character-class'));
+  const textTokens = (text: string) => calibrated(estimateTextTokens(text, counting));
   return [
     ...(systemInstruction === undefined
       ? []
@@ -59,7 +61,7 @@ function itemsOf(source: ContextSource, calibration: number): ContextItemView[] 
         ]),
     ...items.map((item) => ({
       ...item,
-      tokens: calibrated(estimateContentTokens(item.content, 'character-class')),
+      tokens: calibrated(estimateContentTokens(item.content, counting)),
     })),
   ];
 }

@@ -11,9 +11,21 @@ import type { Config } from '../config.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { patchedHead, pathsOf } from './conversation-patch.ts';
-import { isWritable, refuseHighThreshold, refuseUnwritable } from './writable-fields.ts';
+import {
+  isWritable,
+  refuseHighThreshold,
+  refuseLargeOverhead,
+  refuseUnwritable,
+} from './writable-fields.ts';
 
 const ETAG_CHARACTERS = 24;
+
+/** What decides how much of the window is left for the conversation. */
+const changesOverhead: ReadonlySet<PatchPath> = new Set([
+  'systemInstruction',
+  'model',
+  'settings.windowTokens',
+]);
 
 /** Changes with every write of the head. */
 export const etagOf = (sha256: Sha256, head: { updateTime: string }) =>
@@ -72,7 +84,7 @@ function pathsToWrite(config: Config, { patch, updateMask }: UpdateRequest): Pat
 
 /**
  * Changes a conversation and returns its new head. Throws NOT_FOUND, FIELD_NOT_WRITABLE,
- * THRESHOLD_TOO_HIGH, ETAG_MISMATCH (412), BAD_SETTING.
+ * THRESHOLD_TOO_HIGH, OVERHEAD_TOO_LARGE, ETAG_MISMATCH (412), BAD_SETTING.
  */
 export function updateConversation(
   dependencies: ChatDependencies,
@@ -89,6 +101,7 @@ export function updateConversation(
     const now = clock.now();
     const result = { ...patchedHead(head.value, patch, { paths, config }), updateTime: now };
     refuseHighThreshold(config, result, patch);
+    if (paths.some((path) => changesOverhead.has(path))) refuseLargeOverhead(config, result);
     return { ...changedFields(result, now), result };
   });
 }

@@ -1,8 +1,10 @@
+import { refuseOverhead } from '../../../shared/compaction/policy.ts';
+import { estimateTextTokens } from '../../../shared/compaction/token-estimate.ts';
 import type { Head } from '../../../shared/conversation/head.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ConversationPatch, PatchPath } from '../../../shared/wire/requests.ts';
 import type { CLIENT_WRITABLE_FIELDS, Config } from '../config.ts';
-import { policyOf } from '../conversation-policy.ts';
+import { countingOf, policyOf } from '../conversation-policy.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
 
@@ -68,4 +70,15 @@ export function refuseHighThreshold(config: Config, head: Head, patch: Conversat
     throw tooHigh('thresholdTokens', limitTokens);
   if (thresholdFraction !== undefined && thresholdFraction * policy.windowTokens > limitTokens)
     throw tooHigh('thresholdFraction', limitTokens);
+}
+
+/**
+ * Refuses a system instruction that takes more than half of the window, where it, the model or the window
+ * is written: later, nobody could talk in that conversation. Throws AppError OVERHEAD_TOO_LARGE (400).
+ */
+export function refuseLargeOverhead(config: Config, head: Head): void {
+  refuseOverhead({
+    overheadTokens: estimateTextTokens(head.systemInstruction ?? '', countingOf(head)),
+    windowTokens: policyOf(config, head).windowTokens,
+  });
 }

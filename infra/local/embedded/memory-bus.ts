@@ -20,8 +20,8 @@ export interface MemoryBus extends EventPublisher {
 /**
  * A Pub/Sub in this process: events go to the push subscriptions of their topic, over real HTTP and in
  * Pub/Sub's own push body, with its back-off, dead letters and, on demand, its duplicates. A topic without
- * a subscription drops its events. Nothing is stored: what is queued ends with the process, and the
- * sweep publishes it again.
+ * a subscription drops its events. Nothing is stored: what is queued ends with the process, as
+ * does the embedded store.
  */
 export function createMemoryBus(options: {
   subscriptions: readonly (PushSubscriptionOptions & { topic: Topic })[];

@@ -84,29 +84,46 @@ function trimBullet(sentence: string): string {
   return sentence.trim().replace(/^[-*•]\s+/u, '');
 }
 
-/**
- * The sentence of `text` that shares most with the question, verbatim; undefined when none shares a
- * content word. Questions are no answers. Among equals the newest wins.
- */
-export function bestSentence(text: string, question: string): string | undefined {
-  const candidates = findCandidates(text, questionTerms(question));
-  const weights = weigh(candidates, text.length);
-  let best: { sentence: string; score: number; start: number } | undefined;
-  for (const { start, end, terms } of candidates) {
-    const overlap = [...terms].reduce((sum, term) => sum + (weights.get(term) ?? 0), 0);
-    const score = overlap / (1 + (end - start) / longestSearchedSentence);
-    const isBetter =
-      best === undefined || score > best.score || (score === best.score && start > best.start);
-    if (!isBetter) continue;
-    const sentence = trimBullet(text.slice(start, end));
-    if (sentence !== '' && !isQuestion(sentence)) best = { sentence, score, start };
-  }
-  return best?.sentence;
+/** At most this many sentences make an answer, */
+const mostSentences = 3;
+/** and only those that match nearly as well as the best one. */
+const nearlyAsGood = 0.7;
+
+interface Scored {
+  sentence: string;
+  score: number;
+  start: number;
 }
 
 /**
- * What an honest model with no other knowledge would say: the best matching sentence of the prompt for
- * a question, "I do not know." when nothing matches, "Noted." for a statement. What a compaction
+ * The sentences of `text` that share most with the question, verbatim, best first: the best one and up to
+ * two that match nearly as well; none when none shares a content word. Questions are no answers.
+ * Among equals the newest comes first.
+ */
+export function bestSentences(text: string, question: string): string[] {
+  const candidates = findCandidates(text, questionTerms(question));
+  const weights = weigh(candidates, text.length);
+  const scored = candidates.map(
+    ({ start, end, terms }): Omit<Scored, 'sentence'> & { end: number } => {
+      const overlap = [...terms].reduce((sum, term) => sum + (weights.get(term) ?? 0), 0);
+      return { score: overlap / (1 + (end - start) / longestSearchedSentence), start, end };
+    },
+  );
+  const best: Scored[] = [];
+  for (const { start, end, score } of scored.toSorted(
+    (a, b) => b.score - a.score || b.start - a.start,
+  )) {
+    if (best.length === mostSentences || score < nearlyAsGood * (best[0]?.score ?? 0)) break;
+    const sentence = trimBullet(text.slice(start, end));
+    const isNew = !best.some((each) => each.sentence === sentence);
+    if (sentence !== '' && isNew && !isQuestion(sentence)) best.push({ sentence, score, start });
+  }
+  return best.map(({ sentence }) => sentence);
+}
+
+/**
+ * What an honest model with no other knowledge would say: the best matching sentences of the prompt
+ * for a question, "I do not know." when nothing matches, "Noted." for a statement. What a compaction
  * lost can therefore be seen to be lost.
  */
 export function answerFromContext(contents: readonly RequestContent[]): string {
@@ -117,5 +134,6 @@ export function answerFromContext(contents: readonly RequestContent[]): string {
     .filter((_, index) => index !== questionIndex)
     .map((content) => readableText(content))
     .join('\n');
-  return bestSentence(context, asked.join('\n')) ?? ignorance;
+  const found = bestSentences(context, asked.join('\n'));
+  return found.length === 0 ? ignorance : found.join('\n');
 }

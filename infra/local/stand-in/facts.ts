@@ -25,7 +25,8 @@ const factPatterns: readonly RegExp[] = [
 
 /** Names count less than the rest: chat calls people by name where nothing is said. */
 const namePatterns: readonly RegExp[] = [
-  /(?<=[\p{Ll}\p{N},;:)"”]\s)\p{Lu}\p{Ll}+(?:\s\p{Lu}\p{Ll}+)*/gu,
+  // Not a name that is only addressed ("Thanks, Mel!") and not the speaker's label ("Ann: Well").
+  /(?<=[\p{Ll}\p{N};)"”]\s)\p{Lu}\p{Ll}+(?:\s\p{Lu}\p{Ll}+)*/gu,
   /[ァ-ヴー]{3,}/gu,
 ];
 const nameWeight = 0.25;

@@ -3,6 +3,7 @@ import { AppError } from '../../../shared/errors.ts';
 import {
   isArmed,
   isOverThreshold,
+  refuseOverhead,
   resolvePolicy,
   type PolicyInput,
 } from '../../../shared/compaction/policy.ts';
@@ -81,10 +82,17 @@ describe('refused settings', () => {
     expect(error.publicMessage).toContain(field);
   });
 
-  test('an overhead above half of the window', () => {
-    const error = refusal({ model: 'small-model', windowOverrides, overheadTokens: 5_001 });
+  test('an overhead above half of the window, where it is written', () => {
+    expect(() => refuseOverhead({ overheadTokens: 5_001, windowTokens: 10_000 })).toThrow(
+      expect.objectContaining({ reason: 'OVERHEAD_TOO_LARGE' }),
+    );
+    expect(() => refuseOverhead({ overheadTokens: 5_000, windowTokens: 10_000 })).not.toThrow();
+  });
 
-    expect(error.reason).toBe('OVERHEAD_TOO_LARGE');
+  test('never an overhead that was measured: the conversation stays usable', () => {
+    const policy = resolvePolicy({ model: 'small-model', windowOverrides, overheadTokens: 9_000 });
+
+    expect(policy.softThresholdTokens).toBe(1);
   });
 });
 

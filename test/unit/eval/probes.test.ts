@@ -89,8 +89,8 @@ describe('probeFigures', () => {
 });
 
 describe('parseProbesArguments', () => {
-  test('asks 50 probes at 8,000 tokens unless told otherwise', () => {
-    expect(parseProbesArguments(['f'])).toEqual({ file: 'f', count: 50, thresholdTokens: 8_000 });
+  test('asks 50 probes at 16,000 tokens unless told otherwise', () => {
+    expect(parseProbesArguments(['f'])).toEqual({ file: 'f', count: 50, thresholdTokens: 16_000 });
   });
 
   test.each([

@@ -14,12 +14,19 @@ describe('parseReplayArguments', () => {
     expect(parsed).toMatchObject({ settings: { thresholdFraction: 0.5, windowTokens: 9_000 } });
   });
 
-  test('replays everything with the answers of the model unless told otherwise', () => {
+  test('lets the model answer where no stand-in will', () => {
+    expect(parseReplayArguments(['f.jsonl'], true)).toMatchObject({ answers: 'model' });
+    expect(parseReplayArguments(['f.jsonl', '--url', 'http://h'])).toMatchObject({
+      answers: 'model',
+    });
+  });
+
+  test('replays everything with the recorded answers unless told otherwise', () => {
     expect(parseReplayArguments(['f.jsonl'])).toMatchObject({
       file: 'f.jsonl',
       limit: Number.POSITIVE_INFINITY,
       settings: {},
-      answers: 'model',
+      answers: 'recorded',
       transport: 'sse',
       isEmbedded: false,
     });
