@@ -4,11 +4,17 @@ import type { CompactionDependencies } from './compaction/compaction-dependencie
 
 type Handler = Parameters<typeof http>[1];
 
-/** Loads on the first request and keeps what it loaded: each function pays only for its own half. */
+/**
+ * Loads on the first request and keeps what it loaded: each function pays only for its own half. A load
+ * that fails is tried again by the next request.
+ */
 const lazily = (load: () => Promise<Handler>): Handler => {
   let loaded: Promise<Handler> | undefined;
   return async (request, response) => {
-    loaded ??= load();
+    loaded ??= load().catch((error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
     const handle = await loaded;
     await handle(request, response);
   };

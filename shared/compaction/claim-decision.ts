@@ -57,9 +57,15 @@ function isRecorded(job: CompactionJob | undefined, need: Need): boolean {
   );
 }
 
+/** Attempts at a need so far, by whichever counter knows it. */
+function attemptsAt(job: CompactionJob | undefined, need: Need): number {
+  if (job?.autoAttempts?.requestId === need.requestId) return job.autoAttempts.count;
+  return job?.requestId === need.requestId ? job.attempts : 0;
+}
+
 function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
   const { job, now } = facts;
-  const attempts = job?.requestId === need.requestId ? job.attempts : 0;
+  const attempts = attemptsAt(job, need);
   const isManual = need.kind === 'manual';
   if (job && job.owner !== '' && job.leaseUntil > now)
     return {

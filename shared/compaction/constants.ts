@@ -40,6 +40,12 @@ export const policyConstants = {
     origin: 'ends loops of compactions that save next to nothing',
     configure: '0 in the profile `gemini-cli`',
   },
+  overflowTargetFraction: {
+    value: 0.5,
+    unit: 'fraction of the window',
+    origin: 'after an overflow the newest turn is folded too if less would leave more than this',
+    configure: 'fixed',
+  },
   rearmFraction: {
     value: 0.25,
     unit: 'fraction of the soft threshold',
@@ -104,6 +110,24 @@ export const snapshotConstants = {
     origin: 'less is a refusal or an accident, not a memory',
     configure: 'fixed',
   },
+  summaryOutputTokens: {
+    value: 32_768,
+    unit: 'tokens',
+    origin: 'thoughts + scratchpad + the largest snapshot: models bill thoughts as output',
+    configure: 'fixed',
+  },
+  summaryOutputWindowFraction: {
+    value: 0.25,
+    unit: 'fraction of the summariser’s window',
+    origin: 'leaves a small window room for what is summarised',
+    configure: 'fixed',
+  },
+  summariserPartialFraction: {
+    value: 0.6,
+    unit: 'fraction of the summariser’s window',
+    origin: 'what a small window may hold of the turns, and a large one when not all of them fit',
+    configure: 'fixed',
+  },
   snapshotAnswerMaximumCharacters: {
     value: 400_000,
     unit: 'characters',
@@ -136,8 +160,8 @@ export const snapshotConstants = {
   },
   repeatedChunkPeriods: {
     value: 5,
-    unit: 'different distances',
-    origin: 'Gemini CLI, loop detection: a list of long paths has many distances, a loop few',
+    unit: 'different periods',
+    origin: 'Gemini CLI, loop detection: a list differs from line to line, a loop does not',
     configure: 'fixed',
   },
   appendedFactsFraction: {
@@ -150,6 +174,24 @@ export const snapshotConstants = {
     value: 200,
     unit: 'characters',
     origin: 'a sentence around the identifier',
+    configure: 'fixed',
+  },
+  statedIdentifierLimit: {
+    value: 300,
+    unit: 'identifiers',
+    origin: 'what a generation hands on to the next for checking; the newest stay',
+    configure: 'fixed',
+  },
+  statedIdentifierCharacters: {
+    value: 200,
+    unit: 'characters',
+    origin: 'what is longer is a link or a key that no summary holds',
+    configure: 'fixed',
+  },
+  identifierListCharacters: {
+    value: 32 * 1_024,
+    unit: 'characters',
+    origin: 'a list of identifiers in a report: three leave a document far below 1 MiB',
     configure: 'fixed',
   },
   identifierDigits: {

@@ -16,6 +16,7 @@ export interface OutcomeTexts {
   emptySummary: string;
   notVerified: string;
   failed: string;
+  turnTooLarge: string;
   aborted: string;
   superseded: string;
 }
@@ -38,6 +39,7 @@ const en: OutcomeTexts = {
   emptySummary: 'The summary was empty. Nothing changed.',
   notVerified: 'The summary did not pass the checks. Nothing changed.',
   failed: 'Compaction did not succeed. Nothing changed.',
+  turnTooLarge: 'One message is too large to be summarised. The full history stays in use.',
   aborted: 'Compaction was stopped. Nothing changed.',
   superseded: 'The conversation changed in the meantime. Nothing was replaced.',
 };
@@ -59,6 +61,7 @@ const ko: OutcomeTexts = {
   emptySummary: '요약이 비어 있었습니다. 바뀐 것은 없습니다.',
   notVerified: '요약이 검사를 통과하지 못했습니다. 바뀐 것은 없습니다.',
   failed: '압축하지 못했습니다. 바뀐 것은 없습니다.',
+  turnTooLarge: '요약하기에 너무 큰 메시지가 있습니다. 전체 기록을 그대로 사용합니다.',
   aborted: '압축을 중단했습니다. 바뀐 것은 없습니다.',
   superseded: '그사이 대화가 바뀌었습니다. 교체된 것은 없습니다.',
 };
@@ -80,6 +83,7 @@ const ja: OutcomeTexts = {
   emptySummary: '要約が空でした。変更はありません。',
   notVerified: '要約が検査を通りませんでした。変更はありません。',
   failed: '圧縮できませんでした。変更はありません。',
+  turnTooLarge: '大きすぎて要約できないメッセージがあります。履歴全体をそのまま使います。',
   aborted: '圧縮を中止しました。変更はありません。',
   superseded: 'その間に会話が変わりました。置き換えたものはありません。',
 };

@@ -1,26 +1,21 @@
 import { assembleContext, promptOf, type ContextSource } from '../conversation/assemble-context.ts';
 import type { Content } from '../conversation/content.ts';
-import { CALIBRATION_MAX } from '../conversation/meter.ts';
+import type { Trigger } from '../conversation/head.ts';
 import type { Turn } from '../conversation/turn.ts';
-import { curate } from './curate.ts';
+import { policyConstants } from './constants.ts';
 import { mediaFamilyOf } from './media-tokens.ts';
 import type { CompactionPolicy } from './policy.ts';
 import { findSplitPoint, foldRange } from './split-point.ts';
-import { withoutFrame } from './snapshot-text.ts';
+import { summariserInput } from './summariser-input.ts';
 import { planMasks, storedMasks, type PlannedMask } from './tail-masks.ts';
 import { estimatePromptTokens, type TokenCounting } from './token-estimate.ts';
-
-/** Bound of a summariser's answer: scratchpad and snapshot together. */
-export const SUMMARY_OUTPUT_TOKENS = 8_192;
-/** Instruction, anchor, first answer and critique stand beside the turns in the second pass. */
-const REQUEST_TOKENS = 2 * SUMMARY_OUTPUT_TOKENS + 2_000;
-/** Share of the summariser's window that may be filled when not everything fits, and of a small one. */
-const PARTIAL_WINDOW_FRACTION = 0.6;
 
 export interface PlanSource {
   /** The context now; its turns are terminal, in order, without a gap. */
   context: ContextSource;
   policy: CompactionPolicy;
+  /** What asked for it; default: anything but an overflow. */
+  trigger?: Trigger;
   /** From our estimate to what the model reports. */
   calibration: number;
   summariserWindowTokens: number;
@@ -97,54 +92,33 @@ function lastFoldedSeq(masked: ContextSource, visible: readonly Turn[], preserve
   return range?.upTo.seq;
 }
 
-interface SummariserInput {
-  contents: Content[];
-  folded: Turn[];
+/** Whether the context leaves room for new messages once everything up to `seq` is a snapshot. */
+function isRelievedBy(source: PlanSource, masked: ContextSource, seq: number): boolean {
+  const { policy } = source;
+  const history = { snapshotText: '', masks: masked.history?.masks ?? [] };
+  const turns = masked.turns.filter((turn) => turn.seq > seq);
+  const tokens = estimateContextTokens({ ...masked, history, turns }, source);
+  const after = tokens + policy.snapshotBudgetTokens;
+  return after < policyConstants.overflowTargetFraction.value * policy.windowTokens;
 }
 
 /**
- * What the summariser reads of `folded`: the full turns where they fit its window, else the masked
- * ones, else fewer turns, so that every compaction gets on and nothing is left out unseen.
+ * Last turn to fold. After an overflow the tail may be what fills the window: then all turns but the
+ * newest go, and at last the newest too, or the conversation could never be written to again.
  */
-function summariserInput(
-  source: PlanSource,
-  masked: ContextSource,
-  folded: readonly Turn[],
-): SummariserInput | undefined {
-  const { policy, summariserWindowTokens } = source;
-  const counting = countingOf(policy, source.context.model);
-  const contentsOf = (context: ContextSource, turns: readonly Turn[]) => {
-    const { history } = context;
-    const unframed = history && { ...history, snapshotText: withoutFrame(history.snapshotText) };
-    return assembleContext({ ...context, history: unframed, pins: [], turns }).map(
-      ({ content }) => content,
-    );
-  };
-  // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
-  const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, source.calibration));
-  const tokensOf = (contents: readonly Content[]) =>
-    Math.ceil(fitFactor * estimatePromptTokens({ contents }, counting));
-
-  const partialRoom = PARTIAL_WINDOW_FRACTION * summariserWindowTokens;
-  const room = Math.max(summariserWindowTokens - REQUEST_TOKENS, partialRoom);
-  const whole = contentsOf(withMasks(source.context, []), folded);
-  if (tokensOf(whole) <= room) return { contents: curate(whole), folded: [...folded] };
-  const shortened = contentsOf(masked, folded);
-  if (tokensOf(shortened) <= room) return { contents: curate(shortened), folded: [...folded] };
-
-  let tokens = tokensOf(contentsOf(masked, []));
-  const turnOnly = masked.history && { ...masked.history, snapshotText: '' };
-  const fitting = folded.filter((turn) => {
-    tokens += tokensOf(contentsOf({ ...masked, history: turnOnly }, [turn]));
-    return tokens <= partialRoom;
-  });
-  if (fitting.length === 0) return undefined;
-  return { contents: curate(contentsOf(masked, fitting)), folded: fitting };
+function foldLimit(source: PlanSource, masked: ContextSource, visible: readonly Turn[]) {
+  const usual = lastFoldedSeq(masked, visible, source.policy.preserveFraction);
+  if (source.trigger !== 'overflow') return usual;
+  const limits = [usual, visible.at(-2)?.seq, visible.at(-1)?.seq].filter(
+    (seq) => seq !== undefined,
+  );
+  return limits.find((seq) => isRelievedBy(source, masked, seq)) ?? limits.at(-1);
 }
 
 /**
- * Decides what a compaction folds. Whole turns only, the newest turn in the context always stays, and
- * the tail's tool outputs come within their budget. Empty context → nothing to fold.
+ * Decides what a compaction folds. Whole turns only; the newest turn in the context stays unless the
+ * context overflowed and nothing else relieves it; the tail's tool outputs come within their budget.
+ * Empty context → nothing to fold.
  */
 export function planCompaction(source: PlanSource): Plan {
   const { context, policy } = source;
@@ -158,11 +132,16 @@ export function planCompaction(source: PlanSource): Plan {
   if (!source.isModelAllowed) return planTruncation(source, masks);
 
   const masked = withMasks(context, masks);
-  const splitSeq = lastFoldedSeq(masked, visible, policy.preserveFraction);
+  const splitSeq = foldLimit(source, masked, visible);
   if (splitSeq === undefined) return { kind: 'noop', reason: 'NOTHING_TO_FOLD' };
   const input = summariserInput(
-    source,
-    masked,
+    {
+      unmasked: withMasks(context, []),
+      masked,
+      counting: countingOf(policy, context.model),
+      calibration: source.calibration,
+      windowTokens: source.summariserWindowTokens,
+    },
     visible.filter(({ seq }) => seq <= splitSeq),
   );
   if (input === undefined) return { kind: 'noop', reason: 'TURN_TOO_LARGE' };

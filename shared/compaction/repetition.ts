@@ -20,15 +20,18 @@ const LOOP_CHARACTERS = 4;
 
 const isRuler = (chunk: string) => new Set(chunk).size < LOOP_CHARACTERS;
 
-/** Whether places of one chunk are those of a loop: close together and at few distances. */
-function isLoop(places: readonly number[]): boolean {
+/**
+ * Whether places of one chunk are those of a loop: close together, and with the same words between
+ * them. Lines of a list that differ in a number, a date or a name are no loop.
+ */
+function isLoop(text: string, places: readonly number[]): boolean {
   const { repeatedChunkCharacters, repeatedChunkPeriods } = snapshotConstants;
   const [first = 0, last = 0] = [places[0], places.at(-1)];
   const averageDistance = (last - first) / (places.length - 1);
   // The bound of Gemini CLI's loop detection: five chunk lengths.
   if (averageDistance > 5 * repeatedChunkCharacters.value) return false;
-  const distances = places.slice(1).map((place, i) => place - (places[i] ?? 0));
-  return new Set(distances).size <= repeatedChunkPeriods.value;
+  const periods = places.slice(1).map((place, i) => text.slice(places[i], place));
+  return new Set(periods).size <= repeatedChunkPeriods.value;
 }
 
 function repeatsChunk(text: string): boolean {
@@ -43,7 +46,7 @@ function repeatsChunk(text: string): boolean {
     }
     places.push(index);
     if (places.length > repeatedChunkLimit.value) places.shift();
-    if (places.length === repeatedChunkLimit.value && isLoop(places) && !isRuler(chunk))
+    if (places.length === repeatedChunkLimit.value && isLoop(text, places) && !isRuler(chunk))
       return true;
   }
   return false;
@@ -51,7 +54,7 @@ function repeatsChunk(text: string): boolean {
 
 /**
  * Whether a model's text runs in a loop: one line more than five times, or 50 characters ten times close
- * together at few distances. Linear in the text; meant for texts of at most some hundred thousand characters.
+ * together with few different texts between them. Linear in the text; meant for texts of at most some hundred thousand characters.
  */
 export function isRepetitive(text: string): boolean {
   return repeatsLine(text) || repeatsChunk(text);

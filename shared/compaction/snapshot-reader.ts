@@ -29,6 +29,7 @@ interface Found {
 
 /** What may stand before a snapshot without being a scratchpad. */
 const decoration = /^(?:\s|```[a-z]*|<\?xml[^>]{0,100}\?>)*$/;
+/** What may stand around a snapshot, such as a code fence, without making it ambiguous. */
 const DECORATION_CHARACTERS = 200;
 
 interface Search {

@@ -30,8 +30,9 @@ export type SwapDecision =
       reason: 'EMPTY' | 'VERIFICATION' | 'TOKEN_COUNT' | 'NOT_SMALLER' | 'SAVES_TOO_LITTLE';
     };
 
-function isSound(tokens: number | null): tokens is number {
-  return tokens !== null && Number.isFinite(tokens) && tokens >= 0;
+/** Whether a count can be one of a prompt: none is empty. */
+export function isSoundCount(tokens: number | null): tokens is number {
+  return tokens !== null && Number.isFinite(tokens) && tokens > 0;
 }
 
 function sizeDecision(
@@ -45,7 +46,8 @@ function sizeDecision(
     ? afterTokens <= beforeTokens
     : afterTokens < beforeTokens;
   if (!isSmaller) return { swap: false, state, reason: 'NOT_SMALLER' };
-  if (trigger === 'manual') return { swap: true };
+  // Somebody waits for room: any is welcome.
+  if (trigger === 'manual' || trigger === 'overflow') return { swap: true };
   const wanted = policy.minimumSavingFraction * (beforeTokens - (facts.overheadTokens ?? 0));
   if (beforeTokens - afterTokens < wanted)
     return { swap: false, state, reason: 'SAVES_TOO_LITTLE' };
@@ -54,8 +56,8 @@ function sizeDecision(
 
 /**
  * Whether the result of a compaction replaces the history: the snapshot is sound, both counts are, and
- * the context gets smaller; automatic runs must also save `minimumSavingFraction` of the conversation's
- * tokens. In the profile `gemini-cli` an equal size passes.
+ * the context gets smaller; runs that neither a person nor an overflow asked for must also save
+ * `minimumSavingFraction` of the conversation's tokens. In the profile `gemini-cli` an equal size passes.
  */
 export function decideSwap(facts: SwapFacts): SwapDecision {
   const { snapshotState, beforeTokens, afterTokens } = facts;
@@ -63,7 +65,7 @@ export function decideSwap(facts: SwapFacts): SwapDecision {
     return { swap: false, state: 'FAILED_EMPTY_SUMMARY', reason: 'EMPTY' };
   if (snapshotState === 'refused')
     return { swap: false, state: 'FAILED_VERIFICATION', reason: 'VERIFICATION' };
-  if (!isSound(beforeTokens) || !isSound(afterTokens))
+  if (!isSoundCount(beforeTokens) || !isSoundCount(afterTokens))
     return { swap: false, state: 'FAILED_TOKEN_COUNT_ERROR', reason: 'TOKEN_COUNT' };
   return sizeDecision(facts, { beforeTokens, afterTokens });
 }

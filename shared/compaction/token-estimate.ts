@@ -24,6 +24,7 @@ export interface PromptToEstimate {
   contents: readonly Content[];
 }
 
+/** Weights are kept in hundredths of a token, so that sums stay whole; the table covers all UTF-16 units. */
 const WEIGHT_UNIT = 100;
 const ASCII_END = 128;
 const CODE_UNITS = 65_536;

@@ -46,6 +46,7 @@ interface Masked {
   offload?: Offload;
 }
 
+/** Rounds in which caps are lowered until the total fits its budget. */
 const FITTING_ROUNDS = 8;
 
 function candidatesNewestFirst(

@@ -38,6 +38,8 @@ const jobSchema = z.object({
   breakerOpenUntil: z.date().nullable(),
   /** Attempts at the present need; cleared when it is settled. */
   attempts: z.number().int().nonnegative(),
+  /** Attempts at the newest automatic need: a manual run in between does not reset them. */
+  autoAttempts: z.object({ requestId: z.string(), count: z.number().int() }).optional(),
   retryAt: z.date().nullable(),
   records: z.array(compactionRecordSchema),
 });

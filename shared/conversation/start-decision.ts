@@ -29,6 +29,8 @@ export type StartDecision =
   | { kind: 'attach'; seq: number; attempt: number }
   /** This message has no answer and nobody works on it: the same turn, next attempt. */
   | { kind: 'takeOver'; seq: number; attempt: number }
+  /** It failed, and the time after which another try makes sense has not passed: no attempt is spent. */
+  | { kind: 'retryLater'; seq: number; retryAfterMs: number }
   /** Given up after MAX_ATTEMPTS: close it as failed, then replay that. */
   | { kind: 'giveUp'; seq: number }
   /** Another message is being answered. */
@@ -39,11 +41,18 @@ export type StartDecision =
 const isRetryableFailure = (turn: TurnDocument['value']) =>
   turn.state === 'failed' && turn.error?.retryable === true;
 
+const remainingWaitMs = (turn: TurnDocument['value'], now: Date) =>
+  (turn.finishTime?.getTime() ?? 0) + (turn.error?.retryAfterMs ?? 0) - now.getTime();
+
 function decideKnown(facts: StartFacts, head: Head, turn: TurnDocument['value']): StartDecision {
   const { seq, attempt } = turn;
   if (facts.guard?.bodyHash !== facts.bodyHash) return { kind: 'keyReused', seq };
-  if (isRetryableFailure(turn) && seq === head.lastSeq && attempt < MAX_ATTEMPTS)
-    return { kind: 'takeOver', seq, attempt: attempt + 1 };
+  if (isRetryableFailure(turn) && seq === head.lastSeq && attempt < MAX_ATTEMPTS) {
+    const waitMs = remainingWaitMs(turn, facts.now);
+    return waitMs > 0
+      ? { kind: 'retryLater', seq, retryAfterMs: waitMs }
+      : { kind: 'takeOver', seq, attempt: attempt + 1 };
+  }
   if (isTerminal(turn.state)) return { kind: 'replay', seq };
   if (turn.leaseUntil > facts.now) return { kind: 'attach', seq, attempt };
   return attempt < MAX_ATTEMPTS

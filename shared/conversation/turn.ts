@@ -24,6 +24,8 @@ export const turnErrorSchema = z.object({
   reason: z.string(),
   message: z.string(),
   retryable: z.boolean(),
+  /** How long the model asked to be left alone, counted from the end of the turn. */
+  retryAfterMs: z.number().optional(),
 });
 export type TurnError = z.infer<typeof turnErrorSchema>;
 

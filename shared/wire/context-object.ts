@@ -66,28 +66,49 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
     };
   const last = job?.records.at(-1);
   if (!last) return null;
+  return recordStatus(last, { coveredThrough: head.coveredThrough, message: source.message(last) });
+}
+
+/** The status that one attempt at a compaction leaves, or has while it works. */
+export function recordStatus(
+  record: Pick<
+    CompactionRecord,
+    'state' | 'requestId' | 'trigger' | 'beforeTokens' | 'afterTokens' | 'finishedAt' | 'reason'
+  >,
+  present: { coveredThrough: Head['coveredThrough']; message: string },
+): CompactionStatus {
   return {
-    state: last.state,
-    jobId: last.requestId,
-    trigger: last.trigger,
-    beforeTokens: last.beforeTokens,
-    afterTokens: last.afterTokens,
-    coveredThrough: head.coveredThrough.seq,
-    at: last.finishedAt.toISOString(),
-    ...(last.reason !== undefined && { reason: last.reason }),
-    message: source.message(last),
+    state: record.state,
+    jobId: record.requestId,
+    trigger: record.trigger,
+    beforeTokens: record.beforeTokens,
+    afterTokens: record.afterTokens,
+    coveredThrough: present.coveredThrough.seq,
+    at: record.finishedAt.toISOString(),
+    ...(record.reason !== undefined && { reason: record.reason }),
+    message: present.message,
+  };
+}
+
+/** The context object of the present figures and of what is known of the compaction. */
+export function contextFigures(
+  figures: Pick<
+    ContextObjectSource,
+    'tokens' | 'tokensSource' | 'thresholdTokens' | 'windowTokens'
+  > & { generation: number },
+  compaction: CompactionStatus | null,
+): ContextObject {
+  return {
+    tokens: figures.tokens,
+    thresholdTokens: figures.thresholdTokens,
+    windowTokens: figures.windowTokens,
+    percent: Math.round((1_000 * figures.tokens) / figures.windowTokens) / 10,
+    source: figures.tokensSource,
+    generation: figures.generation,
+    compaction,
   };
 }
 
 /** The context object of a head, its job and the present figures. */
-export function contextObject(source: ContextObjectSource): ContextObject {
-  return {
-    tokens: source.tokens,
-    thresholdTokens: source.thresholdTokens,
-    windowTokens: source.windowTokens,
-    percent: Math.round((1_000 * source.tokens) / source.windowTokens) / 10,
-    source: source.tokensSource,
-    generation: source.head.generation,
-    compaction: compactionStatus(source),
-  };
-}
+export const contextObject = (source: ContextObjectSource): ContextObject =>
+  contextFigures({ ...source, generation: source.head.generation }, compactionStatus(source));

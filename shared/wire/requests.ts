@@ -85,7 +85,7 @@ const conversationFields = {
   model: z
     .string()
     .max(128)
-    .regex(/^[\w./-]+$/, 'must be a model id')
+    .regex(/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/, 'must be a model id such as gemini-3.5-flash')
     .optional(),
   systemInstruction: wellFormedText.max(SYSTEM_INSTRUCTION_MAX_CHARACTERS).optional(),
 };

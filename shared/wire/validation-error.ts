@@ -19,6 +19,20 @@ function pathText(path: readonly PropertyKey[]): string {
   }, '');
 }
 
+const isNumber = (origin: string) => origin === 'number' || origin === 'int';
+
+const articleOf: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+
+const kindOf = (expected: string) => articleOf[expected] ?? expected;
+
 const unitOf = (origin: string) => {
   if (origin === 'string') return ' characters';
   return origin === 'array' || origin === 'set' ? ' entries' : '';
@@ -29,11 +43,15 @@ function sentence(issue: Issue, field: string): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined
-        ? `${name} is missing: give ${issue.expected}.`
-        : `${name} must be ${issue.expected}.`;
+        ? `${name} is missing: give ${kindOf(issue.expected)}.`
+        : `${name} must be ${kindOf(issue.expected)}.`;
     case 'too_big':
+      if (isNumber(issue.origin))
+        return `${name} must be ${issue.inclusive ? 'at most' : 'below'} ${issue.maximum}.`;
       return `${name} may have at most ${issue.maximum}${unitOf(issue.origin)}. Shorten it.`;
     case 'too_small':
+      if (isNumber(issue.origin))
+        return `${name} must be ${issue.inclusive ? 'at least' : 'above'} ${issue.minimum}.`;
       return `${name} must have at least ${issue.minimum}${unitOf(issue.origin)}.`;
     case 'invalid_value':
       return `${name} must be one of: ${issue.values.map(String).join(', ')}.`;

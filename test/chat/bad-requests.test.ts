@@ -78,7 +78,7 @@ describe('a bad body', () => {
       message([{ type: 'text', text: 7 }]),
       400,
       'BAD_PART',
-      '`message.parts[0].text` must be string',
+      '`message.parts[0].text` must be a text',
     ],
     [
       'a part of another type',
@@ -292,13 +292,20 @@ describe('a bad address', () => {
       404,
       'CONVERSATION_NOT_FOUND',
     ],
+    [
+      'a verb behind an encoded colon',
+      'GET',
+      `/v1/conversations/${randomUUID()}%3Acompact`,
+      405,
+      'METHOD_NOT_ALLOWED',
+    ],
     ['an id that cannot be decoded', 'GET', '/v1/conversations/%E0%A4%A', 404, 'ROUTE_NOT_FOUND'],
     [
       'a turn id that cannot be',
       'GET',
       `/v1/conversations/${randomUUID()}/turns/t_0`,
       404,
-      'CONVERSATION_NOT_FOUND',
+      'NOT_FOUND',
     ],
   ])('%s is answered in JSON', async (...[, method, path, code, reason]) => {
     const response = await chat.call(path, { method });

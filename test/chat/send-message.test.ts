@@ -45,6 +45,14 @@ const overloaded = new AppError({
   retryable: true,
 });
 
+const quotaError = {
+  status: 'RESOURCE_EXHAUSTED',
+  reason: 'MODEL_QUOTA',
+  message: 'quota',
+  publicMessage: 'The model is at its limit.',
+  retryable: true,
+} as const;
+
 describe('a message', () => {
   test('creates the conversation, is answered, and both stand in the transcript', async () => {
     const dependencies = chatDependencies();
@@ -191,16 +199,40 @@ describe('the same message id', () => {
   });
 
   test('after a retryable failure is tried again in the same turn', async () => {
+    const clock = createManualClock();
     const { model, requests } = scriptedStreamer({ error: overloaded }, textAnswer('Second.'));
-    const dependencies = chatDependencies({ model });
+    const dependencies = chatDependencies({ model, clock });
     const send = request(randomUUID(), 'Hello');
     await expect((await sendMessage(dependencies, send)).result).rejects.toMatchObject({
       reason: 'MODEL_OVERLOADED',
+      retryAfterMs: 1_000,
     });
 
+    clock.advance(1_000);
     const { turn } = await (await sendMessage(dependencies, send)).result;
 
     expect(turn).toMatchObject({ seq: 1, attempt: 2, state: 'done' });
+    expect(requests).toHaveLength(2);
+  });
+
+  test('before the time that the model asked for spends no attempt and says how long to wait', async () => {
+    const clock = createManualClock();
+    const error = new AppError({ ...quotaError, retryAfterMs: 90_000 });
+    const { model, requests } = scriptedStreamer({ error }, textAnswer('At last.'));
+    const dependencies = chatDependencies({ model, clock });
+    const send = request(randomUUID(), 'Hello');
+    await expect((await sendMessage(dependencies, send)).result).rejects.toBeDefined();
+
+    clock.advance(30_000);
+    for (let i = 0; i < 5; i++)
+      await expect(sendMessage(dependencies, send)).rejects.toMatchObject({
+        reason: 'MODEL_QUOTA',
+        retryable: true,
+        retryAfterMs: 60_000,
+      });
+    clock.advance(60_000);
+
+    expect((await (await sendMessage(dependencies, send)).result).turn.attempt).toBe(2);
     expect(requests).toHaveLength(2);
   });
 
@@ -369,12 +401,15 @@ describe('a turn that ends badly', () => {
   test('and is answered by another instance is in the context of the first one too', async () => {
     const store = createMemoryDocumentStore();
     const cache = createMemoryCache({ maxBytes: 1_000_000 });
+    const clock = createManualClock();
     const { model, requests } = scriptedStreamer({ error: overloaded }, textAnswer('third'));
-    const first = chatDependencies({ store, cache, model });
-    const second = chatDependencies({ store, model: scriptedStreamer(textAnswer('A1')).model });
+    const first = chatDependencies({ store, cache, clock, model });
+    const other = scriptedStreamer(textAnswer('A1')).model;
+    const second = chatDependencies({ store, clock, model: other });
     const id = randomUUID();
     const retried = request(id, 'Q1');
     await expect((await sendMessage(first, retried)).result).rejects.toBeInstanceOf(AppError);
+    clock.advance(1_000);
     await (
       await sendMessage(second, retried)
     ).result;
@@ -385,13 +420,16 @@ describe('a turn that ends badly', () => {
   });
 
   test('three times is told for good, so that no client sends it for ever', async () => {
+    const clock = createManualClock();
     const { model, requests } = scriptedStreamer({ error: overloaded });
-    const dependencies = chatDependencies({ model });
+    const dependencies = chatDependencies({ model, clock });
     const send = request(randomUUID(), 'Hello');
-    for (let i = 0; i < 3; i++)
+    for (let i = 0; i < 3; i++) {
       await expect((await sendMessage(dependencies, send)).result).rejects.toMatchObject({
         retryable: true,
       });
+      clock.advance(1_000);
+    }
 
     const replay = (await sendMessage(dependencies, send)).result;
 

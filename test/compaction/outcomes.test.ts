@@ -10,6 +10,7 @@ import {
   buildDue,
   compactOnce,
   manualNeed,
+  overflowNeed,
   see,
 } from '../support/compacted-conversation.ts';
 
@@ -64,10 +65,44 @@ describe('COMPACTED', () => {
     const [status] = await bench.store.get([statusPath(conversationId)]);
     expect(status?.fields).toMatchObject({
       generation: 1,
+      source: 'counted',
       compaction: { state: 'COMPACTED', jobId: 'request-1', trigger: 'auto' },
     });
     expect(JSON.stringify(status?.fields).length).toBeLessThan(1_000);
   });
+
+  test.each(['reported', 'estimated'] as const)(
+    'while it works the status says that the tokens are %s',
+    async (source) => {
+      const seen: unknown[] = [];
+      const bench = compactionBench();
+      const conversationId = await buildDue(bench, {
+        head: {
+          settings: { thresholdTokens: 1_000 },
+          compactionNeeded: autoNeed(),
+          context: {
+            tokens: 3_000,
+            overheadTokens: 0,
+            calibration: 1,
+            source,
+            generation: 0,
+            seq: 20,
+          },
+        },
+      });
+      const watched = compactionBench({
+        ...bench,
+        atCrashPoint: async (name) => {
+          const [status] = await bench.store.get([statusPath(conversationId)]);
+          if (name === 'claimed') seen.push(status?.fields['source']);
+        },
+      });
+
+      await compactOnce(watched, conversationId);
+
+      expect(seen).toEqual([source]);
+    },
+  );
 
   test('asks twice, as the compressor, with a fixed bound and the prompt ids of the request', async () => {
     const bench = compactionBench();
@@ -76,8 +111,8 @@ describe('COMPACTED', () => {
     await compactOnce(bench, conversationId);
 
     expect(bench.model.calls).toMatchObject([
-      { promptId: 'request-1', role: 'utility_compressor', maxOutputTokens: 8_192 },
-      { promptId: 'request-1-verify', role: 'utility_compressor', maxOutputTokens: 8_192 },
+      { promptId: 'request-1', role: 'utility_compressor', maxOutputTokens: 32_768 },
+      { promptId: 'request-1-verify', role: 'utility_compressor', maxOutputTokens: 32_768 },
     ]);
   });
 
@@ -257,6 +292,45 @@ describe('COMPACTED', () => {
   });
 });
 
+describe('a conversation that its newest turn fills', () => {
+  const filled = {
+    turns: [{ answer: 'word '.repeat(5_000) }],
+    head: { settings: { windowTokens: 12_000 } },
+  };
+
+  test('is opened again by a compaction after an overflow', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      ...filled,
+      head: {
+        ...filled.head,
+        compactionNeeded: overflowNeed(),
+      },
+    });
+    const before = await see(bench.store, conversationId);
+
+    const result = await compactOnce(bench, conversationId);
+
+    const after = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect(after.head.coveredThrough.seq).toBe(1);
+    expect(after.items.map(({ kind }) => kind)).toEqual(['snapshot', 'ack']);
+    expect(after.tokens).toBeLessThan(before.tokens / 2);
+  });
+
+  test('keeps that turn when a person compacts', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      ...filled,
+      head: { ...filled.head, compactionNeeded: manualNeed() },
+    });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
+  });
+});
+
 describe('NOOP', () => {
   test('an empty conversation that a person compacts has nothing to fold', async () => {
     const bench = compactionBench();
@@ -282,6 +356,27 @@ describe('NOOP', () => {
     expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
     expect(bench.model.calls).toHaveLength(0);
     expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+  });
+
+  test('a turn that no summariser window holds is recorded as too large, and opens no breaker', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      turns: [{ answer: 'word '.repeat(8_000) }],
+      head: {
+        settings: { windowTokens: 8_000 },
+        compactionNeeded: overflowNeed(),
+      },
+    });
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE' });
+    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(job).toMatchObject({
+      failures: 0,
+      records: [{ state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE', modelCalls: 0 }],
+    });
   });
 
   test('a hook that vetoes ends the attempt before the model is called', async () => {
@@ -484,6 +579,21 @@ describe('reports', () => {
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'COMPACTED' });
+  });
+
+  test('a defect is logged with its place and without a word of what was said', async () => {
+    const bench = compactionBench({
+      model: createScriptedModel({
+        answers: [new Error('cannot read this:\n    at home I keep the key under the mat')],
+      }),
+    });
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const line = bench.logged.find(({ event }) => event === 'compaction_defect');
+    expect(String(line?.fields['stack'])).toContain('outcomes.test.ts');
+    expect(JSON.stringify(bench.logged)).not.toContain('under the mat');
   });
 
   test('no line of the log holds what was said', async () => {

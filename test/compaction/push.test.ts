@@ -108,7 +108,14 @@ describe('the worker’s HTTP function', () => {
     const response = await fetch(await serve(compactionBench()));
 
     expect(response.status).toBe(405);
-    expect(await response.json()).toMatchObject({ error: { code: 405 } });
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 405,
+        status: 'INVALID_ARGUMENT',
+        details: [{ reason: 'METHOD_NOT_ALLOWED', domain: 'recap', metadata: {} }],
+      },
+    });
   });
 
   test('refuses a caller without the right token, as JSON and without work', async () => {
@@ -124,6 +131,7 @@ describe('the worker’s HTTP function', () => {
     const response = await post(await serve(bench), pushOf(requestFor(conversationId)));
 
     expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
     expect(await response.json()).toMatchObject({
       error: { details: [{ reason: 'PUSH_TOKEN_INVALID' }] },
     });
@@ -154,6 +162,9 @@ describe('the worker’s HTTP function', () => {
 
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('10');
+    expect(await response.json()).toMatchObject({
+      error: { details: [{ reason: 'MODEL_OVERLOADED' }, { retryDelay: '10s' }] },
+    });
   });
 
   test('asks for another delivery when the store is away', async () => {

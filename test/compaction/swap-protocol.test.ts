@@ -33,6 +33,17 @@ const setHead = (
     { op: 'update', path: headPath(conversationId), fields, guard: { exists: true } },
   ]);
 
+/** A person asks for a compaction. */
+const ask = (bench: CompactionBench, conversationId: string, requestId: string) =>
+  bench.store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { 'compactionNeeded.manual': { requestId, since: new Date(0) } },
+      guard: { exists: true },
+    },
+  ]);
+
 describe('duplicate deliveries', () => {
   test.each([
     ['automatic', autoNeed()],
@@ -91,7 +102,7 @@ describe('duplicate deliveries', () => {
     const result = await compactOnce(slowBench, conversationId);
 
     const { head, text } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'done', state: 'SUPERSEDED' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
     expect(head.generation).toBe(1);
     expect(text).not.toContain('too late');
   });
@@ -119,7 +130,7 @@ describe('an old fence', () => {
     const result = await compactOnce(overtaken, conversationId);
 
     const { head, job } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ state: 'SUPERSEDED', reason: 'LEASE_LOST' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
     expect(head).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
     expect(job).toMatchObject({ owner: 'another', fence: 2, records: [] });
     expect(await historiesOf(bench, conversationId)).toHaveLength(0);
@@ -183,6 +194,46 @@ describe('crashes', () => {
   });
 });
 
+/** Applies the first swap, loses its reply, and the reply of the read that follows. */
+function createDeafStore() {
+  let isSwapLost = false;
+  let isCheckLost = false;
+  const away = () => new StoreUnavailableError({ operation: 'swap' });
+  return createMemoryDocumentStore({
+    beforeOperation: async (operation) => {
+      await Promise.resolve();
+      if (!isSwapLost || isCheckLost || operation.name !== 'get') return;
+      isCheckLost = true;
+      throw away();
+    },
+    afterCommit: async (writes) => {
+      await Promise.resolve();
+      if (isSwapLost || !writes.some(({ path }) => path.includes('/histories/'))) return;
+      isSwapLost = true;
+      throw away();
+    },
+  });
+}
+
+describe('three tries', () => {
+  test('are not counted afresh because a person compacts in between', async () => {
+    const bench = compactionBench({
+      model: createScriptedModel({ answers: [new StoreUnavailableError({ operation: 'x' })] }),
+    });
+    const conversationId = await buildDue(bench);
+    for (const requestId of ['m-1', 'm-2', 'm-3']) {
+      await compactOnce(bench, conversationId);
+      bench.clock.advance(31 * 60_000);
+      await ask(bench, conversationId, requestId);
+      await compactOnce(bench, conversationId);
+    }
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(head.compactionNeeded).toEqual({});
+    expect(job?.records.filter(({ requestId }) => requestId === 'request-1')).toHaveLength(3);
+  });
+});
+
 describe('lost replies', () => {
   test('a swap whose reply is lost is COMPACTED, once', async () => {
     let lost = 0;
@@ -205,6 +256,21 @@ describe('lost replies', () => {
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
     expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
     expect(job?.records).toHaveLength(1);
+  });
+
+  test('a swap of which neither reply nor check arrives is settled by the next delivery', async () => {
+    const bench = compactionBench({ store: createDeafStore() });
+    const conversationId = await buildDue(bench);
+
+    const first = await compactOnce(bench, conversationId);
+    const second = await compactOnce(bench, conversationId);
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(first.kind).toBe('retry');
+    expect(second).toEqual({ kind: 'done', reason: 'SETTLED' });
+    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(job?.records).toMatchObject([{ state: 'COMPACTED' }]);
+    expect(bench.model.calls).toHaveLength(2);
   });
 
   test('a claim whose reply is lost is still this worker’s', async () => {
@@ -351,7 +417,7 @@ describe('a conversation that goes on', () => {
       compactionJobPath(conversationId),
       historyPath(conversationId, 1),
     ]);
-    expect(result).toMatchObject({ kind: 'done', state: 'SUPERSEDED' });
+    expect(result).toMatchObject({ kind: 'done', state: 'SUPERSEDED', reason: 'NOT_LIVE' });
     expect(documents).toEqual([undefined, undefined, undefined]);
   });
 
@@ -466,7 +532,7 @@ describe('being stopped', () => {
     const result = await compactOnce(slow, conversationId);
 
     const { job } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'done', state: 'SUPERSEDED', reason: 'LEASE_LOST' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
     expect(job).toMatchObject({ owner: 'another', records: [] });
   });
 

@@ -1,3 +1,4 @@
+import { scannedConstants } from './scanned-constants.ts';
 import type { ConstantTable } from '../../shared/compaction/constant.ts';
 import {
   policyConstants,
@@ -28,10 +29,25 @@ function chapter([title, table]: readonly [string, ConstantTable]): string {
   ].join('\n');
 }
 
+function scannedChapter(): string {
+  const rows = scannedConstants().map(
+    ({ name, value, unit, why, file }) =>
+      `| \`${name}\` | ${value} | ${unit} | ${why} | code: \`${file}\` |`,
+  );
+  return [
+    '## What single modules set for themselves',
+    '',
+    '| Name | Value | Unit | Why | Changed by |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+}
+
 /** The text of `docs/reference/constants.md`: every number that the code uses, from the code itself. */
 export function constantsDocument(): string {
   const introduction =
-    'Every number that compaction uses, with its unit, its origin and what changes it. ' +
-    'This page is written by `npm run constants` from the records that the code reads.';
-  return `# Constants\n\n${[introduction, ...chapters.map(chapter)].join('\n\n')}\n`;
+    'Every number that the functions use and no deployment sets, with its unit, its origin and what changes it ' +
+    '(what a deployment sets is in [configuration](configuration.md)). ' +
+    'This page is written by `npm run constants` from the code.';
+  return `# Constants\n\n${[introduction, ...chapters.map(chapter), scannedChapter()].join('\n\n')}\n`;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { constantsDocument } from './constants-document.ts';
+import { scannedConstants } from './scanned-constants.ts';
 
 test('docs/reference/constants.md says what the code uses (npm run constants writes it)', () => {
   const written = readFileSync(
@@ -9,4 +10,10 @@ test('docs/reference/constants.md says what the code uses (npm run constants wri
   );
 
   expect(written).toBe(constantsDocument());
+});
+
+test('every number that a module sets for itself says why', () => {
+  const silent = scannedConstants().filter(({ why }) => why === '');
+
+  expect(silent.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
 });

@@ -25,6 +25,10 @@ export const autoNeed = (requestId = 'request-1'): CompactionNeeded => ({
   auto: { requestId, since: SINCE, trigger: 'auto' },
 });
 
+export const overflowNeed = (requestId = 'request-o'): CompactionNeeded => ({
+  auto: { requestId, since: SINCE, trigger: 'overflow' },
+});
+
 export const manualNeed = (requestId = 'request-m', focus?: string): CompactionNeeded => ({
   manual: { requestId, since: SINCE, ...(focus !== undefined && { focus }) },
 });

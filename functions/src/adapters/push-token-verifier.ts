@@ -12,6 +12,7 @@ export interface PushTokenSettings {
   allowUnsignedPush: boolean;
 }
 
+/** Clocks of Google and of the instance may differ this much. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 const claimsSchema = z.looseObject({ email: z.string(), email_verified: z.literal(true) });

@@ -17,6 +17,7 @@ export interface ChatBindings {
 
 type ChatContext = Context<{ Bindings: ChatBindings }>;
 
+/** Enough to tell users apart in logs, too little to look one up. */
 const UID_HASH_CHARACTERS = 16;
 
 /** Answers belong to one user: no cache keeps them, and nothing is guessed from their bytes. */
@@ -152,7 +153,10 @@ const refused = (error: AppError): Served => ({ response: toErrorResponse(error)
  * all as AIP-193 JSON.
  */
 export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings: ChatBindings }> {
-  const app = new Hono<{ Bindings: ChatBindings }>();
+  // Some clients encode every path segment, and with it the colon before a verb.
+  const app = new Hono<{ Bindings: ChatBindings }>({
+    getPath: ({ url }) => new URL(url).pathname.replaceAll(/%3A/gi, ':'),
+  });
   const methodsByPath = new Map<string, string[]>();
   for (const route of chatRoutes)
     for (const path of [route.path, ...(route.aliases ?? [])]) {

@@ -19,6 +19,12 @@ import type { Answer } from './stream-answer.ts';
 const FINISH_TRIES = 5;
 const FINISH_RETRY_MS = 100;
 
+/** A phone that comes back at once would spend all attempts before anything has changed. */
+const RETRY_AFTER_MS = 1_000;
+
+const retryAfterMs = (error: AppError) =>
+  error.retryable ? (error.retryAfterMs ?? RETRY_AFTER_MS) : undefined;
+
 /** What the turn becomes: pure but for the time and the id that are handed in. */
 export function endTurn(
   dependencies: Pick<ChatDependencies, 'config'>,
@@ -71,6 +77,7 @@ export function endTurn(
         reason: answer.error.reason,
         message: answer.error.publicMessage,
         retryable: answer.error.retryable,
+        retryAfterMs: retryAfterMs(answer.error),
       },
     }),
     now,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { outcomeMessage } from '../../../shared/compaction/outcome.ts';
+import { outcomeMessage } from '../../../shared/compaction/outcome-message.ts';
 import { decodeHistory, type History } from '../../../shared/conversation/history.ts';
 import type { CompactionRecord } from '../../../shared/conversation/job.ts';
 import { historyPath } from '../../../shared/conversation/paths.ts';

@@ -1,21 +1,12 @@
 import { AppError } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/ports.ts';
-
-const STACK_FRAMES = 8;
+import { stackFrames } from '../stack-frames.ts';
 
 /** Where an unexpected error came from. Its message stays out: it may quote what the user sent. */
 function defectFields(error: unknown): { error: string; stack?: string } {
   if (!(error instanceof Error)) return { error: typeof error };
-  const { stack = '', message, name } = error;
-  // A message of several lines may look like frames, so what stands before its end is cut off.
-  const messageAt = stack.indexOf(message);
-  if (messageAt < 0) return { error: name };
-  const frames = stack
-    .slice(messageAt + message.length)
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, STACK_FRAMES);
-  return { error: name, stack: frames.map((line) => line.trim()).join(' | ') };
+  const stack = stackFrames(error);
+  return { error: error.name, ...(stack !== '' && { stack }) };
 }
 
 /** Names of what lies behind an error, outermost first. */

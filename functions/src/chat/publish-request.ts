@@ -1,3 +1,4 @@
+import { compactionRequestWriteSchema } from '../../../shared/compaction/event.ts';
 import type { CompactionNeeded } from '../../../shared/conversation/head.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 
@@ -12,7 +13,7 @@ export async function publishRequest(
   try {
     await dependencies.publisher.publish({
       topic: 'compaction',
-      data: { schemaVersion: 1, ...request },
+      data: compactionRequestWriteSchema.parse({ schemaVersion: 1, ...request }),
     });
   } catch (error) {
     dependencies.logger.log('WARNING', 'compaction_publish_failed', {

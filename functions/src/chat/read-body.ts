@@ -31,21 +31,37 @@ const notUtf8 = (cause: unknown) =>
     cause,
   });
 
+/** The client left, or its connection broke, before the body was complete: nobody reads the answer. */
+const uploadBroken = (cause: unknown) =>
+  new AppError({
+    status: 'CANCELLED',
+    reason: 'BODY_INCOMPLETE',
+    message: 'a body broke off while it was read',
+    publicMessage: 'The body broke off. Send the request again.',
+    retryable: true,
+    cause,
+  });
+
 /** Reads at most `maxBytes` and one chunk more; what is larger is left on the wire. */
 async function readBytes(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of stream) {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : uploadBroken(error);
   }
   return Buffer.concat(chunks);
 }
 
 /**
  * The JSON of a request. A body that says it is too large is not read at all, one that turns out to be
- * is not read on. Throws BODY_TOO_LARGE (413), ENCODING_UNSUPPORTED (415), BAD_JSON (400).
+ * is not read on. Throws BODY_TOO_LARGE (413), ENCODING_UNSUPPORTED (415), BAD_JSON (400),
+ * BODY_INCOMPLETE (499).
  */
 export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
   const encoding = request.headers.get('content-encoding') ?? 'identity';

@@ -12,7 +12,7 @@ import type { SendHandle, SendRequest } from './send-request.ts';
 import { replayChunks } from './turn-frames.ts';
 import { viewContext } from './view-context.ts';
 
-const turnErrorOf = (turn: Turn): AppError | undefined =>
+export const turnErrorOf = (turn: Pick<Turn, 'seq' | 'error'>): AppError | undefined =>
   turn.error &&
   new AppError({
     status: turn.error.status,
@@ -20,6 +20,7 @@ const turnErrorOf = (turn: Turn): AppError | undefined =>
     message: `turn ${turn.seq} is stored as failed: ${turn.error.reason}`,
     publicMessage: turn.error.message,
     retryable: turn.error.retryable,
+    retryAfterMs: turn.error.retryAfterMs,
   });
 
 /** A failed turn rejects; readers of the stream see its error frames instead. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AppError } from '../../../shared/errors.ts';
 import type { Caller } from '../../../shared/ports.ts';
 import { parseRequest } from '../../../shared/wire/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
@@ -93,8 +94,16 @@ function readParams<Params>(
 ): Params {
   if (badParams === 'badArgument') return parseRequest(params, raw);
   const parsed = params.safeParse(raw);
-  if (!parsed.success) throw notFoundError('of a malformed id');
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const field = String(parsed.error.issues[0]?.path[0]);
+  if (field === 'conversationId') throw notFoundError('of a malformed id');
+  throw new AppError({
+    status: 'NOT_FOUND',
+    reason: 'NOT_FOUND',
+    message: `a malformed ${field} was asked for`,
+    publicMessage: `There is nothing under this ${field}. Check it.`,
+    metadata: { field },
+  });
 }
 
 /**

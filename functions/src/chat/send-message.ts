@@ -9,7 +9,7 @@ import { createFrameLog, liveTurnKey, type LiveTurn } from './live-turn.ts';
 import { produceTurn } from './produce-turn.ts';
 import { readStart, type StartState } from './read-start.ts';
 import { notFoundError } from './not-found.ts';
-import { orFailure, replayHandle, settled } from './replay-turn.ts';
+import { orFailure, replayHandle, settled, turnErrorOf } from './replay-turn.ts';
 import { busyError, contentionError, keyReusedError } from './send-errors.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 import { userContent } from './send-request.ts';
@@ -55,6 +55,15 @@ function startProduction(
   return liveHandle(request, live, { seq, generation: begun.head.generation });
 }
 
+/** The stored failure again, with what is left of the time to wait. */
+function notYetError(
+  { known }: StartState,
+  { seq, retryAfterMs }: { seq: number; retryAfterMs: number },
+) {
+  const error = known?.value.error && { ...known.value.error, retryAfterMs };
+  return turnErrorOf({ seq, error }) ?? new Error(`turn ${seq} has no error to repeat`);
+}
+
 async function giveUp(dependencies: ChatDependencies, request: SendRequest, state: StartState) {
   if (!state.known) return;
   const { updateTime, value } = state.known;
@@ -78,6 +87,8 @@ async function carryOut(
       throw keyReusedError(conversationId, request.message.id);
     case 'busy':
       throw busyError(conversationId, decision);
+    case 'retryLater':
+      throw notYetError(state, decision);
     case 'replay':
       return replayHandle(dependencies, request, { state, seq: decision.seq });
     case 'attach': {

@@ -18,6 +18,7 @@ import {
   refuseUnwritable,
 } from './writable-fields.ts';
 
+/** 96 bits of a hash: two states of a conversation never share an ETag. */
 const ETAG_CHARACTERS = 24;
 
 /** What decides how much of the window is left for the conversation. */

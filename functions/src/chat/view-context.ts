@@ -1,4 +1,4 @@
-import { outcomeMessage } from '../../../shared/compaction/outcome.ts';
+import { outcomeMessage } from '../../../shared/compaction/outcome-message.ts';
 import type { ContextMeter, Head } from '../../../shared/conversation/head.ts';
 import type { CompactionJob } from '../../../shared/conversation/job.ts';
 import { contextObject, type ContextObject } from '../../../shared/wire/context-object.ts';

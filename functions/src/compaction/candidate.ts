@@ -1,6 +1,8 @@
 import type { PlannedMask } from '../../../shared/compaction/tail-masks.ts';
 import type { CoveredThrough } from '../../../shared/conversation/head.ts';
 import type { StoredSections } from '../../../shared/conversation/history.ts';
+import type { ContextObject } from '../../../shared/wire/context-object.ts';
+import type { Outcome } from './outcome.ts';
 
 /** The next generation as it would be: everything decided, nothing written but its blobs. */
 export interface Candidate {
@@ -17,9 +19,15 @@ export interface Candidate {
   masks: PlannedMask[];
   beforeTokens: number;
   afterTokens: number;
+  /** Who counted both. */
+  tokensSource: ContextObject['source'];
   /** '' when no model was asked. */
   model: string;
   promptVersion: string;
   sourceHash: string;
   report: Record<string, unknown>;
 }
+
+/** What checking and measuring a summary leads to. */
+export type Verified =
+  { kind: 'candidate'; candidate: Candidate } | { kind: 'outcome'; outcome: Outcome };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { snapshotConstants } from '../../../shared/compaction/constants.ts';
 import { identifiersIn } from '../../../shared/compaction/facts.ts';
 import { countingOf, type FoldPlan } from '../../../shared/compaction/plan.ts';
 import type { SnapshotSections } from '../../../shared/compaction/snapshot-sections.ts';
@@ -6,9 +7,6 @@ import { verifySnapshot, type Verification } from '../../../shared/compaction/ve
 import { contentText } from '../../../shared/conversation/content.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { ClaimedRun } from './run.ts';
-
-/** How many identifiers of the user a generation hands on to the next for checking; the newest stay. */
-const STATED_KEPT = 300;
 
 const statedSchema = z.array(z.object({ seq: z.number(), text: z.string() }));
 type Stated = z.infer<typeof statedSchema>;
@@ -19,15 +17,30 @@ function statedEarlier(history: History | undefined): Stated {
   return stated.success ? stated.data : [];
 }
 
-const statedIn = (plan: FoldPlan): Stated =>
+const statedIn = (plan: Pick<FoldPlan, 'folded'>): Stated =>
   plan.folded.map(({ seq, user }) => ({ seq, text: contentText(user) }));
 
-/** What the next generation has to keep checking. */
-export function statedAfter(history: History | undefined, plan: FoldPlan): Stated {
+/** As many of a list as a report has room for: from the last one back, without what is too long. */
+export function withinReport<T>(list: readonly T[]): T[] {
+  let room: number = snapshotConstants.identifierListCharacters.value;
+  const kept: T[] = [];
+  for (const entry of list.toReversed()) {
+    const characters = JSON.stringify(entry).length + 1;
+    if (characters > room) continue;
+    room -= characters;
+    kept.push(entry);
+  }
+  return kept.toReversed();
+}
+
+/** What the next generation has to keep checking: the newest, as far as the report has room. */
+export function statedAfter(history: History | undefined, plan: Pick<FoldPlan, 'folded'>): Stated {
+  const { statedIdentifierCharacters, statedIdentifierLimit } = snapshotConstants;
   const own = statedIn(plan).flatMap(({ seq, text }) =>
     identifiersIn(text).map((identifier) => ({ seq, text: identifier })),
   );
-  return [...statedEarlier(history), ...own].slice(-STATED_KEPT);
+  const short = own.filter(({ text }) => text.length <= statedIdentifierCharacters.value);
+  return withinReport([...statedEarlier(history), ...short].slice(-statedIdentifierLimit.value));
 }
 
 /** The only fault is identifiers that did not fit: a better summary can cure it, or a bare list. */

@@ -73,6 +73,9 @@ async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
     requestId: need.requestId,
     step: 'plan',
     attempts: run.attempt,
+    ...(need.kind === 'auto' && {
+      autoAttempts: { requestId: need.requestId, count: run.attempt },
+    }),
   };
   const claim: Write = job
     ? { op: 'update', path, fields: lease, guard: { updateTime: job.updateTime } }

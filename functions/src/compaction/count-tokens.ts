@@ -1,4 +1,5 @@
 import { countingOf } from '../../../shared/compaction/plan.ts';
+import { isSoundCount } from '../../../shared/compaction/swap-decision.ts';
 import { estimatePromptTokens } from '../../../shared/compaction/token-estimate.ts';
 import type { Prompt } from '../../../shared/ports.ts';
 import type { ClaimedRun } from './run.ts';
@@ -14,8 +15,6 @@ export interface TokenCounts {
   source: 'counted' | 'estimated';
 }
 
-const isSound = (tokens: number) => Number.isFinite(tokens) && tokens > 0;
-
 async function countBoth(
   run: ClaimedRun,
   prompts: { before: Prompt; after: Prompt },
@@ -30,7 +29,7 @@ async function countBoth(
           model.countTokens(prompts.after, signal),
         ]),
     );
-    return isSound(beforeTokens) && isSound(afterTokens)
+    return isSoundCount(beforeTokens) && isSoundCount(afterTokens)
       ? { beforeTokens, afterTokens, source: 'counted' }
       : undefined;
   } catch (error) {
@@ -58,7 +57,7 @@ export async function countTokens(
       head.value.context.calibration *
         estimatePromptTokens(prompt, countingOf(policy, head.value.model)),
     );
-    return isSound(tokens) ? tokens : null;
+    return isSoundCount(tokens) ? tokens : null;
   };
   return {
     beforeTokens: estimate(prompts.before),

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../../shared/errors.ts';
+import { errorReply } from '../../../shared/wire/error-body.ts';
+import { stackFrames } from '../stack-frames.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { decodePush, type DecodedPush } from './decode-push.ts';
 import { StoppedError } from './outcome.ts';
@@ -10,49 +12,55 @@ export type PushRequest = IncomingMessage & { rawBody?: Uint8Array };
 
 type CompactionHandler = (request: PushRequest, response: ServerResponse) => Promise<void>;
 
-interface Answer {
-  httpStatus: number;
-  retryAfterMs?: number;
-  error?: { status: string; message: string; reason: string };
-}
+type Answer = { kind: 'acknowledged' } | { kind: 'refused'; error: unknown };
 
-/** Pub/Sub counts it as an acknowledgement; 202 would not be one for the emulator. */
-const ACKNOWLEDGED: Answer = { httpStatus: 204 };
-
-const refused = (httpStatus: number, error: NonNullable<Answer['error']>): Answer => ({
-  httpStatus,
-  error,
-});
+const ACKNOWLEDGED: Answer = { kind: 'acknowledged' };
 
 /** Pub/Sub delivers again after anything but an acknowledgement. */
 const again = (reason: string, retryAfterMs: number): Answer => ({
-  httpStatus: 503,
-  retryAfterMs,
-  error: { status: 'UNAVAILABLE', reason, message: 'Not done yet; deliver the event again.' },
+  kind: 'refused',
+  error: new AppError({
+    status: 'UNAVAILABLE',
+    reason,
+    message: `the compaction is to be delivered again: ${reason}`,
+    publicMessage: 'Not done yet; deliver the event again.',
+    retryable: true,
+    retryAfterMs: Math.max(1, retryAfterMs),
+  }),
 });
 
+const notAPush = () =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'METHOD_NOT_ALLOWED',
+    message: 'a request that is no POST',
+    publicMessage: 'Only Pub/Sub pushes (POST) are taken here.',
+    metadata: { allow: 'POST' },
+    httpStatus: 405,
+  });
+
 function send(response: ServerResponse, answer: Answer): void {
-  response.statusCode = answer.httpStatus;
-  if (answer.retryAfterMs !== undefined)
-    response.setHeader('retry-after', String(Math.max(1, Math.ceil(answer.retryAfterMs / 1_000))));
-  if (answer.error === undefined) {
-    response.end();
+  if (answer.kind === 'acknowledged') {
+    // Pub/Sub counts it as an acknowledgement; 202 would not be one for the emulator.
+    response.writeHead(204).end();
     return;
   }
-  const { status, message, reason } = answer.error;
-  const type = 'type.googleapis.com/google.rpc.ErrorInfo';
-  const details = [{ '@type': type, reason, domain: 'recap' }];
-  response.setHeader('content-type', 'application/json; charset=utf-8');
-  response.end(JSON.stringify({ error: { code: answer.httpStatus, status, message, details } }));
+  const { httpStatus, headers, body } = errorReply(answer.error);
+  response
+    .writeHead(httpStatus, { ...headers, 'content-type': 'application/json; charset=utf-8' })
+    .end(JSON.stringify(body));
 }
 
 /** The answer to a failure outside of any run; the only place of the worker that translates errors. */
 function answerOf(dependencies: CompactionDependencies, error: unknown): Answer {
   if (!(error instanceof AppError)) {
-    const name = error instanceof Error ? error.name : typeof error;
-    dependencies.logger.log('ERROR', 'compaction_push_failed', { error: name });
+    const fields =
+      error instanceof Error
+        ? { error: error.name, stack: stackFrames(error) }
+        : { error: typeof error };
+    dependencies.logger.log('ERROR', 'compaction_push_failed', fields);
     // A defect: a few more deliveries, then the dead-letter topic keeps it and alerts.
-    return refused(500, { status: 'INTERNAL', reason: 'INTERNAL', message: 'Internal error.' });
+    return { kind: 'refused', error };
   }
   const { reason, retryable, retryAfterMs } = error;
   dependencies.logger.log(retryable ? 'WARNING' : 'ERROR', 'compaction_push_failed', { reason });
@@ -82,19 +90,13 @@ async function answerPush(
   request: PushRequest,
   signal: AbortSignal,
 ): Promise<Answer> {
-  if (request.method !== 'POST')
-    return refused(405, {
-      status: 'INVALID_ARGUMENT',
-      reason: 'METHOD_NOT_ALLOWED',
-      message: 'Only Pub/Sub pushes (POST) are taken here.',
-    });
+  if (request.method !== 'POST') return { kind: 'refused', error: notAPush() };
   try {
     await dependencies.pushTokens.verify(request.headers.authorization);
   } catch (error) {
     // Keys that cannot be fetched are an outage and no verdict on the caller.
     if (!(error instanceof AppError) || error.status !== 'UNAUTHENTICATED') throw error;
-    const { status, reason, publicMessage } = error;
-    return refused(error.httpStatus ?? 401, { status, reason, message: publicMessage });
+    return { kind: 'refused', error };
   }
   const push = decodePush(request.rawBody ?? new Uint8Array());
   if (push.kind === 'compact') return compact(dependencies, push, signal);

@@ -47,7 +47,9 @@ function createLease(dependencies: LeaseDependencies, taken: TakenLease) {
   async function readAgain(): Promise<void> {
     const [document] = await store.get([path]);
     const job = document && decodeJob(document);
-    if (!job || job.value.owner !== owner || job.value.fence !== fence)
+    // Only erasing takes the job document away.
+    if (!job) throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
+    if (job.value.owner !== owner || job.value.fence !== fence)
       throw new StoppedError({ state: 'SUPERSEDED', reason: 'LEASE_LOST' });
     updateTime = job.updateTime;
   }

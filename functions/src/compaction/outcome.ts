@@ -1,4 +1,5 @@
 import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
+import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { AppError } from '../../../shared/errors.ts';
 
 /** What one attempt did. Figures that nobody determined are the ones from before. */
@@ -7,6 +8,8 @@ export interface Outcome {
   reason?: string | undefined;
   beforeTokens: number;
   afterTokens: number;
+  /** Who counted both; absent = whoever counted the context as it was read. */
+  tokensSource?: ContextObject['source'];
   turnsFolded: number;
   /** The generation that it made. */
   generation?: number;

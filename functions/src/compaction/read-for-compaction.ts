@@ -67,9 +67,9 @@ export async function readContext(
   for (let tries = 1; tries <= READ_TRIES; tries++) {
     const parts = await readParts(dependencies, conversationId, head.value);
     if (parts) {
-      const { tokens } = contextTokens({ head: head.value, ...parts });
+      const { tokens, source: tokensSource } = contextTokens({ head: head.value, ...parts });
       const policy = policyOf(dependencies.config, head.value);
-      return { conversationId, head, job, policy, ...parts, tokens };
+      return { conversationId, head, job, policy, ...parts, tokens, tokensSource };
     }
     const again = await readHeadAndJob(dependencies, conversationId);
     head = again.head ?? head;

@@ -1,5 +1,7 @@
 import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
 import { planCompaction, type FoldPlan, type Plan } from '../../../shared/compaction/plan.ts';
+import { stackFrames } from '../stack-frames.ts';
+import type { Verified } from './candidate.ts';
 import { claimCompaction, type Claim } from './claim.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { keepLease } from './job-lease.ts';
@@ -11,7 +13,7 @@ import { clearNeed, settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 import { summarise } from './summarise.ts';
 import { swap } from './swap.ts';
-import { verifySummary, type Verified } from './verify.ts';
+import { verifySummary } from './verify-summary.ts';
 import { verifyTruncation } from './verify-truncation.ts';
 
 export type CompactionResult =
@@ -39,7 +41,7 @@ async function step<T>(
         conversationId: run.reading.conversationId,
         step: name,
         error: error instanceof Error ? error.name : typeof error,
-        stack: error instanceof Error ? framesOf(error) : undefined,
+        stack: error instanceof Error ? stackFrames(error) : undefined,
       });
     result = { kind: 'outcome', outcome };
   }
@@ -47,27 +49,24 @@ async function step<T>(
   return result;
 }
 
-/** Where it happened, without the message: that may quote what a user wrote. */
-const framesOf = ({ stack }: Error) =>
-  stack
-    ?.split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, 6)
-    .join('\n');
+/** The outcome of a plan that does nothing. */
+const plannedOutcome = (tokens: number, { reason }: Extract<Plan, { kind: 'noop' }>): Outcome =>
+  // There is something to fold and no way to do it: who waits for room must learn why.
+  unchanged(tokens, { state: reason === 'TURN_TOO_LARGE' ? 'FAILED_ERROR' : 'NOOP', reason });
 
 async function planStep(run: ClaimedRun): Promise<Step<Exclude<Plan, { kind: 'noop' }>>> {
   const { reading, dependencies } = run;
   const plan = planCompaction({
     context: contextOf(reading),
     policy: reading.policy,
+    trigger: run.need.trigger,
     calibration: reading.head.value.context.calibration,
     summariserWindowTokens: summariserOfRun(run).windowTokens,
     isModelAllowed: run.isModelAllowed,
     blobName: dependencies.sha256,
   });
   if (plan.kind === 'noop') {
-    const outcome = unchanged(reading.tokens, { state: 'NOOP', reason: plan.reason });
-    return { kind: 'outcome', outcome };
+    return { kind: 'outcome', outcome: plannedOutcome(reading.tokens, plan) };
   }
   const veto = await runPreCompactHooks(run, plan);
   return veto ? { kind: 'outcome', outcome: veto } : { kind: 'next', value: plan };

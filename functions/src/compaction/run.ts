@@ -5,6 +5,7 @@ import type { Head, Versioned } from '../../../shared/conversation/head.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../shared/conversation/job.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
+import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { summariserOf } from '../conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import type { JobLease } from './job-lease.ts';
@@ -18,8 +19,9 @@ export interface Reading {
   history: History | undefined;
   /** Terminal turns of the tail in order, without a gap. */
   turns: Turn[];
-  /** Tokens of the context now. */
+  /** Tokens of the context now, and who counted them. */
   tokens: number;
+  tokensSource: ContextObject['source'];
 }
 
 /** What the model calls of one attempt cost; rises as they are made. */

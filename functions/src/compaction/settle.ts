@@ -11,7 +11,10 @@ import { StoppedError, type Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 
-/** Chat changes the head often; a worker that loses this often in a row leaves the need to the sweep. */
+/**
+ * Chat changes the head often; a worker that loses this often in a row leaves the need, and the next
+ * message publishes it again.
+ */
 const CLEAR_TRIES = 20;
 const RECORD_TRIES = 5;
 
@@ -19,14 +22,16 @@ export type Settlement =
   | { kind: 'settled' }
   /** The event is to be delivered again. */
   | { kind: 'retry'; retryAfterMs: number }
-  /** Another worker holds the job, or the conversation is gone: nothing was written. */
+  /** The conversation is gone: nothing was written, and nothing is left to do. */
   | { kind: 'left' };
 
+/** Writers of one job document meet for milliseconds; a second later the way is free. */
 const CONTENDED_RETRY_MS = 1_000;
 
 /**
  * Takes the need that was served off the head, under the head's update time. One that chat has replaced
- * meanwhile stays. A crash before or in here is left to the sweep, which finds the record and comes back.
+ * meanwhile stays. After a crash before or in here the next
+ * delivery, or the next message, finds the record and comes back.
  */
 export async function clearNeed(
   dependencies: Pick<CompactionDependencies, 'store' | 'logger'>,
@@ -88,16 +93,23 @@ async function record(store: DocumentStore, recording: Recording): Promise<void>
 
 const isSwapped = ({ state }: Outcome) => state === 'COMPACTED' || state === 'CONTENT_TRUNCATED';
 
-/** Outcomes of a run whose conversation or lease is another's by now. */
-const isLeft = ({ state, reason }: Outcome) =>
-  state === 'SUPERSEDED' && (reason === 'LEASE_LOST' || reason === 'NOT_LIVE');
+/**
+ * What is left to do by a run that may not write any more. A lost lease may be one's own swap of which
+ * no reply came: the next delivery finds out and settles it.
+ */
+function leftBy(reason: string | undefined): Settlement | undefined {
+  if (reason === 'NOT_LIVE') return { kind: 'left' };
+  if (reason === 'LEASE_LOST') return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
+  return undefined;
+}
 
 /**
  * Settles an outcome: its record, back-off and breaker in the job (a swap has written them), then the
  * need in the head. The lease's renewals must have stopped.
  */
 export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Promise<Settlement> {
-  if (isLeft(outcome)) return { kind: 'left' };
+  const left = outcome.state === 'SUPERSEDED' ? leftBy(outcome.reason) : undefined;
+  if (left) return left;
   const { store, clock } = run.dependencies;
   const decision = decideSettle({ ...outcome, kind: run.need.kind, attempts: run.attempt });
   const retryAt =
@@ -106,7 +118,8 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     try {
       await record(store, { run, lease, outcome, retryAt });
     } catch (error) {
-      if (error instanceof StoppedError) return { kind: 'left' };
+      const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;
+      if (leaving) return leaving;
       if (error instanceof GuardLostError)
         return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
       throw error;

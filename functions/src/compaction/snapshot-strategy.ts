@@ -11,7 +11,10 @@ export interface SnapshotRequest {
   contents: readonly Content[];
   hasPreviousSnapshot: boolean;
   focus?: string | undefined;
+  /** Size of the snapshot that is asked for. */
   maximumTokens: number;
+  /** Bound of one answer: thoughts, scratchpad and snapshot. */
+  maxOutputTokens: number;
   /** Names the calls in logs. */
   promptId: string;
   /** Every call is entered here, failed ones too. */

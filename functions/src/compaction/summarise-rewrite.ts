@@ -1,4 +1,3 @@
-import { SUMMARY_OUTPUT_TOKENS } from '../../../shared/compaction/plan.ts';
 import {
   compressionInstruction,
   compressionRequest,
@@ -47,7 +46,7 @@ async function ask(
       model: request.model,
       systemInstruction: compressionInstruction({ maximumTokens: request.maximumTokens }),
       contents: [...request.contents, ...following],
-      maxOutputTokens: SUMMARY_OUTPUT_TOKENS,
+      maxOutputTokens: request.maxOutputTokens,
       role: 'utility_compressor',
       promptId,
     },

@@ -1,4 +1,5 @@
 import type { FoldPlan } from '../../../shared/compaction/plan.ts';
+import { summaryOutputTokens } from '../../../shared/compaction/summariser-input.ts';
 import type { Summary } from './check-and-repair.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import type { SnapshotRequest } from './snapshot-strategy.ts';
@@ -12,12 +13,14 @@ function promptIdOf({ need }: Run): string {
 
 /** Asks the strategy for a snapshot of what the plan folds. Throws what the model throws. */
 export async function summarise(run: ClaimedRun, plan: FoldPlan): Promise<Summary> {
+  const { model, windowTokens } = summariserOfRun(run);
   const request: SnapshotRequest = {
-    model: summariserOfRun(run).model,
+    model,
     contents: plan.contents,
     hasPreviousSnapshot: plan.hasPreviousSnapshot,
     focus: run.need.focus,
     maximumTokens: run.reading.policy.snapshotBudgetTokens,
+    maxOutputTokens: summaryOutputTokens(windowTokens),
     promptId: promptIdOf(run),
     bill: run.bill,
   };

@@ -19,7 +19,8 @@ const SWAP_TRIES = 5;
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
   const { reading, need, bill } = run;
-  const { masks, ...described } = candidate;
+  // Who counted stands in the report.
+  const { masks, tokensSource: _, ...described } = candidate;
   return {
     ...described,
     schemaVersion: 1,
@@ -43,6 +44,7 @@ const outcomeOf = (candidate: Candidate, generation: number): Outcome => ({
   state: candidate.state,
   beforeTokens: candidate.beforeTokens,
   afterTokens: candidate.afterTokens,
+  tokensSource: candidate.tokensSource,
   turnsFolded: candidate.turnsFolded,
   generation,
   coveredThrough: candidate.coveredThrough,

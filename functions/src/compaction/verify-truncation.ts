@@ -1,10 +1,9 @@
 import { estimateContextTokens, type Plan } from '../../../shared/compaction/plan.ts';
 import { storedMasks } from '../../../shared/compaction/tail-masks.ts';
-import type { Candidate } from './candidate.ts';
+import type { Candidate, Verified } from './candidate.ts';
 import { unchanged } from './outcome.ts';
 import { contextOf, type ClaimedRun } from './run.ts';
 import { saveBlobs } from './save-blobs.ts';
-import type { Verified } from './verify.ts';
 
 /** The generation that only shortens tool outputs: no model, the same snapshot, the same turns. */
 export async function verifyTruncation(
@@ -24,7 +23,11 @@ export async function verifyTruncation(
   if (afterTokens >= plan.beforeTokens)
     return {
       kind: 'outcome',
-      outcome: unchanged(plan.beforeTokens, { state: 'NOOP', reason: 'BREAKER_OPEN' }),
+      outcome: unchanged(plan.beforeTokens, {
+        state: 'NOOP',
+        reason: 'BREAKER_OPEN',
+        tokensSource: 'estimated',
+      }),
     };
   const candidate: Candidate = {
     state: 'CONTENT_TRUNCATED',
@@ -38,6 +41,7 @@ export async function verifyTruncation(
     masks,
     beforeTokens: plan.beforeTokens,
     afterTokens,
+    tokensSource: 'estimated',
     model: '',
     promptVersion: '',
     sourceHash: history?.sourceHash ?? '',

@@ -5,7 +5,7 @@ import {
   isBreakerClosed,
   type Breaker,
 } from '../../../shared/compaction/breaker.ts';
-import type { OutcomeState } from '../../../shared/compaction/outcome.ts';
+import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
 
 const now = new Date('2026-03-01T10:00:00Z');
 const inHalfAnHour = new Date('2026-03-01T10:30:00Z');

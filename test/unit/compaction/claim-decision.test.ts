@@ -76,6 +76,28 @@ describe('what a delivery leads to', () => {
       { kind: 'claim', attempt: 1 },
     ],
     [
+      'two attempts at this need before a manual one',
+      {
+        job: {
+          ...idleJob,
+          requestId: 'm-0',
+          attempts: 1,
+          autoAttempts: { requestId: 'a-1', count: 2 },
+        },
+      },
+      { kind: 'claim', attempt: 3 },
+    ],
+    [
+      'three attempts at this need before a manual one',
+      { job: { ...idleJob, requestId: 'm-0', autoAttempts: { requestId: 'a-1', count: 3 } } },
+      { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },
+    ],
+    [
+      'three attempts at an earlier automatic need',
+      { job: { ...idleJob, autoAttempts: { requestId: 'a-0', count: 3 } } },
+      { kind: 'claim', attempt: 1 },
+    ],
+    [
       'three attempts at this need',
       { job: { ...idleJob, attempts: 3 } },
       { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { planCompaction, type PlanSource } from '../../../shared/compaction/plan.ts';
+import { summaryOutputTokens } from '../../../shared/compaction/summariser-input.ts';
+import { estimatePromptTokens } from '../../../shared/compaction/token-estimate.ts';
 import { resolvePolicy } from '../../../shared/compaction/policy.ts';
 import type { Content } from '../../../shared/conversation/content.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
@@ -100,6 +102,71 @@ describe('what a compaction folds', () => {
 
     expect(plan.hasPreviousSnapshot).toBe(true);
     expect(JSON.stringify(plan.contents[0])).toContain('earlier memory');
+  });
+});
+
+describe('after an overflow', () => {
+  const long = 'word '.repeat(5_000);
+  const overflowing = (given: readonly Turn[], windowTokens: number) =>
+    sourceOf({
+      turns: given,
+      trigger: 'overflow',
+      policy: resolvePolicy({
+        model,
+        conversation: { thresholdTokens: 1_000 },
+        windowOverrides: { [model]: windowTokens },
+      }),
+    });
+
+  test('the usual split holds where it leaves half of the window free', () => {
+    const usual = foldOf(sourceOf({ turns: turns(10) }));
+
+    expect(usual.upTo).toBe(8);
+    expect(foldOf(overflowing(turns(10), 12_000)).upTo).toBe(8);
+  });
+
+  test('all turns but the newest go when the usual tail fills half of the window', () => {
+    const tail = [turn(11, { contents: [text('model', long)] }), turn(12)];
+
+    expect(foldOf(overflowing([...turns(10), ...tail], 8_000)).upTo).toBe(11);
+  });
+
+  test('the newest turn goes too when it alone fills half of the window', () => {
+    const last = turn(3, { contents: [text('model', long)] });
+    const plan = foldOf(overflowing([...turns(2), last], 8_000));
+
+    expect(plan).toMatchObject({ from: 1, upTo: 3, kept: [] });
+    expect(JSON.stringify(plan.contents)).toContain('question 3 ');
+  });
+
+  test('the only turn goes', () => {
+    expect(foldOf(overflowing(turns(1), 8_000))).toMatchObject({ from: 1, upTo: 1, kept: [] });
+  });
+
+  test('an empty context has nothing to fold', () => {
+    expect(planCompaction(overflowing([], 8_000))).toEqual({
+      kind: 'noop',
+      reason: 'NOTHING_TO_FOLD',
+    });
+  });
+});
+
+describe('the room for an answer', () => {
+  test.each([
+    [1_048_576, 32_768],
+    [131_072, 32_768],
+    [32_768, 8_192],
+    [4_000, 1_000],
+  ])('of a summariser with a window of %i tokens is %i', (windowTokens, expected) => {
+    expect(summaryOutputTokens(windowTokens)).toBe(expected);
+  });
+
+  test('is left free twice in a large window: the second pass reads the first answer', () => {
+    const summariserWindowTokens = 200_000;
+    const plan = foldOf(sourceOf({ turns: turns(1_500), summariserWindowTokens }));
+
+    const read = estimatePromptTokens({ contents: plan.contents }, 'character-class');
+    expect(read + 2 * 32_768).toBeLessThan(summariserWindowTokens);
   });
 });
 

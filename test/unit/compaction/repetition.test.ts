@@ -17,6 +17,15 @@ test.each([
     true,
   ],
   ['a list of long paths', paths.join('\n'), false],
+  [
+    'a list of invoices',
+    Array.from(
+      { length: 30 },
+      (_, i) =>
+        `- Invoice INV-${20_000 + i} was paid by bank transfer to the account of the customer.`,
+    ).join('\n'),
+    false,
+  ],
   ['a ruler', '-'.repeat(200), false],
   [
     'the same path far apart ten times',

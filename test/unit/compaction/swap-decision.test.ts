@@ -17,6 +17,12 @@ test.each<[string, Partial<SwapFacts>, string]>([
   ['saves 30 % of what is not overhead', { afterTokens: 850, overheadTokens: 500 }, 'SWAP'],
   ['equal size', { afterTokens: 1_000 }, 'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER'],
   ['larger', { afterTokens: 1_200 }, 'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER'],
+  ['after an overflow, saves one token', { trigger: 'overflow', afterTokens: 999 }, 'SWAP'],
+  [
+    'after an overflow, equal size',
+    { trigger: 'overflow', afterTokens: 1_000 },
+    'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER',
+  ],
   ['by hand, saves one token', { trigger: 'manual', afterTokens: 999 }, 'SWAP'],
   [
     'by hand, equal size',
@@ -34,6 +40,7 @@ test.each<[string, Partial<SwapFacts>, string]>([
   ['no snapshot needed', { snapshotState: 'none' }, 'SWAP'],
   ['before not countable', { beforeTokens: null }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
   ['after not countable', { afterTokens: null }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
+  ['nothing left after', { afterTokens: 0 }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
   ['after not a number', { afterTokens: Number.NaN }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
 ])('%s', (_, facts, expected) => {
   const decision = decideSwap({ ...base, ...facts });

@@ -97,6 +97,18 @@ describe('what a send does', () => {
       { kind: 'takeOver', seq: 4, attempt: 2 },
     ],
     [
+      'waits with a retryable failure as long as the model asked',
+      {
+        guard,
+        known: turn({
+          state: 'failed',
+          finishTime: earlier,
+          error: { ...error(true), retryAfterMs: 10_001 },
+        }),
+      },
+      { kind: 'retryLater', seq: 4, retryAfterMs: 10_000 },
+    ],
+    [
       'replays a retryable failure that is no longer the last turn',
       {
         guard: { seq: 3, bodyHash: 'hash' },

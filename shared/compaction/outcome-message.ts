@@ -4,8 +4,6 @@ import type { OutcomeState } from './outcome-state.ts';
 import { outcomeTexts } from './outcome-texts.ts';
 import type { OutcomeTexts } from './outcome-texts.ts';
 
-export type { CompactionOutcome, OutcomeState } from './outcome-state.ts';
-
 export interface OutcomeToTell {
   /** An `OutcomeState`; one of a later version is told neutrally. */
   state: string;
@@ -44,6 +42,7 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   const state = outcomeStateSchema.safeParse(outcome.state);
   if (!state.success) return 'nothingToDo';
   if (state.data === 'NOOP') return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
+  if (state.data === 'FAILED_ERROR' && outcome.reason === 'TURN_TOO_LARGE') return 'turnTooLarge';
   const isSmall = outcome.beforeTokens < policyConstants.inflatedMessageTokens.value;
   if (state.data === 'FAILED_INFLATED_TOKEN_COUNT' && isSmall) return 'notBeneficial';
   return textByState[state.data];

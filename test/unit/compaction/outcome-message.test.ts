@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { outcomeStateSchema } from '../../../shared/compaction/outcome-state.ts';
-import { outcomeMessage } from '../../../shared/compaction/outcome.ts';
+import { outcomeMessage } from '../../../shared/compaction/outcome-message.ts';
 
 const figures = { beforeTokens: 30_000, afterTokens: 9_000 };
 
@@ -43,6 +43,11 @@ describe('outcomeMessage', () => {
     ['FAILED_EMPTY_SUMMARY', undefined, 'The summary was empty. Nothing changed.'],
     ['FAILED_VERIFICATION', undefined, 'The summary did not pass the checks. Nothing changed.'],
     ['FAILED_ERROR', undefined, 'Compaction did not succeed. Nothing changed.'],
+    [
+      'FAILED_ERROR',
+      'TURN_TOO_LARGE',
+      'One message is too large to be summarised. The full history stays in use.',
+    ],
     ['ABORTED', undefined, 'Compaction was stopped. Nothing changed.'],
     ['SUPERSEDED', undefined, 'The conversation changed in the meantime. Nothing was replaced.'],
     ['OF_A_LATER_VERSION', undefined, 'There is nothing to compact.'],

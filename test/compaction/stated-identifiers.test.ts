@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { statedAfter } from '../../functions/src/compaction/check-snapshot.ts';
+import { compactionBench } from '../support/compaction-dependencies.ts';
+import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
+import { foldedTurn } from '../support/folded-turn.ts';
+
+const idsOf = (count: number, length: number) =>
+  Array.from({ length: count }, (_, index) => `ID${10_000 + index}${'x'.repeat(length - 7)}`);
+
+const statedBy = (identifiers: readonly string[]) =>
+  statedAfter(undefined, { folded: [foldedTurn(1, identifiers.join(' '))] }).map(
+    ({ text }) => text,
+  );
+
+test('identifiers of up to 200 characters are handed on, longer ones are not', () => {
+  const [fits = ''] = idsOf(1, 200);
+  const [tooLong = ''] = idsOf(1, 201);
+
+  expect(statedBy([fits, tooLong])).toEqual([fits]);
+});
+
+test('all identifiers together stay below 32 KiB; the newest stay', () => {
+  const identifiers = idsOf(300, 200);
+
+  const stated = statedBy(identifiers);
+
+  expect(JSON.stringify(stated).length).toBeLessThan(32 * 1_024);
+  expect(stated.length).toBeGreaterThan(100);
+  expect(stated.at(-1)).toBe(identifiers.at(-1));
+});
+
+test('a flood of long identifiers fits the history document', async () => {
+  const bench = compactionBench();
+  const flood = (turn: number) =>
+    Array.from({ length: 100 }, (_, index) => `T${turn}N${10_000 + index}${'y'.repeat(2_000)}`);
+  const conversationId = await buildDue(bench, {
+    turns: Array.from({ length: 8 }, (_, turn) => ({ user: flood(turn).join(' ') })),
+  });
+
+  const result = await compactOnce(bench, conversationId);
+
+  const { history } = await see(bench.store, conversationId);
+  expect(result).toMatchObject({ state: 'COMPACTED' });
+  expect(JSON.stringify(history?.report).length).toBeLessThan(128 * 1_024);
+  expect(z.number().parse(history?.report['missingIdentifierCount'])).toBeGreaterThan(400);
+});
