@@ -1,5 +1,9 @@
-import { parseArgs } from 'node:util';
-import { ArgumentError, readFileArgument, readInteger } from './replay-arguments.ts';
+import {
+  ArgumentError,
+  readFileArgument,
+  readInteger,
+  readCommandLine,
+} from './replay-arguments.ts';
 
 export const probesHelp = `Usage: npm run probes -- FILE.jsonl [options]
 
@@ -29,17 +33,9 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true });
-  } catch (cause) {
-    throw new ArgumentError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
 /** Reads the command line; `'help'` when that was asked for. Throws ArgumentError. */
 export function parseProbesArguments(argv: readonly string[]): ProbesArguments | 'help' {
-  const { values, positionals } = parse(argv);
+  const { values, positionals } = readCommandLine(argv, options);
   if (values.help) return 'help';
   return {
     file: readFileArgument(positionals),

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 export const replayHelp = `Usage: npm run replay -- FILE.jsonl [options]
 
@@ -42,6 +42,18 @@ export interface ReplayArguments {
 
 /** A mistake on the command line; the message names the flag. */
 export class ArgumentError extends Error {}
+
+/** `parseArgs` with file arguments, whose mistakes are ArgumentErrors. */
+export function readCommandLine<Options extends NonNullable<ParseArgsConfig['options']>>(
+  argv: readonly string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true });
+  } catch (cause) {
+    throw new ArgumentError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
 
 export function readInteger(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -105,14 +117,6 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true });
-  } catch (cause) {
-    throw new ArgumentError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
 /**
  * Reads the command line; `'help'` when that was asked for. `hasOwnModel`: the user's shell has a key, so
  * no stand-in will answer. Throws ArgumentError.
@@ -121,7 +125,7 @@ export function parseReplayArguments(
   argv: readonly string[],
   hasOwnModel = false,
 ): ReplayArguments | 'help' {
-  const { values, positionals } = parse(argv);
+  const { values, positionals } = readCommandLine(argv, options);
   if (values.help) return 'help';
   const url = readUrl('--url', values.url);
   const standInUrl = readUrl('--stand-in-url', values['stand-in-url']);

@@ -7,7 +7,7 @@ import { localProjectId, stackEnvironment } from '../../infra/local/stack-enviro
 import { unsignedToken } from '../../infra/local/unsigned-token.ts';
 import {
   contextResponse,
-  conversationResponse,
+  conversationWithContextResponse,
   messageListResponse,
 } from '../../shared/wire/responses.ts';
 import { eventually } from '../support/eventually.ts';
@@ -65,7 +65,7 @@ async function talk(conversationId: string): Promise<string[]> {
     await send(conversationId, orderText(i));
   }
   await eventually('the end of every compaction', async () => {
-    const { context } = conversationResponse.parse(
+    const { context } = conversationWithContextResponse.parse(
       await call(`/v1/conversations/${conversationId}`),
     );
     return context.compaction?.state === 'COMPACTED' ? context : undefined;
