@@ -1,9 +1,4 @@
-import {
-  ArgumentError,
-  readFileArgument,
-  readInteger,
-  readCommandLine,
-} from './replay-arguments.ts';
+import { readFileArgument, readInteger, readCommandLine } from './replay-arguments.ts';
 
 export const probesHelp = `Usage: npm run probes -- FILE.jsonl [options]
 
