@@ -27,6 +27,16 @@ export const METADATA_VALUE_MAX_CHARACTERS = 1_024;
 /** UTF-16 units of a system instruction; the same bound as SYSTEM_INSTRUCTION of the deployment. */
 export const SYSTEM_INSTRUCTION_MAX_CHARACTERS = 200_000;
 
+/**
+ * Lowest threshold that a caller may set, in tokens: every compaction costs model calls, and one token
+ * would buy a compaction with each message.
+ */
+export const THRESHOLD_MIN_TOKENS = 1_000;
+
+/** Bounds of a context window that a caller may set, in tokens; ten times the largest there is. */
+export const WINDOW_MIN_TOKENS = 1_000;
+export const WINDOW_MAX_TOKENS = 20_000_000;
+
 /** UTF-16 units of what a manual compaction shall pay attention to: it is part of every prompt of that run. */
 export const FOCUS_MAX_CHARACTERS = 1_000;
 

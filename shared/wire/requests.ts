@@ -11,6 +11,9 @@ import {
   PAGE_TOKEN_MAX_CHARACTERS,
   PARTS_MAX,
   SYSTEM_INSTRUCTION_MAX_CHARACTERS,
+  THRESHOLD_MIN_TOKENS,
+  WINDOW_MAX_TOKENS,
+  WINDOW_MIN_TOKENS,
   TITLE_MAX_CHARACTERS,
 } from './limits.ts';
 
@@ -70,9 +73,9 @@ const metadataSchema = z
   );
 
 const settingsSchema = z.strictObject({
-  thresholdTokens: z.number().int().min(1).optional(),
+  thresholdTokens: z.number().int().min(THRESHOLD_MIN_TOKENS).optional(),
   thresholdFraction: z.number().gt(0).max(1).optional(),
-  windowTokens: z.number().int().min(1).optional(),
+  windowTokens: z.number().int().min(WINDOW_MIN_TOKENS).max(WINDOW_MAX_TOKENS).optional(),
   onBusy: conversationSettingsSchema.shape.onBusy,
   compaction: conversationSettingsSchema.shape.compaction,
 });

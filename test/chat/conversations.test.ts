@@ -129,6 +129,18 @@ describe('creating a conversation', () => {
   });
 
   test.each([
+    ['999 tokens', { thresholdTokens: 999 }, 'BAD_FIELD'],
+    ['a fraction of fewer than 1,000 tokens', { thresholdFraction: 0.0009 }, 'THRESHOLD_TOO_LOW'],
+  ])('is refused with a threshold of %s: each message would buy a compaction', async (...row) => {
+    const [, settings, reason] = row;
+
+    const error = await errorOf(await chat.call('/v1/conversations', { body: { settings } }));
+
+    expect(error).toMatchObject({ http: 400, reason });
+    expect(error.message).toContain('1000');
+  });
+
+  test.each([
     ['tokens above', { thresholdTokens: 20_001 }],
     ['a fraction above', { thresholdFraction: 0.5 }],
     ['the fraction that means never, against', { thresholdFraction: 1 }],
@@ -205,18 +217,18 @@ describe('changing a conversation', () => {
   });
 
   test('with a mask writes only what it names, and resets what the body lacks', async () => {
-    const settings = { thresholdTokens: 900, thresholdFraction: 0.01 };
+    const settings = { thresholdTokens: 9_000, thresholdFraction: 0.01 };
     const { id } = await create({ body: { title: 'one', metadata: { a: '1' }, settings } });
 
     const response = await patch(
       id,
-      { title: 'ignored', settings: { thresholdTokens: 800 } },
+      { title: 'ignored', settings: { thresholdTokens: 8_000 } },
       { mask: 'metadata,settings' },
     );
 
     const changed = await readAs(conversationResponse, response);
     expect(changed).toMatchObject({ title: 'one', metadata: {} });
-    expect(changed.settings).toEqual({ thresholdTokens: 800 });
+    expect(changed.settings).toEqual({ thresholdTokens: 8_000 });
   });
 
   test('can take the title away', async () => {

@@ -8,7 +8,7 @@ import { patchedHead, pathsOf } from './conversation-patch.ts';
 import { firstHead } from './first-head.ts';
 import { notFoundError } from './not-found.ts';
 import { isOwn } from './own-conversation.ts';
-import { refuseHighThreshold, refuseLargeOverhead, refuseUnwritable } from './writable-fields.ts';
+import { refuseThreshold, refuseLargeOverhead, refuseUnwritable } from './writable-fields.ts';
 
 export interface CreateRequest {
   caller: Caller;
@@ -23,7 +23,7 @@ function requestedHead(dependencies: ChatDependencies, request: CreateRequest): 
   const paths = pathsOf(request.fields);
   refuseUnwritable(config, paths);
   const patched = patchedHead(head, request.fields, { paths, config });
-  refuseHighThreshold(config, patched, request.fields);
+  refuseThreshold(config, patched, request.fields);
   refuseLargeOverhead(config, patched);
   return patched;
 }

@@ -13,7 +13,7 @@ import type { ChatDependencies } from './chat-dependencies.ts';
 import { patchedHead, pathsOf } from './conversation-patch.ts';
 import {
   isWritable,
-  refuseHighThreshold,
+  refuseThreshold,
   refuseLargeOverhead,
   refuseUnwritable,
 } from './writable-fields.ts';
@@ -101,7 +101,7 @@ export function updateConversation(
     if (paths.length === 0) return { result: head.value };
     const now = clock.now();
     const result = { ...patchedHead(head.value, patch, { paths, config }), updateTime: now };
-    refuseHighThreshold(config, result, patch);
+    refuseThreshold(config, result, patch);
     if (paths.some((path) => changesOverhead.has(path))) refuseLargeOverhead(config, result);
     return { ...changedFields(result, now), result };
   });

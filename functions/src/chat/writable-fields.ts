@@ -2,6 +2,7 @@ import { refuseOverhead } from '../../../shared/compaction/policy.ts';
 import { estimateTextTokens } from '../../../shared/compaction/token-estimate.ts';
 import type { Head } from '../../../shared/conversation/head.ts';
 import { AppError } from '../../../shared/errors.ts';
+import { THRESHOLD_MIN_TOKENS } from '../../../shared/wire/limits.ts';
 import type { ConversationPatch, PatchPath } from '../../../shared/wire/requests.ts';
 import type { CLIENT_WRITABLE_FIELDS, Config } from '../config.ts';
 import { countingOf, policyOf } from '../conversation-policy.ts';
@@ -57,15 +58,30 @@ const tooHigh = (field: string, limitTokens: number) =>
     metadata: { field: `settings.${field}`, limitTokens: String(limitTokens) },
   });
 
+const tooLow = (windowTokens: number) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'THRESHOLD_TOO_LOW',
+    message: `a caller asked for a thresholdFraction below ${THRESHOLD_MIN_TOKENS} tokens`,
+    publicMessage: `\`settings.thresholdFraction\` must come to at least ${THRESHOLD_MIN_TOKENS} of the window's ${windowTokens} tokens. Choose a higher one.`,
+    metadata: { field: 'settings.thresholdFraction', limitTokens: String(THRESHOLD_MIN_TOKENS) },
+  });
+
 /**
  * A caller may have compaction earlier than the deployment, not later: that is the deployment's money.
- * Throws AppError THRESHOLD_TOO_HIGH (400). `head` is the head as it would be written.
+ * Nor so early that every message buys one. Throws AppError THRESHOLD_TOO_HIGH, THRESHOLD_TOO_LOW (400). `head` is the head as it would be written.
  */
-export function refuseHighThreshold(config: Config, head: Head, patch: ConversationPatch): void {
+export function refuseThreshold(config: Config, head: Head, patch: ConversationPatch): void {
   const { thresholdTokens, thresholdFraction, ...others } = head.settings;
   const policy = policyOf(config, { ...head, settings: others });
   const limitTokens = policy.softThresholdTokens;
-  if (limitTokens === null || !patch.settings) return;
+  if (!patch.settings) return;
+  if (
+    thresholdFraction !== undefined &&
+    thresholdFraction * policy.windowTokens < THRESHOLD_MIN_TOKENS
+  )
+    throw tooLow(policy.windowTokens);
+  if (limitTokens === null) return;
   if (thresholdTokens !== undefined && thresholdTokens > limitTokens)
     throw tooHigh('thresholdTokens', limitTokens);
   if (thresholdFraction !== undefined && thresholdFraction * policy.windowTokens > limitTokens)
