@@ -139,7 +139,7 @@ export interface ModelResponse {
 
 /**
  * A Gemini model. Every failure is an AppError: MODEL_QUOTA (429), MODEL_OVERLOADED (5xx, cut or silent
- * stream, network), MODEL_TIMEOUT, MODEL_CONTEXT_OVERFLOW (prompt over the window), MODEL_REFUSED_REQUEST
+ * stream, network), MODEL_TIMEOUT, MODEL_CONTEXT_OVERFLOW (prompt over the window), MODEL_UNKNOWN (404), MODEL_REFUSED_REQUEST
  * (any other 4xx), ABORTED (the signal fired). A stream that ends without a finishReason throws.
  */
 export interface ModelStreamer {

@@ -16,7 +16,7 @@ export function welcomeText(
   const call = (flags: string, id: string, text: string) =>
     [
       `curl ${flags} ${url} \\`,
-      `  -H 'Authorization: Bearer '"$RECAP_TOKEN" -H 'Content-Type: application/json' \\`,
+      `  -H "Authorization: Bearer $RECAP_TOKEN" -H 'Content-Type: application/json' \\`,
       `  -d '${body(id, text)}'`,
     ].join('\n');
   return `
@@ -37,7 +37,7 @@ ${call("-s -H 'Accept: application/json'", drawn.messageIds[1], 'What is my dog 
 
 A recorded conversation through this stack, with its compactions:
 
-npm run replay -- FILE.jsonl --url ${stack.chatUrl} --threshold-tokens 8000
+npm run replay -- FILE.jsonl --url ${stack.chatUrl}
 
 Ctrl-C ends all of it.
 `;

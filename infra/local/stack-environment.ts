@@ -53,7 +53,9 @@ export function stackEnvironment(options: {
     FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
     PUBSUB_EMULATOR_HOST: options.emulators?.pubsubHost ?? '127.0.0.1:8085',
     ...(options.emulators && { FIRESTORE_EMULATOR_HOST: options.emulators.firestoreHost }),
-    CLIENT_WRITABLE: 'model,profile,systemInstruction,onBusy,compaction,windowTokens',
+    CLIENT_WRITABLE:
+      options.shell.CLIENT_WRITABLE ??
+      'model,profile,systemInstruction,onBusy,compaction,windowTokens',
     ...modelVariables(options.model, options.standInUrl),
     ...options.settings,
   };

@@ -66,6 +66,8 @@ try {
   else await run(wanted);
   process.exit(0);
 } catch (error) {
-  process.stderr.write(`Recap did not start: ${messageOf(error)}\n`);
+  process.stderr.write(
+    `Recap did not start: ${messageOf(error)}\n(npm start -- --help lists the options)\n`,
+  );
   process.exit(1);
 }

@@ -377,9 +377,9 @@ describe('errors', () => {
     );
 
     expect(unknown).toMatchObject({
-      status: 'INTERNAL',
-      reason: 'MODEL_REFUSED_REQUEST',
-      metadata: { httpStatus: '404', modelStatus: 'NOT_FOUND' },
+      status: 'FAILED_PRECONDITION',
+      reason: 'MODEL_UNKNOWN',
+      metadata: { field: 'model' },
     });
     expect(wrong.metadata).toEqual({ httpStatus: '400', modelStatus: 'INVALID_ARGUMENT' });
     expect(standIn.journal()).toHaveLength(2);

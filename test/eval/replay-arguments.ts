@@ -6,8 +6,11 @@ Sends recorded conversations through the chat endpoint, message by message as a 
 the compactions they cause, and checks that every message sent and every answer received stands in the
 transcript, once, unaltered and in order. Only texts are replayed.
 
+A line of FILE is a conversation, its "turns" are contents as the Gemini API has them:
+  {"id":"a","turns":[{"role":"user","parts":[{"text":"Hi"}]},{"role":"model","parts":[{"text":"Hello"}]}]}
+
   --conversation ID       only the recording with this id
-  --limit N               at most N messages of each conversation
+  --limit N               at most N user messages of each conversation
   --threshold-tokens N    compact when the context reaches N tokens
   --threshold-fraction F  compact when the context reaches this share of the window (0 < F ≤ 1)
   --window N              pretend that the model's context window is N tokens

@@ -98,6 +98,17 @@ function overflowError(call: ModelCall, message: string): AppError {
   });
 }
 
+/** The conversation names a model that Google does not have: only whoever wrote it there can mend it. */
+const unknownModelError = (call: ModelCall, cause: unknown) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'MODEL_UNKNOWN',
+    message: `${describe(call)}: there is no such model`,
+    publicMessage: 'The model of this conversation is not known. Choose another `model`.',
+    metadata: { field: 'model' },
+    cause: scrub(cause),
+  });
+
 function refusedError(call: ModelCall, evidence: Record<string, string>, cause: unknown): AppError {
   const facts = Object.entries(evidence).map(([key, value]) => `${key}=${value}`);
   return new AppError({
@@ -151,6 +162,7 @@ function scrub(error: unknown): Error {
 function translateApiError(call: ModelCall, httpStatus: number, error: Error): AppError {
   const google = parseGoogleError(error.message);
   if (httpStatus === 429) return quotaError(call, google);
+  if (httpStatus === 404) return unknownModelError(call, error);
   if (httpStatus === 408 || httpStatus === 504) return timeoutError(call, `HTTP ${httpStatus}`);
   if (httpStatus >= 500 || httpStatus === 499) {
     return overloadedError(call, `HTTP ${httpStatus} ${google.status ?? ''}`.trim(), error);
