@@ -17,7 +17,7 @@ export async function serveFunctions(functions: readonly ServedFunction[]): Prom
   return Promise.all(
     functions.map(async ({ target, port }) => {
       const server = getTestServer(target);
-      if (target === 'chat') guardServer(server);
+      guardServer(server);
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
       server.setTimeout(0);

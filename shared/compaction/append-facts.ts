@@ -19,7 +19,27 @@ export interface AppendedFacts {
   leftOut: string[];
 }
 
-/** The words around an identifier; the whole text where it is short. */
+/** Letters of scripts that put blanks between words; in others a text may be cut anywhere. */
+const spaced = String.raw`[^\s\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]`;
+const wordAtStart = new RegExp(`^${spaced}+`, 'u');
+const wordAtEnd = new RegExp(`(?<!${spaced})${spaced}+$`, 'u');
+const isInWord = new RegExp(`^${spaced}{2}$`, 'u');
+
+/** The end of `text`, at most `characters` long, beginning with a whole word. */
+function wordsBefore(text: string, characters: number): string {
+  const cut = tailOf(text, characters);
+  const cutAt = text.length - cut.length;
+  return isInWord.test(text.slice(cutAt - 1, cutAt + 1)) ? cut.replace(wordAtStart, '') : cut;
+}
+
+/** The beginning of `text`, at most `characters` long, ending with a whole word. */
+function wordsAfter(text: string, characters: number): string {
+  const cut = headOf(text, characters);
+  const isCutInWord = isInWord.test(text.slice(cut.length - 1, cut.length + 1));
+  return isCutInWord ? cut.replace(wordAtEnd, '') : cut;
+}
+
+/** The words around an identifier, none of them cut; the whole text where it is short. */
 function around(text: string, identifier: string, characters: number): string {
   const flat = text.replaceAll(/\s+/g, ' ').trim();
   if (flat.length <= characters) return flat;
@@ -28,8 +48,8 @@ function around(text: string, identifier: string, characters: number): string {
   if (at === -1) return identifier;
   const side = Math.max(0, Math.floor((characters - identifier.length) / 2));
   const end = at + identifier.length;
-  const before = tailOf(flat.slice(0, at), side);
-  const after = headOf(flat.slice(end), side);
+  const before = wordsBefore(flat.slice(0, at), side).trimStart();
+  const after = wordsAfter(flat.slice(end), side).trimEnd();
   const start = before.length < at ? '…' : '';
   return `${start}${before}${flat.slice(at, end)}${after}${end + after.length < flat.length ? '…' : ''}`;
 }
@@ -60,6 +80,11 @@ function attempt(input: AppendInput, characters: number): AppendedFacts {
         room < SENTENCE_TOKENS
           ? undefined
           : `- The user said (turn ${seq}): "${around(text, identifier, characters)}"`;
+      // Written otherwise than its identifier, such as 1,204.50: it is quoted already.
+      if (sentence !== undefined && ownSentences.includes(`${sentence}\n`)) {
+        said.add(identifier);
+        continue;
+      }
       const tokens = estimateTextTokens(`${sentence ?? ''}\n`, input.rule);
       if (sentence === undefined || tokens > room) {
         leftOut.add(identifier);

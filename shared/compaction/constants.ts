@@ -176,6 +176,12 @@ export const snapshotConstants = {
     origin: 'a sentence around the identifier',
     configure: 'fixed',
   },
+  unsupportedLineFraction: {
+    value: 0.05,
+    unit: 'fraction of the lines',
+    origin: 'lines with numbers that no source holds are dropped; more are an invention',
+    configure: 'fixed',
+  },
   statedIdentifierLimit: {
     value: 300,
     unit: 'identifiers',

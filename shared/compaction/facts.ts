@@ -113,6 +113,20 @@ export function identifiersIn(text: string): string[] {
   return distinct(factsIn(text)).map((fact) => fact.text);
 }
 
+/** What a text is compared with: keys of everything in these texts that could stand for a fact. */
+export function factKeysOf(texts: readonly string[]): Set<string> {
+  const keys = new Set<string>();
+  for (const text of texts) keysIn(text, keys);
+  return keys;
+}
+
+/** Identifiers of a text whose key is not among `keys`, each once. */
+export function identifiersBeyond(text: string, keys: ReadonlySet<string>): string[] {
+  return distinct(factsIn(text))
+    .filter((fact) => !keys.has(fact.key))
+    .map((fact) => fact.text);
+}
+
 /**
  * Identifiers of `userTexts` that no text of `contextTexts` contains, each once. Case, thousands
  * separators and the punctuation of numbers do not matter; a longer number does not count as its part.
@@ -121,8 +135,7 @@ export function missingIdentifiers(
   userTexts: readonly string[],
   contextTexts: readonly string[],
 ): string[] {
-  const present = new Set<string>();
-  for (const text of contextTexts) keysIn(text, present);
+  const present = factKeysOf(contextTexts);
   return distinct(userTexts.flatMap(factsIn))
     .filter((fact) => !present.has(fact.key))
     .map((fact) => fact.text);

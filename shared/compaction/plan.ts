@@ -46,6 +46,13 @@ export type Plan =
   | { kind: 'truncate'; masks: PlannedMask[]; beforeTokens: number; afterTokens: number }
   | { kind: 'noop'; reason: 'NOTHING_TO_FOLD' | 'TURN_TOO_LARGE' | 'BREAKER_OPEN' };
 
+/**
+ * The outcome of a plan that does nothing. Where there is something to fold and no way to do it, it is a
+ * failure: who waits for room must learn why.
+ */
+export const noopState = ({ reason }: Extract<Plan, { kind: 'noop' }>) =>
+  reason === 'TURN_TOO_LARGE' ? 'FAILED_ERROR' : 'NOOP';
+
 export const countingOf = (policy: CompactionPolicy, model: string): TokenCounting => ({
   rule: policy.tokenRule,
   mediaFamily: mediaFamilyOf(model),

@@ -4,6 +4,7 @@ import { CALIBRATION_MAX } from '../conversation/meter.ts';
 import type { Turn } from '../conversation/turn.ts';
 import { snapshotConstants } from './constants.ts';
 import { curate } from './curate.ts';
+import { neutraliseContent } from './neutralise-tags.ts';
 import { withoutFrame } from './snapshot-text.ts';
 import { estimatePromptTokens, type TokenCounting } from './token-estimate.ts';
 
@@ -49,7 +50,8 @@ function contentsOf(context: ContextSource, turns: readonly Turn[]): Content[] {
   const { history } = context;
   const unframed = history && { ...history, snapshotText: withoutFrame(history.snapshotText) };
   return assembleContext({ ...context, history: unframed, pins: [], turns }).map(
-    ({ content }) => content,
+    // Our own snapshot is the one thing that may look like one.
+    ({ kind, content }) => (kind === 'turn' ? neutraliseContent(content) : content),
   );
 }
 

@@ -161,14 +161,17 @@ export const contextResponse = z.object({
   items: z.array(contextItemResponse),
 });
 
-/** What a compaction would fold now: `NOOP` with its reason, or `WOULD_COMPACT` with the range. */
+/**
+ * What a compaction would fold now: `WOULD_COMPACT` with the range, or, each with its reason, `NOOP` and
+ * `FAILED_ERROR` for what no run can fold.
+ */
 export const compactionPreviewResponse = z.object({
   dryRun: z.literal(true),
-  state: z.enum(['WOULD_COMPACT', 'NOOP']),
+  state: z.enum(['WOULD_COMPACT', 'NOOP', 'FAILED_ERROR']),
   reason: z.string().optional(),
   beforeTokens: tokens,
   turnsFolded: z.number().int(),
-  /** First and last turn of the range; absent for NOOP. */
+  /** First and last turn of the range; only with WOULD_COMPACT. */
   from: z.number().int().optional(),
   upTo: z.number().int().optional(),
 });

@@ -178,6 +178,24 @@ describe('asking for a compaction', () => {
     expect(preview).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD', turnsFolded: 0 });
   });
 
+  test('as a dry run of a turn that no summariser window holds fails as the run itself would', async () => {
+    const { conversationId } = await buildConversation(chat.dependencies.store, {
+      turns: [{ answer: 'word '.repeat(8_000) }, { answer: 'word '.repeat(8_000) }],
+      head: { ownerUid: 'alice', settings: { windowTokens: 8_000 } },
+    });
+
+    const preview = await readAs(
+      compactionPreviewResponse,
+      await compact(conversationId, { dryRun: true }),
+    );
+
+    expect(preview).toMatchObject({
+      state: 'FAILED_ERROR',
+      reason: 'TURN_TOO_LARGE',
+      turnsFolded: 0,
+    });
+  });
+
   test('20 times at once gives one 202 and 19 conflicts', async () => {
     const id = await create();
 

@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { decodePush, MAX_PUSH_BYTES } from '../../functions/src/compaction/decode-push.ts';
-import {
-  createCompactionHandler,
-  type PushRequest,
-} from '../../functions/src/compaction/handle-push.ts';
+import { createCompactionHandler } from '../../functions/src/compaction/handle-push.ts';
+import { registerFunctions } from '../../functions/src/register.ts';
+import { serveFunctions } from '../../infra/local/function-host.ts';
 import { AppError, StoreUnavailableError } from '../../shared/errors.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { createScriptedModel } from '../fakes/scripted-model.ts';
@@ -71,15 +69,10 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** The handler behind a real server that gives it `rawBody` as the framework does. */
+/** The handler behind a real server that leaves the body on the wire, as the guarded framework does. */
 async function serve(bench: CompactionBench): Promise<string> {
   const handle = createCompactionHandler(bench);
-  const server = createServer((request: PushRequest, response) => {
-    void buffer(request).then((body) => {
-      request.rawBody = body;
-      return handle(request, response);
-    });
-  });
+  const server = createServer((request, response) => void handle(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   closers.push(async () => {
@@ -92,6 +85,115 @@ async function serve(bench: CompactionBench): Promise<string> {
 }
 
 const post = (url: string, body: string) => fetch(url, { method: 'POST', body });
+
+/** The handler behind the framework’s own server, as the function host opens it. */
+async function serveInFramework(bench: CompactionBench): Promise<string> {
+  registerFunctions({
+    chat: () => Promise.reject(new Error('not here')),
+    compaction: () => Promise.resolve(bench),
+  });
+  const servers = await serveFunctions([{ target: 'compaction', port: 0 }]);
+  const [address] = servers.map((server) => server.address() as AddressInfo);
+  closers.push(async () => {
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    }
+  });
+  return `http://127.0.0.1:${address?.port}/`;
+}
+
+const tokenRefused = new AppError({
+  status: 'UNAUTHENTICATED',
+  reason: 'PUSH_TOKEN_INVALID',
+  message: 'no token',
+  publicMessage: 'Pushes only.',
+});
+
+describe('the worker in the framework', () => {
+  const hostile: [string, RequestInit][] = [
+    ['malformed JSON', { headers: { 'content-type': 'application/json' }, body: '{"mess' }],
+    [
+      'a body of a megabyte',
+      { headers: { 'content-type': 'application/json' }, body: `"${'x'.repeat(1_000_000)}"` },
+    ],
+    [
+      'an encoding that it is not in',
+      {
+        headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+        body: 'no gzip',
+      },
+    ],
+    [
+      'an unknown charset',
+      { headers: { 'content-type': 'application/json; charset=x' }, body: '{}' },
+    ],
+    ['a form', { body: new URLSearchParams({ a: 'b' }) }],
+  ];
+
+  test.each(hostile)('answers %s of a stranger with 401 in JSON', async (_, request) => {
+    const bench = compactionBench({ pushTokens: { verify: () => Promise.reject(tokenRefused) } });
+    const url = await serveInFramework(bench);
+
+    const response = await fetch(url, { method: 'POST', ...request });
+
+    expect(response.status).toBe(401);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    expect(await response.json()).toMatchObject({
+      error: { details: [{ reason: 'PUSH_TOKEN_INVALID' }] },
+    });
+  });
+
+  test.each(hostile)('acknowledges and logs %s of Pub/Sub', async (_, request) => {
+    const bench = compactionBench();
+
+    const response = await fetch(await serveInFramework(bench), { method: 'POST', ...request });
+
+    expect([response.status, await response.text()]).toEqual([204, '']);
+    expect(bench.logged).toMatchObject([{ event: 'compaction_push_malformed' }]);
+  });
+
+  test('answers an address that cannot be decoded in JSON', async () => {
+    const response = await fetch(`${await serveInFramework(compactionBench())}%ff`);
+
+    expect(response.status).toBe(405);
+    expect(await response.json()).toMatchObject({ error: { code: 405 } });
+  });
+
+  test('stops reading a body of no announced length at its limit', async () => {
+    const bench = compactionBench();
+    const url = await serveInFramework(bench);
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        controller.enqueue(new Uint8Array(16 * 1_024));
+      },
+    });
+    const stop = new AbortController();
+    const request: RequestInit & { duplex: 'half' } = {
+      method: 'POST',
+      body: endless,
+      duplex: 'half',
+      signal: stop.signal,
+    };
+
+    const answered = fetch(url, request).catch(() => undefined);
+
+    await expect.poll(() => bench.logged).toMatchObject([{ event: 'compaction_push_malformed' }]);
+    stop.abort();
+    await answered;
+  });
+
+  test('compacts and acknowledges', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    const response = await post(await serveInFramework(bench), pushOf(requestFor(conversationId)));
+
+    expect(response.status).toBe(204);
+    expect((await see(bench.store, conversationId)).head.generation).toBe(1);
+  });
+});
 
 describe('the worker’s HTTP function', () => {
   test('compacts and acknowledges', async () => {
@@ -119,13 +221,7 @@ describe('the worker’s HTTP function', () => {
   });
 
   test('refuses a caller without the right token, as JSON and without work', async () => {
-    const refusal = new AppError({
-      status: 'UNAUTHENTICATED',
-      reason: 'PUSH_TOKEN_INVALID',
-      message: 'no token',
-      publicMessage: 'Pushes only.',
-    });
-    const bench = compactionBench({ pushTokens: { verify: () => Promise.reject(refusal) } });
+    const bench = compactionBench({ pushTokens: { verify: () => Promise.reject(tokenRefused) } });
     const conversationId = await buildDue(bench);
 
     const response = await post(await serve(bench), pushOf(requestFor(conversationId)));

@@ -1,4 +1,4 @@
-import { planCompaction } from '../../../shared/compaction/plan.ts';
+import { noopState, planCompaction } from '../../../shared/compaction/plan.ts';
 import type { Caller } from '../../../shared/ports.ts';
 import type { CompactionPreview } from '../../../shared/wire/responses.ts';
 import { policyOf, summariserOf } from '../conversation-policy.ts';
@@ -21,6 +21,7 @@ export async function previewCompaction(
   const plan = planCompaction({
     context: { ...head, history: context.history, turns: context.turns },
     policy,
+    trigger: 'manual',
     calibration: head.context.calibration,
     summariserWindowTokens: summariserOf(config, { ...policy, model: head.model }).windowTokens,
     isModelAllowed: true,
@@ -33,7 +34,13 @@ export async function previewCompaction(
       return { dryRun: true, state: 'WOULD_COMPACT', beforeTokens, turnsFolded, from, upTo };
     }
     case 'noop':
-      return { dryRun: true, state: 'NOOP', reason: plan.reason, beforeTokens, turnsFolded: 0 };
+      return {
+        dryRun: true,
+        state: noopState(plan),
+        reason: plan.reason,
+        beforeTokens,
+        turnsFolded: 0,
+      };
     case 'truncate':
       throw new Error('a plan that may use the model does not truncate');
   }

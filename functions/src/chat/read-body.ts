@@ -1,15 +1,6 @@
 import { AppError } from '../../../shared/errors.ts';
+import { bodyTooLarge, readBytes } from '../read-bytes.ts';
 import { parseJsonBody } from '../../../shared/wire/parse-json.ts';
-
-const tooLarge = (maxBytes: number) =>
-  new AppError({
-    status: 'INVALID_ARGUMENT',
-    reason: 'BODY_TOO_LARGE',
-    httpStatus: 413,
-    message: `a body of more than ${maxBytes} bytes was refused`,
-    publicMessage: `The body is larger than ${maxBytes} bytes. Send less in one request.`,
-    metadata: { limitBytes: String(maxBytes) },
-  });
 
 const encodingRefused = () =>
   new AppError({
@@ -31,33 +22,6 @@ const notUtf8 = (cause: unknown) =>
     cause,
   });
 
-/** The client left, or its connection broke, before the body was complete: nobody reads the answer. */
-const uploadBroken = (cause: unknown) =>
-  new AppError({
-    status: 'CANCELLED',
-    reason: 'BODY_INCOMPLETE',
-    message: 'a body broke off while it was read',
-    publicMessage: 'The body broke off. Send the request again.',
-    retryable: true,
-    cause,
-  });
-
-/** Reads at most `maxBytes` and one chunk more; what is larger is left on the wire. */
-async function readBytes(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of stream) {
-      size += chunk.byteLength;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw error instanceof AppError ? error : uploadBroken(error);
-  }
-  return Buffer.concat(chunks);
-}
-
 /**
  * The JSON of a request. A body that says it is too large is not read at all, one that turns out to be
  * is not read on. Throws BODY_TOO_LARGE (413), ENCODING_UNSUPPORTED (415), BAD_JSON (400),
@@ -66,7 +30,7 @@ async function readBytes(stream: ReadableStream<Uint8Array>, maxBytes: number): 
 export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
   const encoding = request.headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') throw encodingRefused();
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   if (!request.body) return {};
   const bytes = await readBytes(request.body, maxBytes);
   let text: string;

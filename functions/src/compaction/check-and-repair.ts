@@ -1,7 +1,7 @@
 import type { FoldPlan } from '../../../shared/compaction/plan.ts';
 import type { SnapshotSections } from '../../../shared/compaction/snapshot-sections.ts';
 import type { Verification } from '../../../shared/compaction/verification.ts';
-import { checkSnapshot, isCurable, listMissing } from './check-snapshot.ts';
+import { checkingOf, checkSnapshot, isCurable, lacksOnly, listMissing } from './check-snapshot.ts';
 import type { ClaimedRun } from './run.ts';
 import type { SnapshotRequest, SnapshotResult, SnapshotStrategy } from './snapshot-strategy.ts';
 
@@ -19,10 +19,19 @@ async function repaired(
   summary: Summary,
   checked: { text: string; verification: Verification },
 ): Promise<SnapshotSections | undefined> {
-  const { appendedIdentifiers, missingIdentifiers: leftOut } = checked.verification;
+  const {
+    appendedIdentifiers,
+    missingIdentifiers: leftOut,
+    unsupportedFacts,
+  } = checked.verification;
   // The new summary starts without what code appended to this one.
   const missingIdentifiers = [...appendedIdentifiers, ...leftOut];
-  const request = { ...summary.request, snapshotText: checked.text, missingIdentifiers };
+  const request = {
+    ...summary.request,
+    snapshotText: checked.text,
+    missingIdentifiers,
+    unsupportedFacts,
+  };
   try {
     return await summary.strategy.repair(run.dependencies.model, request, run.signal);
   } catch (error) {
@@ -32,20 +41,21 @@ async function repaired(
 }
 
 /**
- * Verifies, asks once more for identifiers that neither the snapshot nor the room for sentences holds,
- * and at last lets code list them.
+ * Verifies, asks once more for identifiers that neither the snapshot nor the room for sentences holds
+ * and for what has no source, and at last lets code list what is missing. A snapshot that still states
+ * too much without a source is not ok.
  */
 export async function checkAndRepair(
   run: ClaimedRun,
   summary: Summary,
   snapshot: { sections: SnapshotSections; text: string },
 ): Promise<Verification> {
-  const { plan } = summary;
-  const first = checkSnapshot(run, plan, snapshot.sections);
+  const checking = checkingOf(run, summary.plan);
+  const first = checkSnapshot(checking, snapshot.sections);
   if (!isCurable(first)) return first;
   const better = await repaired(run, summary, { text: snapshot.text, verification: first });
-  const second = better && checkSnapshot(run, plan, better);
-  if (better && second && (second.ok || isCurable(second)))
-    return listMissing(run, plan, { sections: better, verification: second });
-  return listMissing(run, plan, { sections: snapshot.sections, verification: first });
+  const second = better && checkSnapshot(checking, better);
+  if (better && second && (second.ok || lacksOnly(second)))
+    return listMissing(checking, { sections: better, verification: second });
+  return listMissing(checking, { sections: snapshot.sections, verification: first });
 }

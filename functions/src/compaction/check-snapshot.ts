@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { snapshotConstants } from '../../../shared/compaction/constants.ts';
+import { factSupportOf, type FactSupport } from '../../../shared/compaction/fact-support.ts';
 import { identifiersIn } from '../../../shared/compaction/facts.ts';
 import { countingOf, type FoldPlan } from '../../../shared/compaction/plan.ts';
 import type { SnapshotSections } from '../../../shared/compaction/snapshot-sections.ts';
 import { verifySnapshot, type Verification } from '../../../shared/compaction/verification.ts';
+import { hasMedia, stringsIn } from '../../../shared/conversation/content-strings.ts';
 import { contentText } from '../../../shared/conversation/content.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { ClaimedRun } from './run.ts';
@@ -44,24 +46,56 @@ export function statedAfter(history: History | undefined, plan: Pick<FoldPlan, '
 }
 
 /** The only fault is identifiers that did not fit: a better summary can cure it, or a bare list. */
-export const isCurable = ({ problems }: Verification) =>
+export const lacksOnly = ({ problems }: Verification) =>
   problems.length === 1 && problems[0] === 'MISSING_IDENTIFIERS';
 
+/** A better summary can cure it. */
+export const isCurable = ({ problems }: Verification) =>
+  problems.length > 0 &&
+  problems.every((problem) => problem === 'MISSING_IDENTIFIERS' || problem === 'UNSUPPORTED_FACTS');
+
+/** What the snapshots of one run are checked against. */
+export interface Checking {
+  run: ClaimedRun;
+  plan: FoldPlan;
+  stated: { earlier: Stated; own: Stated };
+  keptTexts: string[];
+  support: FactSupport | undefined;
+}
+
+/** Reads what a plan folds and keeps, once for all checks of its snapshot. */
+export function checkingOf(run: ClaimedRun, plan: FoldPlan): Checking {
+  const { reading, need } = run;
+  const keptContents = plan.kept
+    .filter(({ inContext }) => inContext)
+    .flatMap(({ user, contents }) => [user, ...contents]);
+  const keptTexts = [
+    ...reading.head.value.pins.map(({ text }) => text),
+    ...keptContents.map(contentText),
+  ];
+  const stated = { earlier: statedEarlier(reading.history), own: statedIn(plan) };
+  const sources = () => [
+    ...stringsIn(plan.contents),
+    ...stringsIn(keptContents),
+    ...keptTexts,
+    ...Object.values(reading.history?.sections ?? {}).flat(),
+    ...[...stated.earlier, ...stated.own].map(({ text }) => text),
+    ...(need.focus === undefined ? [] : [need.focus]),
+  ];
+  const support = plan.contents.some(hasMedia) ? undefined : factSupportOf(sources());
+  return { run, plan, stated, keptTexts, support };
+}
+
 function verify(
-  run: ClaimedRun,
-  plan: FoldPlan,
+  { run, keptTexts, support }: Checking,
   input: { sections: SnapshotSections; stated: Stated },
 ): Verification {
   const { head, policy } = run.reading;
   return verifySnapshot({
     sections: input.sections,
     foldedUserTexts: input.stated,
-    keptTexts: [
-      ...head.value.pins.map(({ text }) => text),
-      ...plan.kept
-        .filter(({ inContext }) => inContext)
-        .flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
-    ],
+    keptTexts,
+    support,
     snapshotBudgetTokens: policy.snapshotBudgetTokens,
     rule: countingOf(policy, head.value.model),
   });
@@ -72,16 +106,15 @@ function verify(
  * room of sentences; undefined when even that makes it too large.
  */
 function listed(
-  run: ClaimedRun,
-  plan: FoldPlan,
+  checking: Checking,
   input: { sections: SnapshotSections; stated: Stated },
 ): Verification | undefined {
-  const { missingIdentifiers } = verify(run, plan, input);
+  const { missingIdentifiers } = verify(checking, input);
   const line = `The user also stated: ${missingIdentifiers.join(', ')}`;
   const key_knowledge = [input.sections.key_knowledge, line]
     .filter((text) => text !== '')
     .join('\n');
-  const verification = verify(run, plan, {
+  const verification = verify(checking, {
     ...input,
     sections: { ...input.sections, key_knowledge },
   });
@@ -92,36 +125,30 @@ function listed(
  * Verifies a snapshot against what the user stated in the folded turns and, as far as there is room,
  * against what was stated before them, so that nothing fades from generation to generation.
  */
-export function checkSnapshot(
-  run: ClaimedRun,
-  plan: FoldPlan,
-  sections: SnapshotSections,
-): Verification {
-  const own = statedIn(plan);
-  const stated = [...statedEarlier(run.reading.history), ...own];
-  const complete = verify(run, plan, { sections, stated });
+export function checkSnapshot(checking: Checking, sections: SnapshotSections): Verification {
+  const { own, earlier } = checking.stated;
+  const stated = [...earlier, ...own];
+  const complete = verify(checking, { sections, stated });
   if (!isCurable(complete)) return complete;
-  const recent = verify(run, plan, { sections, stated: own });
+  const recent = verify(checking, { sections, stated: own });
   // What is old and does not fit as sentences is not worth a call, but a line.
-  return recent.ok ? (listed(run, plan, { sections, stated }) ?? recent) : recent;
+  return recent.ok ? (listed(checking, { sections, stated }) ?? recent) : recent;
 }
 
 /**
- * The last resort for a snapshot that `isCurable`: names what is missing as a list. Where even the list
+ * The last resort for a snapshot that `lacksOnly` identifiers: names what is missing as a list. Where even the list
  * is too long for the snapshot's ceiling, what does not fit stands in the report and in the transcript:
  * refusing would leave such a conversation without any compaction.
  */
 export function listMissing(
-  run: ClaimedRun,
-  plan: FoldPlan,
+  checking: Checking,
   checked: { sections: SnapshotSections; verification: Verification },
 ): Verification {
   const { sections, verification } = checked;
-  if (!isCurable(verification)) return verification;
-  const own = statedIn(plan);
-  const stated = [...statedEarlier(run.reading.history), ...own];
+  if (!lacksOnly(verification)) return verification;
+  const { own, earlier } = checking.stated;
   return (
-    listed(run, plan, { sections, stated }) ??
-    listed(run, plan, { sections, stated: own }) ?? { ...verification, ok: true, problems: [] }
+    listed(checking, { sections, stated: [...earlier, ...own] }) ??
+    listed(checking, { sections, stated: own }) ?? { ...verification, ok: true, problems: [] }
   );
 }

@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../../shared/errors.ts';
 import { errorReply } from '../../../shared/wire/error-body.ts';
+import { bodyTooLarge, readBytes } from '../read-bytes.ts';
+import { guardServer } from '../server-guard.ts';
 import { stackFrames } from '../stack-frames.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { decodePush, type DecodedPush } from './decode-push.ts';
+import { decodePush, MAX_PUSH_BYTES, type DecodedPush } from './decode-push.ts';
 import { StoppedError } from './outcome.ts';
 import { runCompaction } from './run-compaction.ts';
 
-/** A request of functions-framework: Node's own, with the bytes of its body. */
-export type PushRequest = IncomingMessage & { rawBody?: Uint8Array };
-
-type CompactionHandler = (request: PushRequest, response: ServerResponse) => Promise<void>;
+type CompactionHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 type Answer = { kind: 'acknowledged' } | { kind: 'refused'; error: unknown };
 
@@ -85,9 +84,24 @@ async function compact(
   return result.kind === 'done' ? ACKNOWLEDGED : again(result.reason, result.retryAfterMs);
 }
 
+/** The push of a caller that is known. Too large is malformed: it would come back as large. */
+async function readPush(request: IncomingMessage): Promise<DecodedPush> {
+  // The guard takes the length off `headers`.
+  const announcedBytes = Number(request.headersDistinct['content-length']?.[0] ?? 0);
+  try {
+    if (announcedBytes > MAX_PUSH_BYTES) throw bodyTooLarge(MAX_PUSH_BYTES);
+    // A destroyed request would take the connection along, and with it the answer.
+    const chunks: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
+    return decodePush(await readBytes(chunks, MAX_PUSH_BYTES));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== 'BODY_TOO_LARGE') throw error;
+    return { kind: 'malformed', problem: `more than ${MAX_PUSH_BYTES} bytes` };
+  }
+}
+
 async function answerPush(
   dependencies: CompactionDependencies,
-  request: PushRequest,
+  request: IncomingMessage,
   signal: AbortSignal,
 ): Promise<Answer> {
   if (request.method !== 'POST') return { kind: 'refused', error: notAPush() };
@@ -98,7 +112,7 @@ async function answerPush(
     if (!(error instanceof AppError) || error.status !== 'UNAUTHENTICATED') throw error;
     return { kind: 'refused', error };
   }
-  const push = decodePush(request.rawBody ?? new Uint8Array());
+  const push = await readPush(request);
   if (push.kind === 'compact') return compact(dependencies, push, signal);
   dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
   return ACKNOWLEDGED;
@@ -135,11 +149,12 @@ async function withinTime<T>(
 
 /**
  * The HTTP function behind the push subscription. 204 acknowledges: done, nothing to do, or hopeless
- * (logged). 503 with Retry-After has it delivered again: busy, or a failure that may pass. 405, 401 and
+ * (logged). The token is checked before a byte of the body is read. 503 with Retry-After has it delivered again: busy, or a failure that may pass. 405, 401 and
  * 403 for anybody else.
  */
 export function createCompactionHandler(dependencies: CompactionDependencies): CompactionHandler {
   return async (request, response) => {
+    if ('server' in request.socket) guardServer(request.socket.server);
     let answer: Answer;
     try {
       answer = await withinTime(dependencies, response, (signal) =>

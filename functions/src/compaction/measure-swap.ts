@@ -57,6 +57,8 @@ const reportOf = ({ run, summary, verification, counts }: Measured): Record<stri
   appendedIdentifiers: withinReport(verification.appendedIdentifiers),
   missingIdentifiers: withinReport(verification.missingIdentifiers),
   missingIdentifierCount: verification.missingIdentifiers.length,
+  droppedLines: withinReport(verification.droppedLines),
+  droppedLineCount: verification.droppedLines.length,
   statedIdentifiers: statedAfter(run.reading.history, summary.plan),
 });
 

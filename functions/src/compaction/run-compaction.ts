@@ -1,5 +1,10 @@
 import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
-import { planCompaction, type FoldPlan, type Plan } from '../../../shared/compaction/plan.ts';
+import {
+  noopState,
+  planCompaction,
+  type FoldPlan,
+  type Plan,
+} from '../../../shared/compaction/plan.ts';
 import { stackFrames } from '../stack-frames.ts';
 import type { Verified } from './candidate.ts';
 import { claimCompaction, type Claim } from './claim.ts';
@@ -49,11 +54,6 @@ async function step<T>(
   return result;
 }
 
-/** The outcome of a plan that does nothing. */
-const plannedOutcome = (tokens: number, { reason }: Extract<Plan, { kind: 'noop' }>): Outcome =>
-  // There is something to fold and no way to do it: who waits for room must learn why.
-  unchanged(tokens, { state: reason === 'TURN_TOO_LARGE' ? 'FAILED_ERROR' : 'NOOP', reason });
-
 async function planStep(run: ClaimedRun): Promise<Step<Exclude<Plan, { kind: 'noop' }>>> {
   const { reading, dependencies } = run;
   const plan = planCompaction({
@@ -66,7 +66,10 @@ async function planStep(run: ClaimedRun): Promise<Step<Exclude<Plan, { kind: 'no
     blobName: dependencies.sha256,
   });
   if (plan.kind === 'noop') {
-    return { kind: 'outcome', outcome: plannedOutcome(reading.tokens, plan) };
+    return {
+      kind: 'outcome',
+      outcome: unchanged(reading.tokens, { state: noopState(plan), reason: plan.reason }),
+    };
   }
   const veto = await runPreCompactHooks(run, plan);
   return veto ? { kind: 'outcome', outcome: veto } : { kind: 'next', value: plan };

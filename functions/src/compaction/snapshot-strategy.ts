@@ -39,10 +39,17 @@ export interface SnapshotStrategy {
     request: SnapshotRequest,
     signal: AbortSignal,
   ): Promise<SnapshotResult>;
-  /** One more call that must place these identifiers, or undefined when its answer cannot be used. */
+  /**
+   * One more call that must place these identifiers and must not state these facts, or undefined when
+   * its answer cannot be used.
+   */
   repair(
     model: ModelGenerator,
-    request: SnapshotRequest & { snapshotText: string; missingIdentifiers: readonly string[] },
+    request: SnapshotRequest & {
+      snapshotText: string;
+      missingIdentifiers: readonly string[];
+      unsupportedFacts: readonly string[];
+    },
     signal: AbortSignal,
   ): Promise<SnapshotSections | undefined>;
 }

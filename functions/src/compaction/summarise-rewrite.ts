@@ -114,7 +114,7 @@ export const rewriteStrategy: SnapshotStrategy = {
     const answer = await ask({ model, request, signal }, `${request.promptId}-repair`, [
       anchorOf(request),
       modelContent(request.snapshotText),
-      userContent(repairRequest({ missingIdentifiers: request.missingIdentifiers })),
+      userContent(repairRequest(request)),
     ]);
     return answer.kind === 'read' ? answer.sections : undefined;
   },

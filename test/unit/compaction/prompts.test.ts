@@ -71,10 +71,20 @@ describe('the requests', () => {
   });
 
   test('a repair lists what is missing as escaped data', () => {
-    const request = repairRequest({ missingIdentifiers: ['ORD-20231', 'a<b1234'] });
+    const request = repairRequest({
+      missingIdentifiers: ['ORD-20231', 'a<b1234'],
+      unsupportedFacts: [],
+    });
 
     expect(request).toContain('<identifier>ORD-20231</identifier>');
     expect(request).toContain('<identifier>a&lt;b1234</identifier>');
+  });
+
+  test('a repair lists what has no source as escaped data, and nothing that is not missing', () => {
+    const request = repairRequest({ missingIdentifiers: [], unsupportedFacts: ['INV-<20411'] });
+
+    expect(request).toContain('<unsupported>INV-&lt;20411</unsupported>');
+    expect(request).not.toContain('<identifier>');
   });
 
   test('the words have a version', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { factSupportOf } from '../../../shared/compaction/fact-support.ts';
 import { emptySections } from '../../../shared/compaction/snapshot-sections.ts';
 import { estimateTextTokens } from '../../../shared/compaction/token-estimate.ts';
 import { verifySnapshot, type VerificationInput } from '../../../shared/compaction/verification.ts';
@@ -11,6 +12,7 @@ function verify(input: Partial<VerificationInput> = {}) {
     sections: { ...emptySections, overall_goal: goal },
     foldedUserTexts: [],
     keptTexts: [],
+    support: undefined,
     snapshotBudgetTokens: 400,
     rule: 'character-class',
     ...input,
@@ -98,5 +100,87 @@ describe('verifySnapshot', () => {
     expect(appended).toBeLessThanOrEqual(100);
     expect(result.missingIdentifiers.length + result.appendedIdentifiers.length).toBe(100);
     expect(result.missingIdentifiers).toContain('ORD-10099');
+  });
+
+  test('quotes whole words only', () => {
+    const text = `${'Concerning page 1: my invoice. '.repeat(9)}ORD-20231${' afterwards,'.repeat(20)}`;
+
+    const line = verify({ foldedUserTexts: [{ seq: 3, text }] }).repaired.key_knowledge;
+
+    expect(line).toMatch(/"…(?:Concerning|page|1:|my|invoice\.) .* afterwards,…"$/);
+  });
+
+  test('quotes text without blanks too', () => {
+    const text = `${'注文の番号を'.repeat(40)}AB-20231${'を確認して'.repeat(40)}`;
+
+    const line = verify({ foldedUserTexts: [{ seq: 3, text }] }).repaired.key_knowledge;
+
+    expect(line).toContain('注文の番号をAB-20231を確認して');
+  });
+});
+
+const madeUpWord = (index: number) =>
+  Array.from(
+    { length: 6 },
+    (_, at) => 'abcdefghijklmnopqrstuvwxyz'[(index * (at + 3) + at) % 26],
+  ).join('');
+
+const sections = (lines: readonly string[]) => ({
+  ...emptySections,
+  overall_goal: goal,
+  key_knowledge: lines.join('\n'),
+});
+
+describe('precision', () => {
+  const said = 'The invoice INV-20412 is about 1,204.50 EUR.';
+  const right = '- The invoice INV-20412 is about 1204.5 EUR.';
+
+  test('drops a line that says what no source says, and tells which', () => {
+    const wrong = '- The deposit is 350 EUR.';
+
+    const result = verify({ sections: sections([right, wrong]), support: factSupportOf([said]) });
+
+    expect(result).toMatchObject({ ok: true, droppedLines: [wrong], unsupportedFacts: ['350'] });
+    expect(result.repaired).toEqual(sections([right]));
+  });
+
+  test('appends what the user said when the line with it was wrong', () => {
+    const result = verify({
+      sections: sections(['- The invoice is INV-20411.']),
+      foldedUserTexts: [{ seq: 4, text: said }],
+      support: factSupportOf([said]),
+    });
+
+    expect(result.unsupportedFacts).toEqual(['INV-20411']);
+    expect(result.repaired.key_knowledge).toBe(`- The user said (turn 4): "${said}"`);
+  });
+
+  test.each([
+    [60, 2, []],
+    [60, 3, []],
+    [60, 4, ['UNSUPPORTED_FACTS']],
+    [20, 3, ['UNSUPPORTED_FACTS']],
+    [3, 2, ['UNSUPPORTED_FACTS']],
+  ])('of %i lines %i without a source: the problems are %j', (lines, wrong, problems) => {
+    const told = Array.from({ length: lines - 1 }, (__, index) =>
+      index < wrong
+        ? `- Room ${700 + index}`
+        : `- ${madeUpWord(index)} ${madeUpWord(index * 7 + 3)} in ${madeUpWord(index * 11 + 5)}`,
+    );
+
+    const result = verify({
+      sections: sections(told),
+      snapshotBudgetTokens: 8_000,
+      support: factSupportOf([said]),
+    });
+
+    expect(result.droppedLines).toHaveLength(wrong);
+    expect(result.problems).toEqual(problems);
+  });
+
+  test('drops nothing when not every source is text', () => {
+    const result = verify({ sections: sections(['- Room 714']), support: undefined });
+
+    expect(result.droppedLines).toEqual([]);
   });
 });

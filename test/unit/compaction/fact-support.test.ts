@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { factSupportOf, unsupportedFacts } from '../../../shared/compaction/fact-support.ts';
+
+const unsupported = (line: string, ...sources: string[]) =>
+  unsupportedFacts(line, factSupportOf(sources));
+
+describe('what a source supports', () => {
+  test.each([
+    ['a thousands separator', 'It costs 12,500 won', 'It costs 12500 won'],
+    ['one that was added', 'It costs 12500 won', 'It costs 12,500 won'],
+    ['full-width figures', '注文は１２３４５番', 'Order 12345'],
+    ['the other decimal sign', 'EUR 1.204,50', '1204.5 EUR'],
+    ['a multiplier', 'a budget of 10k', 'a budget of 10,000'],
+    ['a multiplier that was added', 'a budget of 10,000', 'a budget of 10k'],
+    ['a Korean multiplier', '예산은 35만원', 'The budget is 350,000 won'],
+    ['an ISO date', 'on 25 December 2023', 'on 2023-12-25'],
+    ['a written date', 'on 2023-10-25', 'on 25 October 2023'],
+    ['a slashed date', 'on 5/18/23', 'on 18 May 2023'],
+    ['a date with points', 'am 17.05.2026', '2026-05-17'],
+    ['the 24-hour clock', 'at 2:30 pm', 'at 14:30'],
+    ['the 12-hour clock', 'at 22:15', 'at 10:15 pm'],
+    ['a number word', 'twelve people, twenty-five dogs', '12 people and 25 dogs'],
+    ['a telephone number', 'call 010-1234-5678', '010 1234 5678'],
+    ['one with a number behind it', 'call +44 20 7946 0100. 1. Clay', '+44 20 7946 0100'],
+    ['an identifier in two words', 'order ord 20231', 'ORD-20231'],
+    ['an identifier in another case', 'ab-2031x', 'AB-2031X'],
+    ['a link', 'see https://example.org/a/12?b=34.', 'https://example.org/a/12?b=34'],
+    ['a unit in capitals', 'at 10 am with 64 gb', 'at 10AM with 64GB'],
+    ['a list number', 'Clay', '12. Clay'],
+    ['a list number behind a bullet', 'Clay', '- 12) Clay'],
+    ['an ordinal at the start', 'Clay', '11th Clay'],
+    ['one digit', 'Clay', 'Clay, 3 bags'],
+    ['a list with commas', 'rooms 10,20,30', 'rooms 10, 20 and 30'],
+  ])('%s', (_, source, line) => {
+    expect(unsupported(line, source)).toEqual([]);
+  });
+
+  test.each<[string, string, string[]]>([
+    ['invoice INV-20412', 'invoice INV-20411', ['INV-20411']],
+    ['costs $1,204.50', 'costs $1,204.51', ['1204.51']],
+    ['costs 45.67', 'costs 45.68', ['45.68']],
+    ['on 2026-05-12', 'on 2026-05-13', ['13']],
+    ['on 12 May', 'on 12 May 2025', ['2025']],
+    ['room 4711', 'room 471', ['471']],
+    ['Clay', 'Clay 12. May', ['12']],
+    ['a.b@example.org', 'a.c@example.org', ['a.c@example.org']],
+    ['nothing', '350 EUR for AB-1234', ['AB-1234', '350']],
+  ])('%j does not support %j', (source, line, facts) => {
+    expect(unsupported(line, source)).toEqual(facts);
+  });
+
+  test.each(['1', '0', '1,', '1.', 'a1-', '-2', '２'])(
+    'takes linear time for %j, over and over',
+    (piece) => {
+      const text = piece.repeat(50_000);
+
+      const start = performance.now();
+      unsupportedFacts(text, factSupportOf([text, 'x']));
+
+      expect(performance.now() - start).toBeLessThan(1_500);
+    },
+  );
+});
