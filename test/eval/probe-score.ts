@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -39,17 +38,13 @@ async function survivalScore(path: string): Promise<ProbeScore> {
   };
 }
 
-const defaultSurvivalPath = '../shared/eval/survival.mjs';
-
 /**
- * The measure: `answerScore` of the module at `path`, or of the default one if it is there, else
- * containment. Throws when a module was named that cannot be loaded or lacks what is needed.
+ * The measure: `answerScore` of the module at `path`, else containment of the answer. Throws when the
+ * module cannot be loaded or lacks what is needed.
  */
 export async function loadProbeScore(
   path: string | undefined,
 ): Promise<{ score: ProbeScore; name: string }> {
-  const chosen = resolve(path ?? defaultSurvivalPath);
-  if (path === undefined && !existsSync(chosen))
-    return { score: containmentScore, name: 'containment of the answer' };
-  return { score: await survivalScore(chosen), name: 'answerScore of the survival module' };
+  if (path === undefined) return { score: containmentScore, name: 'containment of the answer' };
+  return { score: await survivalScore(resolve(path)), name: 'answerScore of the survival module' };
 }

@@ -7,7 +7,8 @@ compacted one, and on the compacted one with its snapshot blanked. Runs on this 
 
   --count N             questions, spread evenly over the conversations (default 50)
   --threshold-tokens N  compact when the context reaches N tokens (default 16000)
-  --survival PATH       module with answerScore(); default ../shared/eval/survival.mjs beside the project
+  --survival PATH       module with answerScore() to score with (default: does the reply
+                        contain the answer)
                         if it is there, else an answer counts when its words stand in the reply
   --json OUT            write the figures to this file
   --help                this text`;
