@@ -32,7 +32,11 @@ const quantity = /^\d+(?:\.\d+)?(?:am|pm|h|kg|km|cm|mm|ml|kb|mb|gb|tb|kwh|usd|eu
 /** Numbers joined by one kind of sign, as in dates: each of them counts. */
 const date = /^(?:\d{4}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2\d{2,4})$/;
 
-const isCheckable = (value: string): boolean => value.replace('.', '').length >= 2;
+/**
+ * Numbers of three digits or more, and decimals. Shorter ones are what a good summary works out itself:
+ * counts, ages, the day of "tomorrow"; dropping such lines would lose more than it saves.
+ */
+const isCheckable = (value: string): boolean => value.includes('.') || value.length >= 3;
 
 function isSupportedNumber(number: WrittenNumber, { numbers }: FactSupport): boolean {
   const { values, scaledValues, parts } = number;
@@ -65,9 +69,9 @@ const isNumberOnly = (identifier: string): boolean =>
   /^\d+(?:\.\d+)?$/.test(identifier) || date.test(identifier) || quantity.test(identifier);
 
 /**
- * Identifiers and numbers of two digits or more in a line that no source holds, each once. The number
- * of a list item and leading zeros do not matter; a date counts by its numbers. Heuristic: sums and
- * dates that are worked out from "tomorrow" count as unsupported.
+ * Identifiers, numbers of three digits or more, and decimals in a line that no source holds, each once.
+ * The number of a list item and leading zeros do not matter; of a date only the year counts. Heuristic:
+ * large sums that are worked out count as unsupported.
  */
 export function unsupportedFacts(line: string, support: FactSupport): string[] {
   const body = line.normalize('NFKC').replace(lineNumber, '');
