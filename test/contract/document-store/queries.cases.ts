@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import type { DocumentStore, Query } from '../../../shared/ports.ts';
+import {
+  byValue,
+  fieldsAt,
+  newCollection,
+  put,
+  queriesOf,
+} from '../../support/document-store-cases.ts';
+
+export function describeQueries(store: DocumentStore): void {
+  const { seed, ids } = queriesOf(store);
+
+  describe('query', () => {
+    test('gives whole documents with their update times', async () => {
+      const collection = newCollection();
+      const updateTime = await put(store, `${collection}/x`, { m: { at: new Date(5) } });
+
+      const found = await store.query({ collection, limit: 1 });
+
+      expect(found).toEqual([
+        { path: `${collection}/x`, fields: { m: { at: new Date(5) } }, updateTime },
+      ]);
+    });
+
+    test('of an empty collection finds nothing', async () => {
+      expect(await ids({ collection: newCollection() })).toEqual([]);
+    });
+
+    test('does not see collections below or beside', async () => {
+      const collection = await seed([['x', {}]]);
+      await put(store, `${collection}/x/parts/y`, {});
+      await put(store, `${collection}2/z`, {});
+
+      expect(await ids({ collection })).toEqual(['x']);
+    });
+
+    test('a change to what was found does not reach the store', async () => {
+      const collection = await seed([['a', { m: { list: [1] } }]]);
+      const [found] = await store.query({ collection, limit: 1 });
+
+      if (found) found.fields = Object.assign(found.fields, { m: 'changed' });
+
+      expect(await fieldsAt(store, `${collection}/a`)).toEqual({ m: { list: [1] } });
+    });
+
+    test.each<[string, Omit<Query, 'collection'>]>([
+      ['a limit of 0', { limit: 0 }],
+      ['an inequality with null', { limit: 1, where: [{ field: 'v', op: '>', value: null }] }],
+      [
+        'an inequality on another field than the order',
+        {
+          limit: 1,
+          where: [{ field: 'v', op: '>', value: 1 }],
+          orderBy: { ...byValue, field: 'w' },
+        },
+      ],
+      ['a start outside the collection', { limit: 1, startAfter: { path: 'other/x' } }],
+    ])('refuses %s', async (_name, query) => {
+      const refused = store.query({ ...query, collection: newCollection() });
+
+      await expect(refused).rejects.toThrow(RangeError);
+    });
+  });
+}

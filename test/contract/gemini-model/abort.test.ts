@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelChunk } from '../../../shared/ports.ts';
+import {
+  collect,
+  connect,
+  failureOf,
+  request,
+  standIn,
+  startStandInForEachTest,
+  until,
+} from '../../support/gemini-model-calls.ts';
+
+startStandInForEachTest();
+
+describe('abort', () => {
+  test('before the first event', async () => {
+    standIn.queueFaults({ kind: 'hang' });
+    const caller = new AbortController();
+
+    const failing = failureOf(collect(connect().stream(request, caller.signal)));
+    await until(() => standIn.journal().length === 1);
+    caller.abort();
+
+    expect(await failing).toMatchObject({ status: 'CANCELLED', reason: 'ABORTED' });
+    await until(() => standIn.journal()[0]?.aborted === true);
+  });
+
+  test('between two events', async () => {
+    standIn.queueFaults({ kind: 'stall', afterEvents: 1, delayMs: 60_000 });
+    const caller = new AbortController();
+    const received: ModelChunk[] = [];
+
+    const failure = await failureOf(
+      (async () => {
+        for await (const chunk of connect().stream(request, caller.signal)) {
+          received.push(chunk);
+          caller.abort();
+        }
+      })(),
+    );
+
+    expect(failure.reason).toBe('ABORTED');
+    expect(received).toHaveLength(1);
+  });
+
+  test('while it waits for a retry', async () => {
+    standIn.queueFaults({ kind: 'quota', retryDelayMs: 9_000 });
+    const caller = new AbortController();
+
+    const failing = failureOf(connect().generate(request, caller.signal));
+    await until(() => standIn.journal()[0]?.durationMs !== undefined);
+    caller.abort();
+
+    expect((await failing).reason).toBe('ABORTED');
+    expect(standIn.journal()).toHaveLength(1);
+  });
+
+  test('before the call: nothing is sent', async () => {
+    const failure = await failureOf(connect().generate(request, AbortSignal.abort()));
+
+    expect(failure.reason).toBe('ABORTED');
+    expect(standIn.journal()).toHaveLength(0);
+  });
+});

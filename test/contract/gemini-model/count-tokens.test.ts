@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import type { Prompt } from '../../../shared/ports.ts';
+import {
+  connect,
+  contents,
+  never,
+  request,
+  standIn,
+  startStandInForEachTest,
+} from '../../support/gemini-model-calls.ts';
+
+startStandInForEachTest();
+
+describe('countTokens', () => {
+  const prompt: Prompt = {
+    model: 'gemini-2.5-flash',
+    systemInstruction: 'Be brief. 짧게.',
+    tools: [{ name: 'find', parametersJsonSchema: { type: 'object' } }],
+    contents,
+  };
+  const vertex = { project: 'demo', location: 'europe-west1' };
+
+  test.each([
+    ['the Gemini API', {}],
+    ['Vertex AI', { vertex }],
+  ])('counts on %s what a call with the same prompt reports', async (_, options) => {
+    const gemini = connect(options);
+
+    const counted = await gemini.countTokens(prompt, never);
+    const { usage } = await gemini.generate({ ...request, ...prompt }, never);
+
+    expect(counted).toBe(usage?.promptTokens);
+  });
+
+  test.each([
+    ['the Gemini API', {}],
+    ['Vertex AI', { vertex }],
+  ])('counts system instruction and tools alone on %s', async (_, options) => {
+    const gemini = connect(options);
+
+    const overhead = await gemini.countTokens({ ...prompt, contents: [] }, never);
+    const whole = await gemini.countTokens(prompt, never);
+
+    expect(overhead).toBeGreaterThan(10);
+    expect(whole).toBeGreaterThan(overhead);
+  });
+
+  test('an empty prompt is 0 without a call', async () => {
+    const counted = await connect().countTokens({ model: 'gemini-2.5-flash', contents: [] }, never);
+
+    expect(counted).toBe(0);
+    expect(standIn.journal()).toHaveLength(0);
+  });
+
+  test('is tried again after a 500', async () => {
+    standIn.queueFaults({ kind: 'internal', match: { operation: 'countTokens' } });
+
+    expect(await connect().countTokens(prompt, never)).toBeGreaterThan(0);
+    expect(standIn.journal()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,118 @@
+import { createServer } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import type { QueuedFault } from '../../../infra/local/stand-in/faults.ts';
+import { startStandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
+import {
+  collect,
+  connect,
+  contents,
+  failureOf,
+  never,
+  request,
+  secret,
+  standIn,
+  startStandInForEachTest,
+  until,
+} from '../../support/gemini-model-calls.ts';
+
+startStandInForEachTest();
+
+describe('errors', () => {
+  test('a quota error says when to come back', async () => {
+    standIn.queueFaults({ kind: 'quota', retryDelayMs: 37_500 });
+
+    const failure = await failureOf(connect().generate(request, never));
+
+    expect(failure).toMatchObject({
+      status: 'RESOURCE_EXHAUSTED',
+      reason: 'MODEL_QUOTA',
+      retryable: true,
+      retryAfterMs: 37_500,
+    });
+  });
+
+  test('a prompt over the window tells both numbers', async () => {
+    standIn.setWindow(request.model, 20);
+
+    const failure = await failureOf(connect().generate(request, never));
+
+    expect(failure).toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      reason: 'MODEL_CONTEXT_OVERFLOW',
+      retryable: false,
+      metadata: {
+        promptTokens: String(standIn.journal()[0]?.promptTokens),
+        windowTokens: '20',
+      },
+    });
+  });
+
+  test('an unknown model and a wrong prompt are refused, not retried', async () => {
+    const unknown = await failureOf(connect().generate({ ...request, model: 'gpt-9' }, never));
+    const wrong = await failureOf(
+      collect(connect().stream({ ...request, contents: contents.slice(1) }, never)),
+    );
+
+    expect(unknown).toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      reason: 'MODEL_UNKNOWN',
+      metadata: { field: 'model' },
+    });
+    expect(wrong.metadata).toEqual({ httpStatus: '400', modelStatus: 'INVALID_ARGUMENT' });
+    expect(standIn.journal()).toHaveLength(2);
+  });
+
+  test('a server that is not there is MODEL_OVERLOADED', async () => {
+    const server = await startStandIn();
+    await server.close();
+
+    const failure = await failureOf(connect({ baseUrl: server.url }).generate(request, never));
+
+    expect(failure).toMatchObject({ status: 'UNAVAILABLE', reason: 'MODEL_OVERLOADED' });
+  });
+
+  test.each<QueuedFault>([
+    { kind: 'http', code: 400, status: 'INVALID_ARGUMENT', message: `Invalid value: ${secret}` },
+    { kind: 'http', code: 503, status: 'UNAVAILABLE', message: secret, times: 9 },
+    { kind: 'http', code: 429, status: 'RESOURCE_EXHAUSTED', message: secret, times: 9 },
+    { kind: 'halfEvent', afterEvents: 2 },
+  ])('no text of prompt or answer is in the error of $kind $code', async (fault) => {
+    standIn.queueFaults(fault);
+
+    const failure = await failureOf(collect(connect().stream(request, never)));
+    const cause =
+      failure.cause instanceof Error ? [failure.cause.message, failure.cause.stack] : [];
+    const said = [
+      failure.message,
+      failure.publicMessage,
+      failure.stack,
+      ...cause,
+      failure.metadata,
+    ];
+
+    expect(JSON.stringify(said)).not.toContain('vault');
+  });
+
+  test('an answer that is no JSON does not reach the error either', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`data: {"candidates": [ ${secret}\n\n`);
+    }).listen(0, '127.0.0.1');
+    await until(() => server.listening);
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+
+    const failure = await failureOf(
+      collect(connect({ baseUrl: `http://127.0.0.1:${port}` }).stream(request, never)),
+    );
+    server.close();
+    const said = [failure.message, failure.stack, String(failure.cause)];
+
+    expect(failure.reason).toBe('MODEL_OVERLOADED');
+    expect(JSON.stringify(said)).not.toContain('vault');
+  });
+
+  test('options that name no server are refused at once', () => {
+    expect(() => connect({ apiKey: undefined, baseUrl: undefined })).toThrow(/apiKey, vertex/);
+  });
+});

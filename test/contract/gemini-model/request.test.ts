@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Content, Part } from '../../../shared/conversation/content.ts';
+import {
+  collect,
+  connect,
+  contents,
+  never,
+  request,
+  standIn,
+  startStandInForEachTest,
+} from '../../support/gemini-model-calls.ts';
+
+startStandInForEachTest();
+
+describe('parts', () => {
+  const answer: Part[] = [
+    { text: 'thinking', thought: true },
+    {
+      functionCall: { name: 'find', args: { code: 1 }, id: 'f1' },
+      thoughtSignature: 'c2lnbmF0dXJl',
+      newField: { nested: [1, null] },
+    },
+    { functionCall: { name: 'find', args: { code: 2 } } },
+  ];
+  const call: Content = { role: 'model', parts: answer };
+  const response: Content = {
+    role: 'user',
+    parts: [1, 2].map((code) => ({
+      functionResponse: { name: 'find', response: { code }, anotherField: true },
+    })),
+  };
+  const gemini3 = { ...request, model: 'gemini-3.8-flash' };
+
+  test.each(['gemini', 'vertex'])(
+    'reach the %s API as they are, unknown fields too',
+    async (api) => {
+      const vertex = { project: 'demo', location: 'europe-west1' };
+      const sent = [{ role: 'user' as const, parts: [{ text: 'Find.' }] }, call, response];
+
+      await connect(api === 'vertex' ? { vertex } : {}).generate(
+        { ...gemini3, contents: sent },
+        never,
+      );
+
+      expect(standIn.journal()[0]).toMatchObject({ api, httpStatus: 200 });
+      expect(standIn.requestBody(1)).toMatchObject({ contents: sent });
+    },
+  );
+
+  test('come back as they are, streamed and whole', async () => {
+    const userHash = createHash('sha256').update('What is the vault code?').digest('hex');
+    standIn.registerAnswers({ userHash, ordinal: 1, contents: [call] });
+
+    const whole = await connect().generate(gemini3, never);
+    const chunks = await collect(connect().stream(gemini3, never));
+
+    expect(whole.parts).toEqual(answer);
+    expect(chunks.flatMap((chunk) => chunk.parts)).toEqual(answer);
+    expect(whole.usage?.thoughtsTokens).toBe(2);
+  });
+});
+
+describe('a request', () => {
+  test('carries system instruction, tools, limits and schema', async () => {
+    await connect().generate(
+      {
+        ...request,
+        systemInstruction: 'Be brief.',
+        tools: [{ name: 'find', description: 'Finds.', parametersJsonSchema: { type: 'object' } }],
+        maxOutputTokens: 64,
+        temperature: 0,
+        responseJsonSchema: { type: 'object', properties: {} },
+      },
+      never,
+    );
+
+    expect(standIn.requestBody(1)).toEqual({
+      contents,
+      systemInstruction: { role: 'user', parts: [{ text: 'Be brief.' }] },
+      tools: [
+        {
+          functionDeclarations: [
+            { name: 'find', description: 'Finds.', parametersJsonSchema: { type: 'object' } },
+          ],
+        },
+      ],
+      generationConfig: {
+        maxOutputTokens: 64,
+        temperature: 0,
+        responseMimeType: 'application/json',
+        responseJsonSchema: { type: 'object', properties: {} },
+      },
+    });
+  });
+});

@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createGeminiModel } from '../../../functions/src/adapters/gemini-model.ts';
+import { startStandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
+import type { ModelChunk } from '../../../shared/ports.ts';
+import {
+  collect,
+  connect,
+  failureOf,
+  never,
+  request,
+  secret,
+  standIn,
+  startStandInForEachTest,
+  textOf,
+  until,
+} from '../../support/gemini-model-calls.ts';
+
+startStandInForEachTest();
+
+// The adapter loads the SDK at its first call, which takes longer than the 50 ms below.
+beforeAll(async () => {
+  const first = await startStandIn();
+  const timeouts = {
+    firstEventTimeoutMs: 5_000,
+    eventIdleTimeoutMs: 5_000,
+    requestTimeoutMs: 5_000,
+  };
+  await collect(createGeminiModel({ baseUrl: first.url, ...timeouts }).stream(request, never));
+  await first.close();
+});
+
+describe('time', () => {
+  test('a stream that never begins ends with MODEL_TIMEOUT and is not tried again', async () => {
+    standIn.queueFaults({ kind: 'hang' });
+
+    const failure = await failureOf(
+      collect(connect({ firstEventTimeoutMs: 50 }).stream(request, never)),
+    );
+
+    expect(failure).toMatchObject({ status: 'DEADLINE_EXCEEDED', reason: 'MODEL_TIMEOUT' });
+    await until(() => standIn.journal()[0]?.aborted === true);
+    expect(standIn.journal()).toHaveLength(1);
+  });
+
+  test('a stream that falls silent ends with MODEL_TIMEOUT after the idle time', async () => {
+    standIn.queueFaults({ kind: 'stall', afterEvents: 2, delayMs: 60_000 });
+    const received: ModelChunk[] = [];
+
+    const failure = await failureOf(
+      (async () => {
+        const chunks = connect({ eventIdleTimeoutMs: 50 }).stream(request, never);
+        for await (const chunk of chunks) received.push(chunk);
+      })(),
+    );
+
+    expect(failure.reason).toBe('MODEL_TIMEOUT');
+    expect(received).toHaveLength(2);
+    await until(() => standIn.journal()[0]?.aborted === true);
+  });
+
+  test('the idle time does not run while the reader is slow', async () => {
+    const received: ModelChunk[] = [];
+
+    for await (const chunk of connect({ eventIdleTimeoutMs: 40 }).stream(request, never)) {
+      if (received.length === 0) await new Promise((resolve) => setTimeout(resolve, 120));
+      received.push(chunk);
+    }
+
+    expect(textOf(received)).toBe(secret);
+  });
+
+  test.each(['generate', 'countTokens'] as const)(
+    '%s ends with MODEL_TIMEOUT',
+    async (operation) => {
+      standIn.queueFaults({ kind: 'hang' });
+
+      const failure = await failureOf(connect({ requestTimeoutMs: 50 })[operation](request, never));
+
+      expect(failure.reason).toBe('MODEL_TIMEOUT');
+    },
+  );
+});

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach } from 'vitest';
+import {
+  createGeminiModel,
+  type GeminiModelOptions,
+} from '../../functions/src/adapters/gemini-model.ts';
+import { startStandIn, type StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import type { Content } from '../../shared/conversation/content.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { ModelChunk, ModelRequest } from '../../shared/ports.ts';
+
+/** The model's stand-in of the test that runs; see `startStandInForEachTest`. */
+export let standIn: StandIn;
+
+/** Gives every test of the file that calls this a stand-in of its own. */
+export function startStandInForEachTest(): void {
+  beforeEach(async () => {
+    standIn = await startStandIn();
+  });
+  afterEach(() => standIn.close());
+}
+
+export const never = new AbortController().signal;
+export const secret =
+  'The vault code is 7731-SECRET and it must stay between us, whatever anybody says.';
+export const contents: Content[] = [
+  { role: 'user', parts: [{ text: secret }] },
+  { role: 'model', parts: [{ text: 'Noted.' }] },
+  { role: 'user', parts: [{ text: 'What is the vault code?' }] },
+];
+export const request: ModelRequest = {
+  model: 'gemini-2.5-flash',
+  contents,
+  role: 'chat',
+  promptId: 't_17',
+};
+
+/** The adapter, connected to the stand-in. */
+export function connect(options: Partial<GeminiModelOptions> = {}) {
+  return createGeminiModel({
+    apiKey: 'no-key',
+    baseUrl: standIn.url,
+    firstEventTimeoutMs: 5_000,
+    eventIdleTimeoutMs: 5_000,
+    requestTimeoutMs: 5_000,
+    ...options,
+  });
+}
+
+export async function collect(chunks: AsyncIterable<ModelChunk>): Promise<ModelChunk[]> {
+  const collected: ModelChunk[] = [];
+  for await (const chunk of chunks) collected.push(chunk);
+  return collected;
+}
+
+export function textOf(chunks: readonly ModelChunk[]): string {
+  return chunks.flatMap((chunk) => chunk.parts.map((part) => part.text ?? '')).join('');
+}
+
+/** The AppError that the work ends with; anything else fails the test. */
+export async function failureOf(work: Promise<unknown>): Promise<AppError> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof AppError)) throw new Error('no AppError', { cause: error });
+  return error;
+}
+
+export async function until(isTrue: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!isTrue()) {
+    if (performance.now() > deadline) throw new Error('the expected state was not reached');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
