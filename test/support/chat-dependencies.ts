@@ -3,7 +3,7 @@ import type { ChatDependencies } from '../../functions/src/chat/chat-dependencie
 import { parseConfig } from '../../functions/src/config.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import { noCache } from '../../shared/conversation/read-conversation.ts';
+import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 
 export interface PublishedEvent {
@@ -24,7 +24,7 @@ export function chatDependencies(
       ...environment,
     }),
     store: createMemoryDocumentStore(),
-    cache: noCache,
+    cache: createMemoryCache({ maxBytes: 10_000_000 }),
     liveTurns: new Map(),
     publisher: {
       publish: (event) => {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import { noCache } from '../../shared/conversation/read-conversation.ts';
+import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
 import type { LogFields } from '../../shared/ports.ts';
 import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts';
 import {
@@ -34,7 +34,7 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
       PUBSUB_EMULATOR_HOST: 'localhost:1',
     }),
     store: createMemoryDocumentStore(),
-    cache: noCache,
+    cache: createMemoryCache({ maxBytes: 10_000_000 }),
     publisher: {
       publish: ({ topic, data }) => {
         published.push({ topic, data });
