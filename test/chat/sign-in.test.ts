@@ -33,6 +33,16 @@ const badTokens: [string, string, () => Promise<string> | string][] = [
   ],
   ['without an expiry', 'ID_TOKEN_INVALID', () => chat.keys.sign(claims({ exp: undefined }))],
   [
+    'issued in the future',
+    'ID_TOKEN_INVALID',
+    () => chat.keys.sign(claims({ iat: nowSeconds() + 600 })),
+  ],
+  [
+    'for two audiences',
+    'ID_TOKEN_INVALID',
+    () => chat.keys.sign(claims({ aud: [chat.project, 'other'] })),
+  ],
+  [
     'of a sign-in to come',
     'ID_TOKEN_INVALID',
     () => chat.keys.sign(claims({ auth_time: nowSeconds() + 600 })),

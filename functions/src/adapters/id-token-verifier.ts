@@ -18,6 +18,9 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 const claimsSchema = z.looseObject({
   sub: z.string().min(1).max(128),
   auth_time: z.number(),
+  iat: z.number(),
+  /** One audience; Firebase never puts more into a token. */
+  aud: z.string(),
   firebase: z.looseObject({ sign_in_provider: z.string().optional() }).optional(),
 });
 
@@ -84,7 +87,9 @@ export function createIdTokenVerifier(
       });
       const claims = claimsSchema.safeParse(payload);
       const latestSeconds = now.getTime() / 1_000 + CLOCK_TOLERANCE_SECONDS;
-      if (!claims.success || claims.data.auth_time > latestSeconds) throw invalid(claims.error);
+      if (!claims.success) throw invalid(claims.error);
+      const { auth_time: signedInAt, iat: issuedAt } = claims.data;
+      if (Math.max(signedInAt, issuedAt) > latestSeconds) throw invalid(undefined);
       return {
         uid: claims.data.sub,
         isAnonymous: claims.data.firebase?.sign_in_provider === 'anonymous',
