@@ -59,6 +59,12 @@ export const environmentSchema = z.object({
     .url()
     .optional()
     .describe('Other server for model calls (the local stand-in).'),
+  VERTEX_PROJECT: z
+    .string()
+    .optional()
+    .describe(
+      'Project whose Vertex AI answers when there is no key; without it GOOGLE_CLOUD_PROJECT.',
+    ),
   VERTEX_LOCATION: z
     .string()
     .default('global')

@@ -36,7 +36,12 @@ async function createModel(config: Config) {
   return createGeminiModel({
     ...(config.GEMINI_API_KEY
       ? { apiKey: config.GEMINI_API_KEY }
-      : { vertex: { project: config.GOOGLE_CLOUD_PROJECT, location: config.VERTEX_LOCATION } }),
+      : {
+          vertex: {
+            project: config.VERTEX_PROJECT ?? config.GOOGLE_CLOUD_PROJECT,
+            location: config.VERTEX_LOCATION,
+          },
+        }),
     baseUrl: config.GEMINI_BASE_URL,
     firstEventTimeoutMs: config.MODEL_FIRST_EVENT_TIMEOUT_MS,
     eventIdleTimeoutMs: config.MODEL_IDLE_TIMEOUT_MS,

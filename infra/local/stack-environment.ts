@@ -17,18 +17,42 @@ const withheld = [
   'PORT',
 ];
 
-/** Which model answers: the stand-in, unless the user's shell has a key of the Gemini API. */
-export type ModelChoice = { kind: 'stand-in' } | { kind: 'gemini'; apiKey: string };
+/** Which model answers. */
+export type ModelChoice =
+  | { kind: 'stand-in' }
+  | { kind: 'gemini'; apiKey: string }
+  | { kind: 'vertex'; project: string; location: string; credentials: string | undefined };
 
+/**
+ * The stand-in, unless the user's shell has a key of the Gemini API, or the variables with which Google's
+ * SDK chooses Vertex AI (GOOGLE_GENAI_USE_VERTEXAI=true and GOOGLE_CLOUD_PROJECT; application default
+ * credentials sign the calls).
+ */
 export function chooseModel(environment: Environment): ModelChoice {
   const apiKey = environment.GEMINI_API_KEY ?? '';
-  return apiKey === '' ? { kind: 'stand-in' } : { kind: 'gemini', apiKey };
+  if (apiKey !== '') return { kind: 'gemini', apiKey };
+  const project = environment.GOOGLE_CLOUD_PROJECT ?? '';
+  if (environment.GOOGLE_GENAI_USE_VERTEXAI !== 'true' || project === '')
+    return { kind: 'stand-in' };
+  const location = environment.GOOGLE_CLOUD_LOCATION ?? 'global';
+  const credentials = environment.GOOGLE_APPLICATION_CREDENTIALS;
+  return { kind: 'vertex', project, location, credentials };
 }
 
-const modelVariables = (model: ModelChoice, standInUrl: string | undefined): Environment =>
-  model.kind === 'gemini'
-    ? { GEMINI_API_KEY: model.apiKey }
-    : { GEMINI_API_KEY: 'stand-in', GEMINI_BASE_URL: standInUrl };
+function modelVariables(model: ModelChoice, standInUrl: string | undefined): Environment {
+  switch (model.kind) {
+    case 'stand-in':
+      return { GEMINI_API_KEY: 'stand-in', GEMINI_BASE_URL: standInUrl };
+    case 'gemini':
+      return { GEMINI_API_KEY: model.apiKey };
+    case 'vertex':
+      return {
+        VERTEX_PROJECT: model.project,
+        VERTEX_LOCATION: model.location,
+        GOOGLE_APPLICATION_CREDENTIALS: model.credentials,
+      };
+  }
+}
 
 /**
  * The environment of the functions on this machine: the user's shell, without what would lead an SDK

@@ -104,10 +104,16 @@ function backendName(emulators: Emulators | MissingEmulators, isAsked: boolean):
   return `embedded in-memory store and bus (${why}); what is stored ends with it`;
 }
 
-const modelName = (model: ModelChoice): string =>
-  model.kind === 'gemini'
-    ? 'Gemini API, with the GEMINI_API_KEY of this shell'
-    : 'stand-in for Gemini (set GEMINI_API_KEY for the real one)';
+function modelName(model: ModelChoice): string {
+  switch (model.kind) {
+    case 'stand-in':
+      return 'stand-in for Gemini (set GEMINI_API_KEY for the real one)';
+    case 'gemini':
+      return 'Gemini API, with the GEMINI_API_KEY of this shell';
+    case 'vertex':
+      return `Vertex AI in ${model.project} (${model.location}), with the credentials of this shell`;
+  }
+}
 
 /**
  * Starts chat, compaction, the stand-in and the emulators side by side, and resolves when all of them

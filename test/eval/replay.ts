@@ -104,7 +104,7 @@ async function replay(wanted: ReplayArguments): Promise<boolean> {
 try {
   const wanted = parseReplayArguments(
     process.argv.slice(2),
-    chooseModel(process.env).kind === 'gemini',
+    chooseModel(process.env).kind !== 'stand-in',
   );
   if (wanted === 'help') write(`${replayHelp}\n`);
   else if (!(await replay(wanted))) process.exitCode = 1;

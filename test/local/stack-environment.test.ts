@@ -39,7 +39,27 @@ describe('chooseModel', () => {
     expect(chooseModel({ GEMINI_API_KEY: 'k' })).toEqual({ kind: 'gemini', apiKey: 'k' });
   });
 
-  test.each([{}, { GEMINI_API_KEY: '' }])('takes the stand-in for %o', (environment) => {
-    expect(chooseModel(environment)).toEqual({ kind: 'stand-in' });
+  test('takes Vertex AI where the shell chooses it, and leaves the data on this machine', () => {
+    const shell = {
+      GOOGLE_GENAI_USE_VERTEXAI: 'true',
+      GOOGLE_CLOUD_PROJECT: 'mine',
+      GOOGLE_CLOUD_LOCATION: 'europe-west1',
+    };
+
+    const model = chooseModel(shell);
+
+    expect(model).toMatchObject({ kind: 'vertex', project: 'mine', location: 'europe-west1' });
+    expect(parseConfig(stackEnvironment({ shell, model }))).toMatchObject({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      VERTEX_PROJECT: 'mine',
+      VERTEX_LOCATION: 'europe-west1',
+    });
   });
+
+  test.each([{}, { GEMINI_API_KEY: '' }, { GOOGLE_GENAI_USE_VERTEXAI: 'true' }])(
+    'takes the stand-in for %o',
+    (environment) => {
+      expect(chooseModel(environment)).toEqual({ kind: 'stand-in' });
+    },
+  );
 });
