@@ -102,7 +102,6 @@ export interface Prompt {
 
 export interface ModelRequest extends Prompt {
   maxOutputTokens?: number;
-  temperature?: number;
   responseJsonSchema?: unknown;
   /** Who asks, for the bill and the logs. */
   role: 'chat' | 'utility_compressor';

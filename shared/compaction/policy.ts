@@ -8,7 +8,6 @@ import type { TokenRule } from './token-estimate.ts';
 
 export interface CompactionPolicy {
   readonly profile: string;
-  readonly strategy: 'rewrite';
   readonly tokenRule: TokenRule;
   readonly windowTokens: number;
   /** Conversation tokens at which a compaction is requested; null = never. */
@@ -18,7 +17,6 @@ export interface CompactionPolicy {
   /** Conversation tokens from which the chat answers from a shrunken view. */
   readonly hardThresholdTokens: number;
   readonly snapshotBudgetTokens: number;
-  readonly splitPolicy: 'preserve-fraction';
   /** Share of the JSON characters that stays verbatim, in (0, 1). */
   readonly preserveFraction: number;
   readonly toolOutputBudgetTokens: number;
@@ -125,7 +123,6 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
 
   return Object.freeze({
     profile,
-    strategy: 'rewrite',
     windowTokens,
     softThresholdTokens: soft,
     thresholdLevel: threshold.level,
@@ -138,7 +135,6 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
       snapshotConstants.snapshotBudgetMinimumTokens.value,
       snapshotConstants.snapshotBudgetMaximumTokens.value,
     ),
-    splitPolicy: 'preserve-fraction',
     breakerOpenMs: settings.breakerOpenMs ?? policyConstants.breakerOpenMs.value,
     acceptsEqualSize: isPeer,
     excludesOverhead: !isPeer,

@@ -37,7 +37,6 @@ export function toGenerateParameters(
       systemInstruction: request.systemInstruction,
       tools: toTools(request.tools),
       maxOutputTokens: request.maxOutputTokens,
-      temperature: request.temperature,
       ...(responseJsonSchema !== undefined && {
         responseMimeType: 'application/json',
         responseJsonSchema,

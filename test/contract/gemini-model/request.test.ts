@@ -69,7 +69,6 @@ describe('a request', () => {
         systemInstruction: 'Be brief.',
         tools: [{ name: 'find', description: 'Finds.', parametersJsonSchema: { type: 'object' } }],
         maxOutputTokens: 64,
-        temperature: 0,
         responseJsonSchema: { type: 'object', properties: {} },
       },
       never,
@@ -87,7 +86,6 @@ describe('a request', () => {
       ],
       generationConfig: {
         maxOutputTokens: 64,
-        temperature: 0,
         responseMimeType: 'application/json',
         responseJsonSchema: { type: 'object', properties: {} },
       },

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { createGeminiModel } from '../../../functions/src/adapters/gemini-model.ts';
-import { startStandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../functions/src/adapters/system-clock.ts';
 import type { ModelChunk } from '../../../shared/ports.ts';
 import {
   collect,
@@ -17,24 +16,12 @@ import {
 
 startStandInForEachTest();
 
-// The adapter loads the SDK at its first call, which takes longer than the 50 ms below.
-beforeAll(async () => {
-  const first = await startStandIn();
-  const timeouts = {
-    firstEventTimeoutMs: 5_000,
-    eventIdleTimeoutMs: 5_000,
-    requestTimeoutMs: 5_000,
-  };
-  await collect(createGeminiModel({ baseUrl: first.url, ...timeouts }).stream(request, never));
-  await first.close();
-});
-
 describe('time', () => {
   test('a stream that never begins ends with MODEL_TIMEOUT and is not tried again', async () => {
     standIn.queueFaults({ kind: 'hang' });
 
     const failure = await failureOf(
-      collect(connect({ firstEventTimeoutMs: 50 }).stream(request, never)),
+      collect(connect({ firstEventTimeoutMs: 3_000 }).stream(request, never)),
     );
 
     expect(failure).toMatchObject({ status: 'DEADLINE_EXCEEDED', reason: 'MODEL_TIMEOUT' });
@@ -48,7 +35,7 @@ describe('time', () => {
 
     const failure = await failureOf(
       (async () => {
-        const chunks = connect({ eventIdleTimeoutMs: 50 }).stream(request, never);
+        const chunks = connect({ eventIdleTimeoutMs: 1_000 }).stream(request, never);
         for await (const chunk of chunks) received.push(chunk);
       })(),
     );
@@ -61,8 +48,8 @@ describe('time', () => {
   test('the idle time does not run while the reader is slow', async () => {
     const received: ModelChunk[] = [];
 
-    for await (const chunk of connect({ eventIdleTimeoutMs: 40 }).stream(request, never)) {
-      if (received.length === 0) await new Promise((resolve) => setTimeout(resolve, 120));
+    for await (const chunk of connect({ eventIdleTimeoutMs: 1_000 }).stream(request, never)) {
+      if (received.length === 0) await systemClock.wait(1_500);
       received.push(chunk);
     }
 

@@ -109,7 +109,6 @@ describe('what follows from the threshold', () => {
       breakerOpenMs: 1_800_000,
       minimumSavingFraction: 0.3,
       rearmFraction: 0.25,
-      strategy: 'rewrite',
       tokenRule: 'character-class',
     });
   });
