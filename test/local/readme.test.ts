@@ -22,19 +22,29 @@ async function readmeBlocks(): Promise<string[]> {
 const eventTypes = (stream: string) =>
   [...stream.matchAll(/^data: \{"type":"([a-z-]+)"/gm)].map(([, type]) => type);
 
-test('the call in README.md gets the answer in README.md', async () => {
-  const [call = '', answer = ''] = await readmeBlocks();
-  const command = call.replace('http://127.0.0.1:8080', stack.chatUrl);
-
-  const { stdout } = await shell('bash', ['-c', command], {
-    env: {
-      ...process.env,
-      RECAP_TOKEN: unsignedToken({ uid: 'reader', projectId: stack.projectId, now: new Date() }),
-    },
+/** Runs a block of README.md as it stands, but for the port. */
+async function runBlock(block: string): Promise<string> {
+  const command = block.replaceAll('http://127.0.0.1:8080', stack.chatUrl);
+  const token = unsignedToken({ uid: 'reader', projectId: stack.projectId, now: new Date() });
+  const { stdout } = await shell('bash', ['-euc', command], {
+    env: { ...process.env, RECAP_TOKEN: token },
   });
+  return stdout;
+}
+
+test('the calls in README.md get the answers in README.md', async () => {
+  const blocks = await readmeBlocks();
+  const [call = '', answer = ''] = blocks;
+  const others = blocks.find((block) => block.includes('"dryRun"')) ?? '';
+
+  const stream = await runBlock(call);
+  const replies = await runBlock(others);
 
   expect(eventTypes(answer).length).toBeGreaterThan(3);
-  for (const type of eventTypes(answer)) expect(eventTypes(stdout)).toContain(type);
-  expect(stdout).toContain('"delta":"Noted."');
-  expect(stdout.trimEnd().endsWith('data: [DONE]')).toBe(true);
+  for (const type of eventTypes(answer)) expect(eventTypes(stream)).toContain(type);
+  expect(stream).toContain('"delta":"Noted."');
+  expect(stream.trimEnd().endsWith('data: [DONE]')).toBe(true);
+  expect(replies).toContain('"settings":{"thresholdTokens":2000}');
+  expect(replies).toContain('My dog is called Pixel.');
+  expect(replies).toContain('"dryRun":true');
 });
