@@ -43,7 +43,7 @@ export function summariserOf(
 }
 
 /** How the meter estimates what no model has reported yet; media cost what the model's family takes. */
-export const countingOf = ({ model }: Pick<Head, 'model'>): TokenCounting => ({
+export const meterCounting = ({ model }: Pick<Head, 'model'>): TokenCounting => ({
   rule: 'character-class',
   mediaFamily: mediaFamilyOf(model),
 });

@@ -18,7 +18,7 @@ import {
 } from '../../../shared/compaction/token-estimate.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
 import type { Prompt, Write } from '../../../shared/ports.ts';
-import { countingOf, policyOf } from '../conversation-policy.ts';
+import { meterCounting, policyOf } from '../conversation-policy.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { firstHead } from './first-head.ts';
 import type { Attempt } from './lease-keeper.ts';
@@ -128,7 +128,7 @@ export async function beginTurn(
   const user = userContent(request);
   const source = { ...headValue, ...parts };
   const prompt = promptOf(source, assembleContext(source), user);
-  const counting = countingOf(headValue);
+  const counting = meterCounting(headValue);
   const userTokens = estimateContentTokens(user, counting);
   const meter = contextTokens({ head: headValue, ...parts });
   await refuseOverflow(dependencies, {

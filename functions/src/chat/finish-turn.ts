@@ -9,7 +9,7 @@ import { estimateContentTokens } from '../../../shared/compaction/token-estimate
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { finishReasonOf } from '../../../shared/wire/stream.ts';
-import { countingOf, policyOf } from '../conversation-policy.ts';
+import { meterCounting, policyOf } from '../conversation-policy.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { isOwnAttempt, type Attempt } from './lease-keeper.ts';
@@ -37,7 +37,7 @@ export function endTurn(
   const contents: Content[] =
     answer.parts.length > 0 ? [{ role: 'model', parts: answer.parts }] : [];
   const answerTokens = contents.reduce(
-    (sum, content) => sum + estimateContentTokens(content, countingOf(begun.head)),
+    (sum, content) => sum + estimateContentTokens(content, meterCounting(begun.head)),
     0,
   );
   const meter = inContext

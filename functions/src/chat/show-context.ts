@@ -18,7 +18,7 @@ import {
 import { isTerminal, type Turn } from '../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../shared/ports.ts';
 import type { ContextItemView } from '../../../shared/wire/responses.ts';
-import { countingOf } from '../conversation-policy.ts';
+import { meterCounting } from '../conversation-policy.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { generationNotFound } from './list-compactions.ts';
 import { readOwnConversation } from './own-conversation.ts';
@@ -35,7 +35,7 @@ export interface ShownContext {
 
 /** Every piece of the prompt with its calibrated estimate; the figures of items are heuristics. */
 function itemsOf(source: ContextSource, calibration: number): ContextItemView[] {
-  const counting = countingOf(source);
+  const counting = meterCounting(source);
   const items = assembleContext(source);
   const { systemInstruction, tools } = promptOf(source, items);
   const calibrated = (tokens: number) => Math.ceil(calibration * tokens);

@@ -5,7 +5,7 @@ import { AppError } from '../../../shared/errors.ts';
 import { THRESHOLD_MIN_TOKENS } from '../../../shared/wire/limits.ts';
 import type { ConversationPatch, PatchPath } from '../../../shared/wire/requests.ts';
 import type { CLIENT_WRITABLE_FIELDS, Config } from '../config.ts';
-import { countingOf, policyOf } from '../conversation-policy.ts';
+import { meterCounting, policyOf } from '../conversation-policy.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
 
@@ -94,7 +94,7 @@ export function refuseThreshold(config: Config, head: Head, patch: ConversationP
  */
 export function refuseLargeOverhead(config: Config, head: Head): void {
   refuseOverhead({
-    overheadTokens: estimateTextTokens(head.systemInstruction ?? '', countingOf(head)),
+    overheadTokens: estimateTextTokens(head.systemInstruction ?? '', meterCounting(head)),
     windowTokens: policyOf(config, head).windowTokens,
   });
 }
