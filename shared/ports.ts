@@ -68,6 +68,18 @@ export interface DocumentStore {
    */
   commit(writes: readonly Write[]): Promise<string[]>;
   query(query: Query): Promise<StoredDocument[]>;
+  /**
+   * Follows a collection: first the documents that are there, ordered by id (perhaps none), then those
+   * that are created or changed, as it happens; ends when `signal` fires. A document may come twice,
+   * deletions are not told. Throws StoreUnavailableError.
+   */
+  watch(collection: string, signal: AbortSignal): AsyncIterable<StoredDocument[]>;
+  /**
+   * Deletes every document below a document, at any depth, and not itself; resolves to how many there
+   * were. Not atomic: it may stop half way (`signal`, a crash) and be repeated. Throws
+   * StoreUnavailableError, and the signal's reason.
+   */
+  deleteBelow(path: string, signal?: AbortSignal): Promise<number>;
 }
 
 // ---------------------------------------------------------------- events

@@ -10,12 +10,16 @@ export const coveredThroughSchema = z.object({
 });
 export type CoveredThrough = z.infer<typeof coveredThroughSchema>;
 
+/** What happens to a message while another is being answered. */
+export const onBusySchema = z.enum(['reject', 'queue', 'interrupt']);
+export type OnBusy = z.infer<typeof onBusySchema>;
+
 /** Settings of one conversation; each is optional and falls through to the next level. */
 export const conversationSettingsSchema = z.object({
   thresholdTokens: z.number().optional(),
   thresholdFraction: z.number().optional(),
   windowTokens: z.number().optional(),
-  onBusy: z.enum(['reject']).optional(),
+  onBusy: onBusySchema.optional(),
   compaction: z.enum(['auto', 'manual', 'off']).optional(),
 });
 export type ConversationSettings = z.infer<typeof conversationSettingsSchema>;
@@ -89,8 +93,22 @@ export const headSchema = z.object({
   lastSeq: z.number().int().nonnegative(),
   /** The one turn that may be running; it is the last. */
   open: z.object({ seq: z.number().int().positive(), leaseUntil: z.date() }).optional(),
+  /**
+   * Messages that wait for their turn (`onBusy: queue`): the turns from `first` to `lastSeq`.
+   * `leaseUntil`: until when somebody surely waits for the answer of `first`.
+   */
+  queue: z.object({ first: z.number().int().positive(), leaseUntil: z.date() }).optional(),
   /** Generation of the last change to a finished turn; what caches loaded before is stale. */
   changedIn: z.number().int().nonnegative(),
+  /** Turns whose content has been erased and may still stand in earlier histories, blobs and chunks. */
+  pendingErasure: z.object({ since: z.date(), seqs: z.array(z.number().int()) }).optional(),
+  /** Soft delete: since when, and when the sweep erases for good. */
+  deleteTime: z.date().optional(),
+  purgeTime: z.date().optional(),
+  /** The sweep erases the conversation after this time; of a tombstone: when the database drops it. */
+  expireTime: z.date().optional(),
+  /** The message up to which another conversation was copied. */
+  forkedFrom: z.object({ conversationId: z.string(), seq: z.number().int() }).optional(),
   context: contextMeterSchema,
   pins: z.array(pinSchema),
   compactionNeeded: compactionNeededSchema,

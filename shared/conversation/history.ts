@@ -18,8 +18,10 @@ const historyFieldsSchema = z.object({
   generation: z.number().int().positive(),
   /** The generation whose context was folded; 0 = none. */
   parent: z.number().int().nonnegative(),
-  state: z.enum(['COMPACTED', 'CONTENT_TRUNCATED']),
-  strategy: z.enum(['rewrite']),
+  /** `RESTORED`, `CHANGED`: an earlier one, or none, goes on (restore; edit or deletion of a turn). */
+  state: z.enum(['COMPACTED', 'CONTENT_TRUNCATED', 'RESTORED', 'CHANGED']),
+  /** `copy`: nothing was summarised. */
+  strategy: z.enum(['rewrite', 'copy']),
   trigger: triggerSchema,
   requestId: z.string(),
   coveredThrough: coveredThroughSchema,
@@ -48,6 +50,8 @@ const historyFieldsSchema = z.object({
   /** Nonce of the worker: finding one's own after a lost reply is success. */
   by: z.string(),
   restoredFrom: z.number().int().optional(),
+  /** A turn that it covered was erased, and with it everything that was made of it. */
+  erased: z.boolean().optional(),
 });
 
 const historyDocumentSchema = historyFieldsSchema.extend({

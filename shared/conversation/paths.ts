@@ -34,6 +34,17 @@ export const statusPath = (conversationId: string) => `${headPath(conversationId
 export const blobPiecePath = (conversationId: string, piece: { sha256: string; index: number }) =>
   `${headPath(conversationId)}/blobs/${piece.sha256}-${piece.index}`;
 
+/** Chunks of the stream of one turn, all attempts. */
+export const chunksCollection = (conversationId: string, seq: number) =>
+  `${headPath(conversationId)}/streams/${turnId(seq)}/chunks`;
+
+/** Chunk `n` (from 1) of one attempt; the order of ids is the order of the stream. */
+export const chunkPath = (
+  turn: { conversationId: string; seq: number },
+  chunk: { attempt: number; n: number },
+) =>
+  `${chunksCollection(turn.conversationId, turn.seq)}/${padded(chunk.attempt, 3)}-${padded(chunk.n, 6)}`;
+
 export const CONVERSATIONS = 'conversations';
 
 export const turnId = (seq: number) => `t_${seq}`;

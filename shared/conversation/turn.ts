@@ -6,7 +6,15 @@ import type { Versioned } from './head.ts';
 import { cutIntoPieces } from './json-pieces.ts';
 import { turnPiecePath } from './paths.ts';
 
-export const turnStateSchema = z.enum(['running', 'awaiting_tool', 'done', 'failed', 'cancelled']);
+/** `queued`: the message is stored and waits until the one before it is answered. */
+export const turnStateSchema = z.enum([
+  'queued',
+  'running',
+  'awaiting_tool',
+  'done',
+  'failed',
+  'cancelled',
+]);
 export type TurnState = z.infer<typeof turnStateSchema>;
 
 /** What one answer cost. */
@@ -49,8 +57,15 @@ const turnFieldsSchema = z.object({
   inContext: z.boolean(),
   /** The client's wish: `keep` stays verbatim, `drop` is folded first. */
   retention: z.enum(['keep', 'normal', 'drop']).optional(),
+  /** First of the turns that this one stands in for, after an edit or a regeneration. */
   replaces: z.number().int().optional(),
   cancelRequested: z.boolean().optional(),
+  /** Stream chunks that this attempt has stored. */
+  chunks: z.number().int().nonnegative().optional(),
+  /** Id of the last frame of a finished turn's stream. */
+  lastFrameId: z.number().int().nonnegative().optional(),
+  /** When its content was erased; the empty turn keeps its place. */
+  eraseTime: z.date().optional(),
 });
 
 const turnDocumentSchema = turnFieldsSchema.extend({

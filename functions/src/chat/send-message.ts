@@ -1,59 +1,20 @@
 import { closeExpiredWrite } from '../../../shared/conversation/turn-writes.ts';
-import { turnId } from '../../../shared/conversation/paths.ts';
 import { decideStart, type StartDecision } from '../../../shared/conversation/start-decision.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
-import { beginTurn, type BegunTurn } from './begin-turn.ts';
+import { beginTurn } from './begin-turn.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { followTurn } from './follow-turn.ts';
-import { createFrameLog, liveTurnKey, type LiveTurn } from './live-turn.ts';
-import { produceTurn } from './produce-turn.ts';
+import { liveTurnKey } from './live-turn.ts';
 import { readStart, type StartState } from './read-start.ts';
 import { notFoundError } from './not-found.ts';
-import { orFailure, replayHandle, settled, turnErrorOf } from './replay-turn.ts';
+import { replayHandle, turnErrorOf } from './replay-turn.ts';
 import { busyError, contentionError, keyReusedError } from './send-errors.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
-import { userContent } from './send-request.ts';
+import { liveHandle, startProduction } from './start-production.ts';
 
 /** A start reads again at most this often when others win its guard. */
 const START_TRIES = 10;
 const START_RETRY_MS = 20;
-
-function liveHandle(
-  request: SendRequest,
-  live: LiveTurn,
-  turn: { seq: number; generation: number },
-): SendHandle {
-  return {
-    turnId: turnId(turn.seq),
-    conversationId: request.conversationId,
-    generation: turn.generation,
-    replayed: false,
-    frames: () => live.frames(),
-    result: settled(live.result.then(orFailure)),
-  };
-}
-
-function startProduction(
-  dependencies: ChatDependencies,
-  request: SendRequest,
-  begun: BegunTurn,
-): SendHandle {
-  const { conversationId, seq, attempt } = begun.attempt;
-  const key = liveTurnKey(conversationId, seq);
-  const log = createFrameLog();
-  const result = produceTurn(dependencies, {
-    begun,
-    messageId: request.message.id,
-    user: userContent(request),
-    locale: request.locale,
-    live: log,
-  }).finally(() => {
-    if (dependencies.liveTurns.get(key)?.attempt === attempt) dependencies.liveTurns.delete(key);
-  });
-  const live: LiveTurn = { ...log, attempt, result: settled(result) };
-  dependencies.liveTurns.set(key, live);
-  return liveHandle(request, live, { seq, generation: begun.head.generation });
-}
 
 /** The stored failure again, with what is left of the time to wait. */
 function notYetError(

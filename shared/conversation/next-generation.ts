@@ -1,0 +1,81 @@
+import type { DocumentFields } from '../ports.ts';
+import type { Head } from './head.ts';
+import type { History } from './history.ts';
+
+/*
+ * Generations that no compaction made: an edit, a deletion, a regeneration or a restore takes the next one
+ * in its own batch, so that a worker in flight always loses the creation of that document.
+ */
+
+/** What goes on unchanged; with no history nothing is folded. */
+const nothingFolded = {
+  coveredThrough: { seq: 0, contentIndex: 0 },
+  from: 0,
+  turnsFolded: 0,
+  snapshotTokens: 0,
+  boundary: '',
+  snapshotText: '',
+  sections: {},
+  masks: [],
+  sourceHash: '',
+  model: '',
+  promptVersion: '',
+} satisfies Partial<History>;
+
+/** The history of the next generation, made of an earlier one or of none. */
+export function continuedHistory(next: {
+  head: Pick<Head, 'generation'>;
+  /** The history that goes on; undefined: none, every turn stands verbatim again. */
+  source: History | undefined;
+  state: Extract<History['state'], 'RESTORED' | 'CHANGED'>;
+  /** Turns whose masks go with their content. */
+  changedSeqs: readonly number[];
+  requestId: string;
+  /** Nonce of the writer: finding one's own after a lost reply is success. */
+  by: string;
+  now: Date;
+  beforeTokens: number;
+  /** Automatic compaction re-arms on tokens beyond these. */
+  afterTokens: number;
+  restoredFrom?: number;
+}): History {
+  const { head, source, now, changedSeqs } = next;
+  return {
+    ...(source ?? nothingFolded),
+    schemaVersion: 1,
+    generation: head.generation + 1,
+    parent: head.generation,
+    state: next.state,
+    strategy: 'copy',
+    trigger: 'manual',
+    requestId: next.requestId,
+    turnsFolded: 0,
+    masks: (source?.masks ?? []).filter(({ seq }) => !changedSeqs.includes(seq)),
+    maskedTokensSaved: changedSeqs.length > 0 ? 0 : (source?.maskedTokensSaved ?? 0),
+    beforeTokens: next.beforeTokens,
+    afterTokens: next.afterTokens,
+    report: {},
+    modelCalls: 0,
+    usage: { promptTokens: 0, outputTokens: 0 },
+    requestedAt: now,
+    createTime: now,
+    durationMs: 0,
+    by: next.by,
+    restoredFrom: next.restoredFrom,
+    erased: undefined,
+  };
+}
+
+/** What the head says of a new generation in which finished turns changed. */
+export const generationFields = (history: History): DocumentFields => ({
+  generation: history.generation,
+  coveredThrough: { ...history.coveredThrough },
+  changedIn: history.generation,
+});
+
+/**
+ * Whether a history holds nothing of the turns from `seq` on, so that it may go on when one of them
+ * changes. Without provenance a snapshot that covers a changed turn cannot be mended.
+ */
+export const endsBefore = (history: Pick<History, 'coveredThrough' | 'erased'>, seq: number) =>
+  history.erased !== true && history.coveredThrough.seq < seq;
