@@ -37,10 +37,17 @@ function setHosts(host: string): void {
 const projectId = 'demo-unreachable';
 const topicIds = { compaction: 'compaction', events: 'events' };
 
+async function firstOf(batches: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const batch of batches) return batch;
+  return undefined;
+}
+
 const operations: [string, (store: DocumentStore) => Promise<unknown>][] = [
   ['get', (store) => store.get(['a/b'])],
   ['commit', (store) => store.commit([{ op: 'create', path: 'a/b', fields: {} }])],
   ['query', (store) => store.query({ collection: 'a', limit: 1 })],
+  ['watch', (store) => firstOf(store.watch('a', new AbortController().signal))],
+  ['deleteBelow', (store) => store.deleteBelow('a/b')],
 ];
 
 describe.each([

@@ -1,18 +1,19 @@
 import type {
-  DocumentSnapshot,
   Firestore,
   Precondition,
   Query as FirestoreQuery,
   WriteBatch,
 } from '@google-cloud/firestore';
 import type * as FirestoreSdk from '@google-cloud/firestore';
-import type { DocumentStore, Guard, StoredDocument } from '../../../shared/ports.ts';
+import type { DocumentStore, Guard } from '../../../shared/ports.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import { checkQuery, type CheckedQuery } from '../../../shared/store/checked-query.ts';
 import { checkWrites, type CheckedWrite } from '../../../shared/store/checked-write.ts';
-import { checkDocumentPath } from '../../../shared/store/names.ts';
+import { checkCollectionPath, checkDocumentPath } from '../../../shared/store/names.ts';
 import { withDeadline } from './deadline.ts';
-import { documentFields } from './firestore-values.ts';
+import { deleteCollections } from './firestore-deletion.ts';
+import { storedDocument, updateTimeOf } from './firestore-values.ts';
+import { watchCollection } from './firestore-watch.ts';
 import { createGrpcDeadline, type GrpcDeadline } from './grpc-deadline.ts';
 import { toStoreError, type StoreCall } from './store-errors.ts';
 
@@ -30,7 +31,8 @@ const NO_FIELD = 'absent';
 /**
  * The DocumentStore over Cloud Firestore, or over its emulator when FIRESTORE_EMULATOR_HOST is set. Nothing
  * is loaded or connected before the first call. Every call ends within `deadlineMs` (the first one after
- * the SDK was loaded, about 0.4 s); a commit that ends so may still be applied.
+ * the SDK was loaded, about 0.4 s); a commit that ends so may still be applied. Of `watch` and `deleteBelow`
+ * that holds for the first reply; their signals end them.
  *
  * gRPC, not `preferRest`: the SDK loads its REST transport in any case and gRPC costs 40 ms more on top of
  * 480 (measured November 2026); REST would parse each document twice, and against the emulator it asks
@@ -41,25 +43,8 @@ export function createFirestoreDocumentStore(options: {
   deadlineMs: number;
   databaseId?: string;
 }): DocumentStore {
-  let opened: Promise<Opened> | undefined;
-
-  async function call<Result>(
-    description: StoreCall,
-    run: (opened: Opened) => Promise<Result>,
-  ): Promise<Result> {
-    opened ??= open(options);
-    const ready = await opened;
-    const { deadlineMs } = options;
-    const limit = { operation: description.operation, deadlineMs };
-    try {
-      return await withDeadline(
-        async () => ready.grpcDeadline.run(deadlineMs, async () => run(ready)),
-        limit,
-      );
-    } catch (error) {
-      throw toStoreError(error, description);
-    }
-  }
+  const { deadlineMs } = options;
+  const { whenOpen, call } = openedOnce(options);
 
   return {
     async get(paths) {
@@ -92,7 +77,64 @@ export function createFirestoreDocumentStore(options: {
         return docs.flatMap((snapshot) => storedDocument(ready.sdk, snapshot) ?? []);
       });
     },
+
+    async *watch(collection, signal) {
+      checkCollectionPath(collection);
+      const { sdk, database } = await whenOpen();
+      if (signal.aborted) return;
+      try {
+        const watched = watchCollection(database.collection(collection), { signal, deadlineMs });
+        for await (const batch of watched) {
+          yield batch.flatMap((snapshot) => storedDocument(sdk, snapshot) ?? []);
+        }
+      } catch (error) {
+        throw toStoreError(error, { operation: 'watch', paths: [collection] });
+      }
+    },
+
+    async deleteBelow(path, signal) {
+      checkDocumentPath(path);
+      signal?.throwIfAborted();
+      const description: StoreCall = { operation: 'deleteBelow', paths: [path] };
+      const collections = await call(description, async ({ database }) =>
+        database.doc(path).listCollections(),
+      );
+      try {
+        return await deleteCollections(collections, { signal, graceMs: deadlineMs });
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw toStoreError(error, description);
+      }
+    },
   };
+}
+
+/** `whenOpen` opens the client on the first use; `call` runs one call on it that ends within `deadlineMs`. */
+function openedOnce(options: { projectId: string; deadlineMs: number; databaseId?: string }) {
+  let opened: Promise<Opened> | undefined;
+  async function whenOpen(): Promise<Opened> {
+    opened ??= open(options);
+    return opened;
+  }
+
+  async function call<Result>(
+    description: StoreCall,
+    run: (opened: Opened) => Promise<Result>,
+  ): Promise<Result> {
+    const ready = await whenOpen();
+    const { deadlineMs } = options;
+    const limit = { operation: description.operation, deadlineMs };
+    try {
+      return await withDeadline(
+        async () => ready.grpcDeadline.run(deadlineMs, async () => run(ready)),
+        limit,
+      );
+    } catch (error) {
+      throw toStoreError(error, description);
+    }
+  }
+
+  return { whenOpen, call };
 }
 
 async function open(options: { projectId: string; databaseId?: string }): Promise<Opened> {
@@ -157,18 +199,4 @@ function firestoreQuery({ sdk, database }: Opened, query: CheckedQuery): Firesto
   const { path, value } = query.startAfter;
   const id = path.slice(path.lastIndexOf('/') + 1);
   return query.orderBy ? result.startAfter(value, id) : result.startAfter(id);
-}
-
-function storedDocument(sdk: Sdk, snapshot: DocumentSnapshot): StoredDocument | undefined {
-  const fields = snapshot.data();
-  if (fields === undefined || snapshot.updateTime === undefined) return undefined;
-  return {
-    path: snapshot.ref.path,
-    fields: documentFields(sdk, fields),
-    updateTime: updateTimeOf(snapshot.updateTime),
-  };
-}
-
-function updateTimeOf(time: { seconds: number; nanoseconds: number }): string {
-  return `${time.seconds}.${time.nanoseconds}`;
 }

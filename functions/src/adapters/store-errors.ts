@@ -7,8 +7,8 @@ import {
 import { DeadlineError } from './deadline.ts';
 
 export interface StoreCall {
-  operation: 'get' | 'commit' | 'query';
-  /** The documents of the call; for a query its collection. */
+  operation: 'get' | 'commit' | 'query' | 'watch' | 'deleteBelow';
+  /** The documents of the call; for `query` and `watch` the collection. */
   paths: readonly string[];
 }
 

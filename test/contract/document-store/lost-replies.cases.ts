@@ -6,8 +6,7 @@ import { fieldsAt, newPath, put } from '../../support/document-store-cases.ts';
 export function describeLostReplies(store: DocumentStore): void {
   /** Applies every commit and says that it could not. */
   const withoutReplies: DocumentStore = {
-    get: async (paths) => store.get(paths),
-    query: async (query) => store.query(query),
+    ...store,
     async commit(writes) {
       await store.commit(writes);
       throw new StoreUnavailableError({ operation: 'commit' });

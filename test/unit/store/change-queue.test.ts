@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { ChangeQueue } from '../../../shared/store/change-queue.ts';
+
+interface State {
+  path: string;
+  v: number;
+}
+
+/** A queue whose first batch, an empty one, was read. */
+async function startedQueue() {
+  const queue = new ChangeQueue<State>();
+  const controller = new AbortController();
+  const batches = queue.batches(controller.signal);
+  queue.release();
+  await batches.next();
+  return { queue, batches, controller };
+}
+
+function releaseAll(queue: ChangeQueue<State>, states: readonly State[]): void {
+  for (const state of states) {
+    queue.put(state);
+    queue.release();
+  }
+}
+
+describe('ChangeQueue', () => {
+  test('keeps only the newest state of each document for a slow reader', async () => {
+    const { queue, batches } = await startedQueue();
+
+    releaseAll(queue, [
+      { path: 'a', v: 1 },
+      { path: 'b', v: 1 },
+      { path: 'a', v: 2 },
+    ]);
+
+    expect(await batches.next()).toMatchObject({
+      value: [
+        { path: 'b', v: 1 },
+        { path: 'a', v: 2 },
+      ],
+    });
+  });
+
+  test('does not tell of a document that came and went between two batches', async () => {
+    const { queue, batches } = await startedQueue();
+
+    releaseAll(queue, [{ path: 'a', v: 1 }]);
+    queue.drop('a');
+    queue.release();
+    const next = batches.next();
+    releaseAll(queue, [{ path: 'b', v: 1 }]);
+
+    expect(await next).toMatchObject({ value: [{ path: 'b', v: 1 }] });
+  });
+
+  test('holds back what was not released', async () => {
+    const { queue, batches } = await startedQueue();
+
+    queue.put({ path: 'a', v: 1 });
+    const next = batches.next();
+    releaseAll(queue, [{ path: 'b', v: 1 }]);
+
+    expect(await next).toMatchObject({ value: [{ path: 'a' }, { path: 'b' }] });
+  });
+
+  test('gives its failure to a reader that waits', async () => {
+    const { queue, batches } = await startedQueue();
+
+    const waiting = batches.next();
+    queue.fail(new Error('gone'));
+
+    await expect(waiting).rejects.toThrow('gone');
+  });
+
+  test('ends without error when its signal fires, even with batches left', async () => {
+    const { queue, batches, controller } = await startedQueue();
+
+    releaseAll(queue, [{ path: 'a', v: 1 }]);
+    controller.abort();
+
+    expect(await batches.next()).toEqual({ done: true, value: undefined });
+  });
+});
