@@ -12,11 +12,12 @@ export interface ToolOutputBudgetInput {
   /** For one output; default 40,000. */
   capCharacters?: number;
   rule: TokenRule | TokenCounting;
-  /** The name under which the caller will store this text (a hash of it). */
-  blobName: (text: string) => string;
+  /** The name under which the caller will store this text (a hash of it); absent: it is not stored. */
+  blobName?: (text: string) => string;
 }
 
 export interface Offload {
+  /** As `blobName` gave it; '' without one. */
   name: string;
   /** The full text: stored before the shortened contents are. */
   text: string;
@@ -38,7 +39,7 @@ interface Candidate {
   output: ToolOutput;
 }
 
-type NamedCandidate = Candidate & { name: string };
+type NamedCandidate = Candidate & { name: string | undefined };
 
 interface Masked {
   part: Part;
@@ -73,7 +74,7 @@ function maskTo(
   const maskedTokens = estimatePartTokens(masked, input.rule);
   // Words around a short output can cost more than the output: then it stays as it is.
   if (maskedTokens >= tokens) return { part, tokens };
-  return { part: masked, tokens: maskedTokens, offload: { name, text: output.text } };
+  return { part: masked, tokens: maskedTokens, offload: { name: name ?? '', text: output.text } };
 }
 
 /** The longest view within `availableTokens`; the smallest possible one if nothing fits. */
@@ -122,7 +123,7 @@ export function applyToolOutputBudget(input: ToolOutputBudgetInput): ToolOutputB
 
   const candidates = outputs.map((output) => ({
     ...output,
-    name: input.blobName(output.output.text),
+    name: input.blobName?.(output.output.text),
   }));
   const smallest = candidates.map((candidate) => maskTo(candidate, 0, input));
   let setAside = total(smallest);

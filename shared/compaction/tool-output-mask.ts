@@ -27,15 +27,20 @@ export function toolOutputOf(part: Part): ToolOutput | undefined {
   return { text: JSON.stringify(response, null, 2), key: 'output', others: {} };
 }
 
-function marker(text: string, omitted: number, name: string): string {
-  return `[${omitted} of ${text.length} characters left out; read_blob("${name}") returns the full text.]`;
+function marker(text: string, omitted: number, name: string | undefined): string {
+  const readBack = name === undefined ? '.' : `; read_blob("${name}") returns the full text.`;
+  return `[${omitted} of ${text.length} characters left out${readBack}]`;
 }
 
 /**
- * `text` shortened to about `characters` UTF-16 units: first fifth, marker that names the blob, error
- * and warning blocks of the middle, last four fifths. Too few characters → the marker alone.
+ * `text` shortened to about `characters` UTF-16 units: first fifth, marker that names the blob (if the
+ * full text is stored in one), error and warning blocks of the middle, last four fifths. Too few
+ * characters → the marker alone.
  */
-export function maskedText(text: string, options: { characters: number; name: string }): string {
+export function maskedText(
+  text: string,
+  options: { characters: number; name: string | undefined },
+): string {
   const { characters, name } = options;
   if (characters < toolOutputConstants.toolOutputCutMinimumCharacters.value)
     return marker(text, text.length, name);

@@ -19,7 +19,8 @@ export interface ContextSource {
 }
 
 export type ContextItem = {
-  kind: 'pin' | 'snapshot' | 'ack' | 'turn';
+  /** `marker`: stands in for turns that a shrunken view leaves out. */
+  kind: 'pin' | 'snapshot' | 'ack' | 'turn' | 'marker';
   seq?: number;
   content: Content;
 };

@@ -146,7 +146,7 @@ const toolDeclaration = z.object({
 });
 
 export const contextItemResponse = z.object({
-  kind: z.enum(['system', 'tools', 'memory', 'pin', 'snapshot', 'ack', 'turn']),
+  kind: z.enum(['system', 'tools', 'memory', 'pin', 'snapshot', 'ack', 'turn', 'marker']),
   seq: z.number().int().optional(),
   tokens,
   content: z
@@ -155,9 +155,17 @@ export const contextItemResponse = z.object({
 });
 export type ContextItemView = z.infer<typeof contextItemResponse>;
 
+export const shrinkageResponse = z
+  .object({
+    turnsLeftOut: z.number().int().describe('Oldest turns that a marker stands in for.'),
+    outputsMasked: z.number().int().describe('Tool outputs that are shown shortened.'),
+  })
+  .describe('Only over the hard threshold: what the view of this request leaves out.');
+
 export const contextResponse = z.object({
   generation: z.number().int(),
   contextTokens: tokens,
+  shrunken: shrinkageResponse.optional(),
   items: z.array(contextItemResponse),
 });
 

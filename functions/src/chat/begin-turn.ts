@@ -1,8 +1,8 @@
-import { assembleContext, promptOf } from '../../../shared/conversation/assemble-context.ts';
+import type { Shrinkage } from '../../../shared/compaction/shrunken-view.ts';
+import { promptOf } from '../../../shared/conversation/assemble-context.ts';
 import type { Head, Versioned } from '../../../shared/conversation/head.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../shared/conversation/job.ts';
-import { contextTokens } from '../../../shared/conversation/meter.ts';
 import { turnPath } from '../../../shared/conversation/paths.ts';
 import { readTurns } from '../../../shared/conversation/read-conversation.ts';
 import type { StartDecision } from '../../../shared/conversation/start-decision.ts';
@@ -21,6 +21,7 @@ import type { Prompt, Write } from '../../../shared/ports.ts';
 import { meterCounting, policyOf } from '../conversation-policy.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { firstHead } from './first-head.ts';
+import { viewOfNextCall } from './next-call.ts';
 import type { Attempt } from './lease-keeper.ts';
 import { refuseOverflow } from './overflow.ts';
 import { bodyHash, readContextBefore, type StartState } from './read-start.ts';
@@ -35,6 +36,8 @@ export interface BegunTurn {
   /** Terminal turns of the tail before this one. */
   turns: readonly Turn[];
   prompt: Prompt;
+  /** What the prompt leaves out because the context is over the hard threshold. */
+  shrinkage: Shrinkage | undefined;
   createTime: Date;
   /** Uncalibrated estimates. */
   userTokens: number;
@@ -127,21 +130,21 @@ export async function beginTurn(
 
   const user = userContent(request);
   const source = { ...headValue, ...parts };
-  const prompt = promptOf(source, assembleContext(source), user);
+  const view = viewOfNextCall(config, source);
+  const prompt = promptOf(source, view.items, user);
   const counting = meterCounting(headValue);
   const userTokens = estimateContentTokens(user, counting);
-  const meter = contextTokens({ head: headValue, ...parts });
   await refuseOverflow(dependencies, {
     conversationId,
     head,
-    contextTokens: meter.tokens,
+    contextTokens: view.tokens,
     requestTokens: Math.ceil(headValue.context.calibration * userTokens),
     windowTokens: policyOf(config, headValue).windowTokens,
   });
   await dependencies.quota.reserve({
     caller: request.caller,
     messageId: request.message.id,
-    estimatedTokens: meter.tokens + userTokens,
+    estimatedTokens: view.tokens + userTokens,
   });
 
   const now = clock.now();
@@ -163,6 +166,7 @@ export async function beginTurn(
     job: state.job,
     ...parts,
     prompt,
+    shrinkage: view.shrinkage,
     createTime: decision.kind === 'takeOver' ? (state.known?.value.createTime ?? now) : now,
     userTokens,
     overheadTokens: estimatePromptTokens({ ...prompt, contents: [] }, counting),

@@ -2,14 +2,15 @@ import {
   estimateContentTokens,
   estimateTextTokens,
 } from '../../../shared/compaction/token-estimate.ts';
+import type { Shrinkage } from '../../../shared/compaction/shrunken-view.ts';
 import {
   assembleContext,
   promptOf,
+  type ContextItem,
   type ContextSource,
 } from '../../../shared/conversation/assemble-context.ts';
 import type { Head } from '../../../shared/conversation/head.ts';
 import type { History } from '../../../shared/conversation/history.ts';
-import { contextTokens } from '../../../shared/conversation/meter.ts';
 import {
   firstTailSeq,
   readHistory,
@@ -22,6 +23,7 @@ import { meterCounting } from '../conversation-policy.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { generationNotFound } from './list-compactions.ts';
 import { readOwnConversation } from './own-conversation.ts';
+import { viewOfNextCall } from './next-call.ts';
 import { readContext } from './read-context.ts';
 
 /** Turns of one read while the end of an older generation is looked for. */
@@ -30,13 +32,17 @@ const READ_TURNS = 50;
 export interface ShownContext {
   generation: number;
   contextTokens: number;
+  shrunken?: Shrinkage;
   items: ContextItemView[];
 }
 
 /** Every piece of the prompt with its calibrated estimate; the figures of items are heuristics. */
-function itemsOf(source: ContextSource, calibration: number): ContextItemView[] {
+function itemsOf(
+  source: ContextSource,
+  items: readonly ContextItem[],
+  calibration: number,
+): ContextItemView[] {
   const counting = meterCounting(source);
-  const items = assembleContext(source);
   const { systemInstruction, tools } = promptOf(source, items);
   const calibrated = (tokens: number) => Math.ceil(calibration * tokens);
   const textTokens = (text: string) => calibrated(estimateTextTokens(text, counting));
@@ -72,10 +78,12 @@ async function showCurrent(
 ): Promise<ShownContext> {
   const { head, history, turns } = await readContext(dependencies, of);
   const source = { ...head.value, history, turns };
+  const view = viewOfNextCall(dependencies.config, source);
   return {
     generation: head.value.generation,
-    contextTokens: contextTokens({ head: head.value, history, turns }).tokens,
-    items: itemsOf(source, head.value.context.calibration),
+    contextTokens: view.tokens,
+    ...(view.shrinkage && { shrunken: view.shrinkage }),
+    items: itemsOf(source, view.items, head.value.context.calibration),
   };
 }
 
@@ -110,7 +118,8 @@ async function showEarlier(
   const headThen = { ...head, generation, coveredThrough };
   const madeAt = successor.createTime;
   const turns = await turnsOfGeneration(dependencies, { conversationId, head: headThen, madeAt });
-  const items = itemsOf({ ...headThen, history, turns }, head.context.calibration);
+  const source = { ...headThen, history, turns };
+  const items = itemsOf(source, assembleContext(source), head.context.calibration);
   return { generation, contextTokens: items.reduce((sum, { tokens }) => sum + tokens, 0), items };
 }
 
