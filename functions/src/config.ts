@@ -110,6 +110,9 @@ export const environmentSchema = z.object({
     'How long an instance owns a running turn without a sign of life, ms.',
   ),
   TURN_TIMEOUT_MS: integer(300_000, { min: 1_000, max: 3_600_000 }).describe('Longest answer, ms.'),
+  DRAIN_MS: integer(8_000, { min: 0, max: 600_000 }).describe(
+    'How long running answers may go on after SIGTERM, ms; Cloud Run ends a process 10 s after it.',
+  ),
   MODEL_FIRST_EVENT_TIMEOUT_MS: integer(120_000, { min: 100, max: 600_000 }).describe(
     'Wait for the first event of the model, ms.',
   ),
@@ -121,6 +124,9 @@ export const environmentSchema = z.object({
   ),
   COMPACTION_TIMEOUT_MS: integer(500_000, { min: 1_000, max: 540_000 }).describe(
     'Longest compaction, ms; below the function’s timeout of 540 s.',
+  ),
+  SOFT_DELETE_DAYS: integer(30, { min: 1, max: 3_650 }).describe(
+    'How long a deleted conversation can be taken back, days; then it is erased for good.',
   ),
   STORE_DEADLINE_MS: integer(10_000, { min: 100, max: 60_000 }).describe(
     'Deadline of one database call, ms.',

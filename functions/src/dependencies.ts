@@ -85,6 +85,7 @@ export function createDependencies(
       return {
         ...(await createShared(config, overrides)),
         liveTurns: overrides.liveTurns ?? new Map(),
+        shutdown: overrides.shutdown ?? new AbortController().signal,
         idTokens: overrides.idTokens ?? createIdTokenVerifier(config),
         // Quotas come with their own adapter; until then every turn is allowed.
         quota: overrides.quota ?? { reserve: () => Promise.resolve() },

@@ -20,6 +20,24 @@ const lazily = (load: () => Promise<Handler>): Handler => {
   };
 };
 
+/** The handler with its calls counted: each stands in `running` until it has ended. */
+const counted =
+  (handle: Handler, running: Set<Promise<unknown>>): Handler =>
+  async (request, response) => {
+    const call = Promise.resolve(handle(request, response));
+    running.add(call);
+    try {
+      await call;
+    } finally {
+      running.delete(call);
+    }
+  };
+
+export interface RegisteredFunctions {
+  /** Waits for the chat requests and turns of this process; gives up turns that take too long. */
+  drain(): Promise<void>;
+}
+
 export interface FunctionDependencies {
   chat: () => Promise<ChatDependencies>;
   compaction: () => Promise<CompactionDependencies>;
@@ -29,14 +47,15 @@ export interface FunctionDependencies {
  * Registers `chat` and `compaction` with the framework. Both are HTTP functions: the worker parses the
  * Pub/Sub push body itself, because the framework's conversion to a CloudEvent drops fields.
  */
-export function registerFunctions(dependencies: FunctionDependencies): void {
-  http(
-    'chat',
-    lazily(async () => {
-      const { createChatHandler } = await import('./chat/handler.ts');
-      return createChatHandler(await dependencies.chat());
-    }),
-  );
+export function registerFunctions(dependencies: FunctionDependencies): RegisteredFunctions {
+  const requests = new Set<Promise<unknown>>();
+  let chat: ChatDependencies | undefined;
+  const chatHandler = lazily(async () => {
+    const { createChatHandler } = await import('./chat/handler.ts');
+    chat = await dependencies.chat();
+    return createChatHandler(chat);
+  });
+  http('chat', counted(chatHandler, requests));
   http(
     'compaction',
     lazily(async () => {
@@ -44,4 +63,11 @@ export function registerFunctions(dependencies: FunctionDependencies): void {
       return createCompactionHandler(await dependencies.compaction());
     }),
   );
+  return {
+    drain: async () => {
+      if (!chat) return;
+      const { drainChat } = await import('./chat/drain.ts');
+      await drainChat(chat, requests);
+    },
+  };
 }

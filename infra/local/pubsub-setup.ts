@@ -22,6 +22,7 @@ export interface PushSetup extends PubSubPlace {
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
+const DEAD_LETTERS_KEPT_SECONDS = 7 * 24 * 60 * 60;
 
 const pulledSchema = z.object({
   receivedMessages: z
@@ -67,6 +68,17 @@ export async function createTopic(place: PubSubPlace, topicId: string): Promise<
   await create(place, `topics/${topicId}`, {});
 }
 
+/** Publishes an event as JSON, without the client library. Throws like the above. */
+export async function publishEvent(
+  place: PubSubPlace,
+  topicId: string,
+  event: object,
+): Promise<void> {
+  const path = `topics/${topicId}:publish`;
+  const data = Buffer.from(JSON.stringify(event)).toString('base64');
+  await expectOk(await send(place, { method: 'POST', path, body: { messages: [{ data }] } }), path);
+}
+
 /** Takes up to 100 messages from a pull subscription (dead letters, for instance) and acknowledges them. */
 export async function pullMessages(
   place: PubSubPlace,
@@ -92,6 +104,9 @@ async function createDeadLetters(setup: PushSetup): Promise<object | undefined> 
   await create(setup, topic, {});
   await create(setup, `subscriptions/${setup.deadLetterTopicId}`, {
     topic: fullName(setup, topic),
+    // As long as Pub/Sub keeps any; the subscription itself never expires.
+    messageRetentionDuration: `${DEAD_LETTERS_KEPT_SECONDS}s`,
+    expirationPolicy: {},
   });
   return {
     deadLetterTopic: fullName(setup, topic),

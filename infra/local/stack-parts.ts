@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
+import { sweepEvent } from '../../shared/compaction/event.ts';
 import { type Child, startChild } from './child-process.ts';
 import { type Emulators, type MissingEmulators, startEmulators } from './emulators.ts';
-import { createTopic, createTopicAndPushSubscription } from './pubsub-setup.ts';
+import { createTopic, createTopicAndPushSubscription, publishEvent } from './pubsub-setup.ts';
 import { deployedPushSettings, type PushSettings } from './push-settings.ts';
 import { localProjectId } from './stack-environment.ts';
 import { type PartName, type StackLog, timedStep } from './stack-event.ts';
+import { startSweepSchedule, type SweepSchedule } from './sweep-schedule.ts';
 
 export interface StackPorts {
   chat: number;
@@ -18,6 +20,8 @@ export interface PartSettings {
   environment: Readonly<Record<string, string | undefined>>;
   standInArguments: readonly string[];
   push: Partial<PushSettings>;
+  /** 0: no sweep. */
+  sweepSeconds: number;
   log: StackLog;
 }
 
@@ -83,6 +87,7 @@ export function startEmbeddedPart(settings: PartSettings): Promise<Child> {
       `--chat-port=${chat}`,
       `--compaction-port=${compaction}`,
       `--push=${JSON.stringify(settings.push)}`,
+      `--sweep-seconds=${settings.sweepSeconds}`,
     ],
     readyUrl: `${localUrl(chat)}/v1/health`,
   });
@@ -98,10 +103,23 @@ export function startEmulatorParts(log: StackLog): Promise<Emulators | MissingEm
   );
 }
 
+const workerTopicId = ({ environment }: PartSettings) =>
+  environment.COMPACTION_TOPIC ?? 'recap-compaction';
+
+/** Publishes the sweep event to the emulator, as Cloud Scheduler does in production. */
+export function scheduleSweep(settings: PartSettings, pubsubHost: string): SweepSchedule {
+  const place = { pubsubHost, projectId: localProjectId };
+  return startSweepSchedule({
+    everySeconds: settings.sweepSeconds,
+    publish: () => publishEvent(place, workerTopicId(settings), sweepEvent),
+    onFailure: () => settings.log({ kind: 'note', text: 'the sweep event was not published' }),
+  });
+}
+
 /** The compaction topic pushed to the worker, its dead letters, and the topic of events. */
 export async function subscribeWorker(settings: PartSettings, pubsubHost: string): Promise<void> {
-  const { COMPACTION_TOPIC, EVENTS_TOPIC } = settings.environment;
-  const topicId = COMPACTION_TOPIC ?? 'recap-compaction';
+  const { EVENTS_TOPIC } = settings.environment;
+  const topicId = workerTopicId(settings);
   const place = { pubsubHost, projectId: localProjectId };
   const step = { part: 'subscriptions', title: 'topics and push subscription' } as const;
   await timedStep(settings.log, step, async () => {

@@ -12,6 +12,7 @@ import type { PartName, StackLog } from './stack-event.ts';
 import {
   localUrl,
   type PartSettings,
+  scheduleSweep,
   type StackPorts,
   startChatPart,
   startCompactionPart,
@@ -20,6 +21,7 @@ import {
   startStandInPart,
   subscribeWorker,
 } from './stack-parts.ts';
+import { defaultSweepSeconds } from './sweep-schedule.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,6 +35,8 @@ export interface StackOptions {
   /** Variables of the functions that differ from the local defaults. */
   environment?: Environment;
   push?: Partial<PushSettings>;
+  /** How often the sweep event is published; 0 = never. Default 300. */
+  sweepSeconds?: number;
   /** The user's environment. Default: that of this process. */
   shell?: Environment;
   log: StackLog;
@@ -122,6 +126,7 @@ function modelName(model: ModelChoice): string {
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { log, environment, standInArguments = [], push = {} } = options;
+  const { sweepSeconds = defaultSweepSeconds } = options;
   const shell = options.shell ?? process.env;
   const model = chooseModel(shell);
   const ports = await choosePorts(options);
@@ -131,6 +136,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     environment: stackEnvironment({ shell, model, standInUrl, emulators, settings: environment }),
     standInArguments,
     push,
+    sweepSeconds,
     log,
   });
 
@@ -150,6 +156,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     void emulators.crashed.then((output) =>
       log({ kind: 'lost', part: 'emulators', lastLines: output.split('\n').slice(-20) }),
     );
+  // The embedded host has its own.
+  const schedule =
+    'missing' in emulators
+      ? undefined
+      : scheduleSweep(settingsWith(emulators), emulators.pubsubHost);
   return {
     chatUrl: localUrl(ports.chat),
     compactionUrl: localUrl(ports.compaction),
@@ -166,6 +177,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       await child.restart();
     },
     stop: async () => {
+      await schedule?.stop();
       await stopAll(children);
       if (!('missing' in emulators)) await emulators.stop();
     },

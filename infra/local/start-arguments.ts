@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { defaultSweepSeconds } from './sweep-schedule.ts';
 
 export const startHelp = `Usage: npm start [-- options]
 
@@ -9,17 +10,30 @@ Ctrl-C ends all of it; a second Ctrl-C does not wait.
   --embedded   store and bus in memory, even where emulators are installed
   --port N     chat on port N (default 8080), compaction on N+1, stand-in on N+2;
                a port that is taken is replaced by the next free one
+  --sweep-seconds N
+               sweep every N seconds (default 300, as deployed; 0 = never)
   --verbose    every log line of the functions, as it is
   --help       this text`;
 
 export interface StartArguments {
   isEmbedded: boolean;
   port: number;
+  sweepSeconds: number;
   isVerbose: boolean;
 }
 
 /** Highest port that leaves room for the two after it. */
 const highestPort = 65_533;
+const longestSweepSeconds = 86_400;
+
+function sweepSecondsOf(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  if (seconds < 0 || seconds > longestSweepSeconds)
+    throw new Error(
+      `--sweep-seconds takes a number from 0 to ${longestSweepSeconds}, not ${JSON.stringify(text)}`,
+    );
+  return seconds;
+}
 
 /** Reads the command line; `'help'` when that was asked for. Throws an Error that names the flag. */
 export function parseStartArguments(argv: readonly string[]): StartArguments | 'help' {
@@ -28,6 +42,7 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
     options: {
       embedded: { type: 'boolean', default: false },
       port: { type: 'string', default: '8080' },
+      'sweep-seconds': { type: 'string', default: String(defaultSweepSeconds) },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -38,5 +53,10 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
     throw new Error(
       `--port takes a number from 1 to ${highestPort}, not ${JSON.stringify(values.port)}`,
     );
-  return { isEmbedded: values.embedded, port, isVerbose: values.verbose };
+  return {
+    isEmbedded: values.embedded,
+    port,
+    sweepSeconds: sweepSecondsOf(values['sweep-seconds']),
+    isVerbose: values.verbose,
+  };
 }

@@ -29,11 +29,12 @@ async function start(wanted: StartArguments): Promise<Stack> {
     isTerminal: process.stdout.isTTY,
     isVerbose: wanted.isVerbose,
   });
-  const { port } = wanted;
+  const { port, sweepSeconds } = wanted;
   try {
     return await startStack({
       embedded: wanted.isEmbedded,
       ports: { chat: port, compaction: port + 1, standIn: port + 2 },
+      sweepSeconds,
       log: screen.log,
     });
   } finally {

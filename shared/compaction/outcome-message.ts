@@ -38,7 +38,15 @@ const textByNoopReason: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
   ['VETOED', 'vetoed'],
 ]);
 
+/** Generations that no compaction made. */
+const textByOtherState: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
+  ['RESTORED', 'restored'],
+  ['CHANGED', 'changed'],
+]);
+
 function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
+  const otherState = textByOtherState.get(outcome.state);
+  if (otherState) return otherState;
   const state = outcomeStateSchema.safeParse(outcome.state);
   if (!state.success) return 'nothingToDo';
   if (state.data === 'NOOP') return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';

@@ -19,6 +19,8 @@ export interface OutcomeTexts {
   turnTooLarge: string;
   aborted: string;
   superseded: string;
+  restored: string;
+  changed: string;
 }
 
 const en: OutcomeTexts = {
@@ -42,6 +44,8 @@ const en: OutcomeTexts = {
   turnTooLarge: 'One message is too large to be summarised. The full history stays in use.',
   aborted: 'Compaction was stopped. Nothing changed.',
   superseded: 'The conversation changed in the meantime. Nothing was replaced.',
+  restored: 'An earlier state of the history is in use again, {after} tokens.',
+  changed: 'Messages were changed or deleted; the history follows.',
 };
 
 const ko: OutcomeTexts = {
@@ -64,6 +68,8 @@ const ko: OutcomeTexts = {
   turnTooLarge: '요약하기에 너무 큰 메시지가 있습니다. 전체 기록을 그대로 사용합니다.',
   aborted: '압축을 중단했습니다. 바뀐 것은 없습니다.',
   superseded: '그사이 대화가 바뀌었습니다. 교체된 것은 없습니다.',
+  restored: '이전 상태의 기록({after}토큰)을 다시 사용합니다.',
+  changed: '메시지가 바뀌거나 삭제되어 기록에 반영했습니다.',
 };
 
 const ja: OutcomeTexts = {
@@ -86,6 +92,8 @@ const ja: OutcomeTexts = {
   turnTooLarge: '大きすぎて要約できないメッセージがあります。履歴全体をそのまま使います。',
   aborted: '圧縮を中止しました。変更はありません。',
   superseded: 'その間に会話が変わりました。置き換えたものはありません。',
+  restored: '以前の状態の履歴（{after}トークン）を再び使っています。',
+  changed: 'メッセージの変更または削除を履歴に反映しました。',
 };
 
 const textsByLanguage: ReadonlyMap<string, OutcomeTexts> = new Map([

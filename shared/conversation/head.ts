@@ -101,7 +101,14 @@ export const headSchema = z.object({
   /** Generation of the last change to a finished turn; what caches loaded before is stale. */
   changedIn: z.number().int().nonnegative(),
   /** Turns whose content has been erased and may still stand in earlier histories, blobs and chunks. */
-  pendingErasure: z.object({ since: z.date(), seqs: z.array(z.number().int()) }).optional(),
+  pendingErasure: z
+    .object({
+      since: z.date(),
+      seqs: z.array(z.number().int()),
+      /** Names of the blobs that hold outputs of those turns. */
+      blobs: z.array(z.string()).optional(),
+    })
+    .optional(),
   /** Soft delete: since when, and when the sweep erases for good. */
   deleteTime: z.date().optional(),
   purgeTime: z.date().optional(),

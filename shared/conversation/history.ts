@@ -50,6 +50,8 @@ const historyFieldsSchema = z.object({
   /** Nonce of the worker: finding one's own after a lost reply is success. */
   by: z.string(),
   restoredFrom: z.number().int().optional(),
+  /** Of `CHANGED`: first turn that changed; earlier generations that cover it may not go on. */
+  changedFromSeq: z.number().int().optional(),
   /** A turn that it covered was erased, and with it everything that was made of it. */
   erased: z.boolean().optional(),
 });

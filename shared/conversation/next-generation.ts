@@ -30,6 +30,8 @@ export function continuedHistory(next: {
   state: Extract<History['state'], 'RESTORED' | 'CHANGED'>;
   /** Turns whose masks go with their content. */
   changedSeqs: readonly number[];
+  /** First turn that changed; default: the first of `changedSeqs`. */
+  changedFromSeq?: number;
   requestId: string;
   /** Nonce of the writer: finding one's own after a lost reply is success. */
   by: string;
@@ -40,6 +42,7 @@ export function continuedHistory(next: {
   restoredFrom?: number;
 }): History {
   const { head, source, now, changedSeqs } = next;
+  const firstChanged = changedSeqs.length > 0 ? Math.min(...changedSeqs) : undefined;
   return {
     ...(source ?? nothingFolded),
     schemaVersion: 1,
@@ -62,6 +65,7 @@ export function continuedHistory(next: {
     durationMs: 0,
     by: next.by,
     restoredFrom: next.restoredFrom,
+    changedFromSeq: next.state === 'CHANGED' ? (next.changedFromSeq ?? firstChanged) : undefined,
     erased: undefined,
   };
 }

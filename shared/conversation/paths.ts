@@ -34,9 +34,13 @@ export const statusPath = (conversationId: string) => `${headPath(conversationId
 export const blobPiecePath = (conversationId: string, piece: { sha256: string; index: number }) =>
   `${headPath(conversationId)}/blobs/${piece.sha256}-${piece.index}`;
 
+/** Below it stands what was streamed of one turn; itself it is no document. */
+export const streamPath = (conversationId: string, seq: number) =>
+  `${headPath(conversationId)}/streams/${turnId(seq)}`;
+
 /** Chunks of the stream of one turn, all attempts. */
 export const chunksCollection = (conversationId: string, seq: number) =>
-  `${headPath(conversationId)}/streams/${turnId(seq)}/chunks`;
+  `${streamPath(conversationId, seq)}/chunks`;
 
 /** Chunk `n` (from 1) of one attempt; the order of ids is the order of the stream. */
 export const chunkPath = (
@@ -46,6 +50,10 @@ export const chunkPath = (
   `${chunksCollection(turn.conversationId, turn.seq)}/${padded(chunk.attempt, 3)}-${padded(chunk.n, 6)}`;
 
 export const CONVERSATIONS = 'conversations';
+
+/** What is kept about a person beside conversations stands below it. A uid may hold a slash, an id may not. */
+export const userPath = (uid: string) =>
+  `users/${uid.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
 
 export const turnId = (seq: number) => `t_${seq}`;
 export const answerId = (seq: number) => `m_${seq}`;

@@ -1,4 +1,5 @@
 import type { DocumentStore, StoredDocument } from '../ports.ts';
+import { cleanHistory } from './erased-history.ts';
 import { decodeHead, type Head, type Versioned } from './head.ts';
 import { decodeHistory, type History } from './history.ts';
 import { headPath, historyPath, turnPath } from './paths.ts';
@@ -11,8 +12,8 @@ const READ_PAGE = 300;
 export interface ConversationCache {
   turn(epoch: string, seq: number): { turn: Turn; loadedAt: number } | undefined;
   keepTurn(epoch: string, entry: { turn: Turn; loadedAt: number }): void;
-  history(epoch: string, generation: number): History | undefined;
-  keepHistory(epoch: string, history: History): void;
+  history(epoch: string, generation: number): { history: History; loadedAt: number } | undefined;
+  keepHistory(epoch: string, entry: { history: History; loadedAt: number }): void;
 }
 
 /** A cache that keeps nothing. */
@@ -46,12 +47,14 @@ const pieceText = (piece: StoredDocument | undefined) => {
   return typeof text === 'string' ? text : '';
 };
 
-/** Turns by seq with their overflow pieces, in the order asked for; missing ones are left out. */
-export async function readTurns(
+/** A turn that is emptied, or begun anew, between the reads of its document and of its pieces. */
+const PIECES_TRIES = 3;
+
+async function readTurnsTry(
   store: Pick<DocumentStore, 'get'>,
-  conversationId: string,
-  seqs: readonly number[],
+  read: { conversationId: string; seqs: readonly number[]; tries: number },
 ): Promise<Versioned<Turn>[]> {
+  const { conversationId, seqs, tries } = read;
   const documents = await getInPages(
     store,
     seqs.map((seq) => turnPath(conversationId, seq)),
@@ -63,12 +66,21 @@ export async function readTurns(
     store,
     turns.flatMap(({ piecePaths }) => piecePaths),
   );
+  if (tries < PIECES_TRIES && pieces.includes(undefined))
+    return readTurnsTry(store, { conversationId, seqs, tries: tries + 1 });
   let next = 0;
   return turns.map((turn) => {
     const own = pieces.slice(next, (next += turn.piecePaths.length));
     return decodeTurn(turn, own.map(pieceText));
   });
 }
+
+/** Turns by seq with their overflow pieces, in the order asked for; missing ones are left out. */
+export const readTurns = (
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  seqs: readonly number[],
+): Promise<Versioned<Turn>[]> => readTurnsTry(store, { conversationId, seqs, tries: 1 });
 
 const isFresh = (head: Head, entry: { loadedAt: number } | undefined) =>
   entry !== undefined && entry.loadedAt >= head.changedIn;
@@ -106,11 +118,14 @@ export async function readHistory(
 ): Promise<History | undefined> {
   if (generation === 0) return undefined;
   const cached = source.cache.history(head.epoch, generation);
-  if (cached) return cached;
+  if (cached && isFresh(head, cached)) return cached.history;
   const [document] = await source.store.get([historyPath(conversationId, generation)]);
   if (!document) return undefined;
-  const history = decodeHistory(document);
-  source.cache.keepHistory(head.epoch, history);
+  const stored = decodeHistory(document);
+  const history = cleanHistory(head, stored);
+  // While an erasure is under way the document may still change; nothing of it may outlive that here.
+  if (!head.pendingErasure)
+    source.cache.keepHistory(head.epoch, { history, loadedAt: head.generation });
   return history;
 }
 

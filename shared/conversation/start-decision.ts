@@ -1,9 +1,24 @@
-import type { Head } from './head.ts';
+import type { Head, OnBusy } from './head.ts';
 import type { MessageGuard } from './message-guard.ts';
+import { isInHand, QUEUE_MAX, QUEUE_SPAN_MAX } from './queue-decision.ts';
 import { isTerminal, type TurnDocument } from './turn.ts';
 
 /** After this many attempts an unanswered turn is closed as failed instead of taken over. */
 export const MAX_ATTEMPTS = 3;
+
+/** Turns that one edit replaces at most: all of them change in the one batch that starts the new turn. */
+export const REPLACED_MAX = 400;
+
+type TurnFields = TurnDocument['value'];
+
+/** What an edit or a regeneration puts a new turn in the place of. */
+export interface ReplacingFacts {
+  kind: 'edit' | 'regenerate';
+  /** The turn of the message that was named; absent when there is none, or its content was erased. */
+  target: TurnFields | undefined;
+  /** The message was named as an answer (`m_<seq>`). */
+  isAnswer: boolean;
+}
 
 /** What a send found in the store, and who asks. */
 export interface StartFacts {
@@ -13,9 +28,14 @@ export interface StartFacts {
   head: Head | undefined;
   guard: MessageGuard | undefined;
   /** The turn that the guard names. */
-  known: TurnDocument['value'] | undefined;
+  known: TurnFields | undefined;
   /** The turn that `head.open` names. */
-  open: TurnDocument['value'] | undefined;
+  open: TurnFields | undefined;
+  /** The turns that `head.queue` spans, in order; those that ended meanwhile too. */
+  queue: readonly TurnFields[];
+  /** What the caller asked for; absent: as the conversation is set. */
+  onBusy?: OnBusy | undefined;
+  replacing?: ReplacingFacts | undefined;
 }
 
 export type StartDecision =
@@ -33,49 +53,123 @@ export type StartDecision =
   | { kind: 'retryLater'; seq: number; retryAfterMs: number }
   /** Given up after MAX_ATTEMPTS: close it as failed, then replay that. */
   | { kind: 'giveUp'; seq: number }
+  /** This message waits for its turn, and someone waits with it. */
+  | { kind: 'waiting'; seq: number }
+  /** This message waits for its turn and nobody does with it: the caller becomes the one. */
+  | { kind: 'rejoin'; seq: number }
   /** Another message is being answered. */
   | { kind: 'busy'; seq: number; retryAfterMs: number }
-  /** A new turn; `closeExpired` names an abandoned open turn that the same batch must close. */
-  | { kind: 'start'; seq: number; closeExpired?: number };
+  /** Another message is being answered, and no more may wait. */
+  | { kind: 'queueFull'; seq: number; retryAfterMs: number }
+  /** Another message is being answered: this one is stored and waits. */
+  | { kind: 'enqueue'; seq: number; replaces?: number }
+  /** Other messages are being answered or wait: they are cancelled, the newest first. */
+  | { kind: 'interrupt'; seqs: readonly number[]; retryAfterMs: number }
+  /** A new turn; the same batch closes the abandoned turns in `closeExpired`. */
+  | { kind: 'start'; seq: number; closeExpired: readonly number[]; replaces?: number }
+  /** The message to replace is not there. */
+  | { kind: 'targetNotFound' }
+  /** An answer was to be edited. */
+  | { kind: 'notUserMessage' }
+  /** Only the last answer can be made anew. */
+  | { kind: 'notLastAnswer'; lastSeq: number }
+  /** More turns would be replaced than one batch holds. */
+  | { kind: 'tooFarBack'; replaced: number };
 
-const isRetryableFailure = (turn: TurnDocument['value']) =>
+const isRetryableFailure = (turn: TurnFields) =>
   turn.state === 'failed' && turn.error?.retryable === true;
 
-const remainingWaitMs = (turn: TurnDocument['value'], now: Date) =>
+const remainingWaitMs = (turn: TurnFields, now: Date) =>
   (turn.finishTime?.getTime() ?? 0) + (turn.error?.retryAfterMs ?? 0) - now.getTime();
 
-function decideKnown(facts: StartFacts, head: Head, turn: TurnDocument['value']): StartDecision {
+function decideKnown(facts: StartFacts, head: Head, turn: TurnFields): StartDecision {
   const { seq, attempt } = turn;
-  if (facts.guard?.bodyHash !== facts.bodyHash) return { kind: 'keyReused', seq };
-  if (isRetryableFailure(turn) && seq === head.lastSeq && attempt < MAX_ATTEMPTS) {
+  // An erased message keeps its id and no hash: whatever comes under it gets the empty turn again.
+  const hash = facts.guard?.bodyHash;
+  if (hash !== '' && hash !== facts.bodyHash) return { kind: 'keyReused', seq };
+  if (turn.eraseTime !== undefined) return { kind: 'replay', seq };
+  const isLast = seq === head.lastSeq && seq > head.coveredThrough.seq;
+  if (isRetryableFailure(turn) && isLast && attempt < MAX_ATTEMPTS) {
     const waitMs = remainingWaitMs(turn, facts.now);
     return waitMs > 0
       ? { kind: 'retryLater', seq, retryAfterMs: waitMs }
       : { kind: 'takeOver', seq, attempt: attempt + 1 };
   }
   if (isTerminal(turn.state)) return { kind: 'replay', seq };
-  if (turn.leaseUntil > facts.now) return { kind: 'attach', seq, attempt };
+  const isHeld = turn.leaseUntil > facts.now;
+  if (turn.state === 'queued') return { kind: isHeld ? 'waiting' : 'rejoin', seq };
+  if (isHeld) return { kind: 'attach', seq, attempt };
   return attempt < MAX_ATTEMPTS
     ? { kind: 'takeOver', seq, attempt: attempt + 1 }
     : { kind: 'giveUp', seq };
 }
 
+/** Why a replacement is refused, or the first turn that it replaces; `{}` for a plain message. */
+function decideReplacing(
+  { replacing }: StartFacts,
+  head: Head,
+): { refusal?: StartDecision; replaces?: number } {
+  if (!replacing) return {};
+  const { kind, target, isAnswer } = replacing;
+  if (!target) return { refusal: { kind: 'targetNotFound' } };
+  if (kind === 'edit' && isAnswer) return { refusal: { kind: 'notUserMessage' } };
+  if (kind === 'regenerate' && target.seq !== head.lastSeq)
+    return { refusal: { kind: 'notLastAnswer', lastSeq: head.lastSeq } };
+  const replaced = head.lastSeq - target.seq + 1;
+  if (replaced > REPLACED_MAX) return { refusal: { kind: 'tooFarBack', replaced } };
+  return { replaces: target.seq };
+}
+
+const retryAfterMs = (turn: TurnFields, now: Date) =>
+  Math.max(1_000, Math.min(turn.leaseUntil.getTime() - now.getTime(), 5_000));
+
+/** What happens to a new message while the turns in `working` are being answered or wait for it. */
+function decideBusy(
+  facts: StartFacts,
+  busy: { head: Head; working: readonly TurnFields[]; first: TurnFields; replaces?: number },
+): StartDecision {
+  const { head, working, first, replaces } = busy;
+  const waitMs = retryAfterMs(first, facts.now);
+  switch (facts.onBusy ?? head.settings.onBusy ?? 'reject') {
+    case 'reject':
+      return { kind: 'busy', seq: first.seq, retryAfterMs: waitMs };
+    case 'interrupt':
+      return {
+        kind: 'interrupt',
+        seqs: working.map(({ seq }) => seq).toReversed(),
+        retryAfterMs: waitMs,
+      };
+    case 'queue': {
+      const waiting = facts.queue.filter(({ state }) => state === 'queued').length;
+      if (waiting >= QUEUE_MAX || facts.queue.length >= QUEUE_SPAN_MAX)
+        return { kind: 'queueFull', seq: first.seq, retryAfterMs: waitMs };
+      return {
+        kind: 'enqueue',
+        seq: head.lastSeq + 1,
+        ...(replaces !== undefined && { replaces }),
+      };
+    }
+  }
+}
+
 /**
  * What a send does, from what it read: attach or create. A duplicate never becomes a second turn, and a
- * known message is never refused but for another body under the same id.
+ * known message is never refused but for another body under the same id. Nobody overtakes a message that
+ * waits for its turn.
  */
 export function decideStart(facts: StartFacts): StartDecision {
-  const { head, known, open, now } = facts;
-  if (head === undefined) return { kind: 'start', seq: 1 };
+  const { head, known, open, queue, now } = facts;
+  if (head === undefined)
+    return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, closeExpired: [] };
   if (head.state !== 'live' || head.ownerUid !== facts.uid) return { kind: 'notFound' };
   if (known !== undefined) return decideKnown(facts, head, known);
-  const next = head.lastSeq + 1;
-  if (open === undefined || isTerminal(open.state)) return { kind: 'start', seq: next };
-  if (open.leaseUntil > now)
-    return {
-      kind: 'busy',
-      seq: open.seq,
-      retryAfterMs: Math.max(1_000, Math.min(open.leaseUntil.getTime() - now.getTime(), 5_000)),
-    };
-  return { kind: 'start', seq: next, closeExpired: open.seq };
+  const { refusal, replaces } = decideReplacing(facts, head);
+  if (refusal) return refusal;
+  const unfinished = [...(open ? [open] : []), ...queue].filter(({ state }) => !isTerminal(state));
+  const working = unfinished.filter((turn) => isInHand(turn, now));
+  const [first] = working;
+  const replacing = replaces !== undefined && { replaces };
+  if (first) return decideBusy(facts, { head, working, first, ...replacing });
+  const closeExpired = unfinished.map(({ seq }) => seq);
+  return { kind: 'start', seq: head.lastSeq + 1, closeExpired, ...replacing };
 }

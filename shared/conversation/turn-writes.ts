@@ -2,6 +2,7 @@ import type { DocumentFields, Write } from '../ports.ts';
 import type { Content } from './content.ts';
 import type { CompactionNeeded, ContextMeter, Head, Versioned } from './head.ts';
 import { headPath, messageGuardPath, turnPath } from './paths.ts';
+import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
 import {
   encodeAnswer,
   encodeUser,
@@ -19,47 +20,89 @@ export interface Lease {
 
 const answerNone = { answerJson: '[]', answerPieces: 0 };
 
-/** Closes an abandoned turn so that the next one may open. */
+/** A turn whose lease has run out, as it was read. */
+export interface ExpiredTurn {
+  seq: number;
+  updateTime: string;
+  /** Its user had asked to stop it: then it ends as cancelled. */
+  cancelRequested?: boolean | undefined;
+  /** Nothing follows it yet: a phone that comes back with the same message gets its answer after all. */
+  mayRetry?: boolean | undefined;
+}
+
+const abandoned = {
+  state: 'failed',
+  error: {
+    status: 'FAILED_PRECONDITION',
+    reason: 'TURN_ABANDONED',
+    message:
+      'The answer was interrupted and not resumed in time. Send the text as a new message, with a new id.',
+    retryable: false,
+  },
+} as const;
+
+const abandonedForNow = {
+  state: 'failed',
+  error: {
+    status: 'UNAVAILABLE',
+    reason: 'TURN_ABANDONED',
+    message: 'The answer was interrupted and not resumed in time. Send the same message again.',
+    retryable: true,
+  },
+} as const;
+
+function closedState({ cancelRequested, mayRetry }: ExpiredTurn): DocumentFields {
+  if (cancelRequested === true) return { state: 'cancelled' };
+  return mayRetry === true ? abandonedForNow : abandoned;
+}
+
+/** Closes an abandoned turn, running or queued, so that the next one may open. */
 export const closeExpiredWrite = (
   conversationId: string,
-  turn: { seq: number; updateTime: string; now: Date },
+  turn: ExpiredTurn & { now: Date },
 ): Write => ({
   op: 'update',
   path: turnPath(conversationId, turn.seq),
   fields: {
-    state: 'failed',
+    ...closedState(turn),
     // Nobody's any more: a producer that comes back must see that the turn is lost to it.
     producer: '',
     finishTime: turn.now,
-    error: {
-      status: 'FAILED_PRECONDITION',
-      reason: 'TURN_ABANDONED',
-      message:
-        'The answer was interrupted and not resumed in time. Send the text as a new message, with a new id.',
-      retryable: false,
-    },
     inContext: false,
   },
   guard: { updateTime: turn.updateTime },
 });
 
-export interface StartBatch {
+export const closeExpiredWrites = (
+  conversationId: string,
+  batch: { closeExpired: readonly ExpiredTurn[]; now: Date },
+): Write[] =>
+  batch.closeExpired.map((turn) => closeExpiredWrite(conversationId, { ...turn, now: batch.now }));
+
+/** A turn that is stored for the first time. */
+export interface NewTurn {
   conversationId: string;
   messageId: string;
   bodyHash: string;
   seq: number;
   user: Content;
   retention?: Turn['retention'];
+  /** First of the turns that this one stands in for. */
+  replaces?: number | undefined;
   userTokens: number;
   lease: Lease;
   now: Date;
+}
+
+export interface StartBatch extends NewTurn {
   /** The head as read, or the head to create for the first message of a conversation. */
   head: Versioned<Head> | { create: Head };
-  closeExpired?: { seq: number; updateTime: string };
+  closeExpired?: readonly ExpiredTurn[];
+  replacement?: Replacement | undefined;
 }
 
 function headStartWrite(batch: StartBatch): Write {
-  const { conversationId, seq, now, lease, head } = batch;
+  const { conversationId, seq, now, lease, head, replacement } = batch;
   const fields: DocumentFields = {
     lastSeq: seq,
     open: { seq, leaseUntil: lease.leaseUntil },
@@ -74,18 +117,18 @@ function headStartWrite(batch: StartBatch): Write {
   return {
     op: 'update',
     path: headPath(conversationId),
-    fields,
+    fields: { ...fields, ...(replacement && replacementFields(replacement)) },
+    // Whoever starts found nobody waiting.
+    remove: ['queue'],
     guard: { updateTime: head.updateTime },
   };
 }
 
-/** The one batch that makes a message durable before the model is called. */
-export function startWrites(batch: StartBatch): Write[] {
-  const { conversationId, seq, messageId, bodyHash, lease, now } = batch;
-  const user = encodeUser({ conversationId, seq }, batch.user);
+/** The documents of a turn that is stored for the first time. */
+export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write[] {
+  const { conversationId, seq, messageId, lease, now } = turn;
+  const user = encodeUser({ conversationId, seq }, turn.user);
   return [
-    headStartWrite(batch),
-    { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
     {
       op: 'create',
       path: turnPath(conversationId, seq),
@@ -93,21 +136,32 @@ export function startWrites(batch: StartBatch): Write[] {
         schemaVersion: 1,
         seq,
         messageId,
-        state: 'running',
+        state,
         attempt: 1,
         ...lease,
         createTime: now,
-        tokens: { user: batch.userTokens, answer: 0 },
-        retention: batch.retention,
+        tokens: { user: turn.userTokens, answer: 0 },
+        retention: turn.retention,
+        replaces: turn.replaces,
         inContext: false,
         ...user.fields,
         ...answerNone,
       },
     },
     ...user.writes,
-    ...(batch.closeExpired
-      ? [closeExpiredWrite(conversationId, { ...batch.closeExpired, now })]
-      : []),
+  ];
+}
+
+/** The one batch that makes a message durable before the model is called. */
+export function startWrites(batch: StartBatch): Write[] {
+  const { conversationId, seq, messageId, bodyHash, now } = batch;
+  const { closeExpired = [], replacement } = batch;
+  return [
+    headStartWrite(batch),
+    { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
+    ...newTurnWrites(batch, 'running'),
+    ...closeExpiredWrites(conversationId, { closeExpired, now }),
+    ...(replacement ? replacementWrites(conversationId, { seq, closeExpired, replacement }) : []),
   ];
 }
 
@@ -120,8 +174,11 @@ export function takeOverWrites(batch: {
   now: Date;
   head: Versioned<Head>;
   turnUpdateTime: string;
+  /** Its user had asked to stop it: the new attempt has to know. */
+  cancelRequested?: boolean;
 }): Write[] {
   const { conversationId, seq, attempt, lease, now, head } = batch;
+  const stale = ['error', 'finishReason', 'finishTime', 'usage', 'chunks', 'lastFrameId'];
   return [
     {
       op: 'update',
@@ -133,7 +190,7 @@ export function takeOverWrites(batch: {
       op: 'update',
       path: turnPath(conversationId, seq),
       fields: { state: 'running', attempt, ...lease, inContext: false, ...answerNone },
-      remove: ['error', 'finishReason', 'finishTime', 'usage'],
+      remove: batch.cancelRequested === true ? stale : [...stale, 'cancelRequested'],
       guard: { updateTime: batch.turnUpdateTime },
     },
   ];
@@ -157,11 +214,13 @@ export interface FinishBatch {
   meter?: ContextMeter;
   /** Set in the same batch as the crossing, so that no crash forgets it. */
   need?: NonNullable<CompactionNeeded['auto']>;
+  /** The rest of the stream: its last chunks, how many there are in all, and the id of the last frame. */
+  stream?: { writes: readonly Write[]; chunks: number; lastFrameId: number };
 }
 
 /** The one batch that ends a turn. The head is updated on existence only: the turn is the guard. */
 export function finishWrites(batch: FinishBatch): Write[] {
-  const { conversationId, seq, attempt, now } = batch;
+  const { conversationId, seq, attempt, now, stream } = batch;
   const answer = encodeAnswer({ conversationId, seq, attempt }, batch.contents);
   return [
     {
@@ -169,17 +228,20 @@ export function finishWrites(batch: FinishBatch): Write[] {
       path: turnPath(conversationId, seq),
       fields: {
         state: batch.state,
+        ...(batch.state === 'cancelled' && { cancelRequested: true }),
         finishTime: now,
         tokens: { user: batch.userTokens, answer: batch.answerTokens },
         inContext: batch.inContext,
         usage: batch.usage && { ...batch.usage },
         finishReason: batch.finishReason,
         error: batch.error && { ...batch.error },
+        ...(stream && { chunks: stream.chunks, lastFrameId: stream.lastFrameId }),
         ...answer.fields,
       },
       guard: { updateTime: batch.turnUpdateTime },
     },
     ...answer.writes,
+    ...(stream?.writes ?? []),
     {
       op: 'update',
       path: headPath(conversationId),

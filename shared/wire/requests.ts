@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { conversationSettingsSchema, profileSchema } from '../conversation/head.ts';
+import { conversationSettingsSchema, onBusySchema, profileSchema } from '../conversation/head.ts';
 import {
   FILE_URL_MAX_CHARACTERS,
   FOCUS_MAX_CHARACTERS,
@@ -48,6 +48,14 @@ export const conversationParams = z.strictObject({ conversationId: conversationI
 export const turnParams = z.strictObject({
   conversationId: conversationIdSchema,
   turnId: z.string().regex(/^t_[1-9]\d{0,9}$/, 'must be a turn id such as t_17'),
+});
+
+/** A message by the client’s id, or an answer by its own. */
+export const messageParams = z.strictObject({
+  conversationId: conversationIdSchema,
+  messageId: z.union([messageIdSchema, z.string().regex(/^m_[1-9]\d{0,9}$/)], {
+    error: 'must be a message id (UUID) or an answer id such as m_17',
+  }),
 });
 
 export const generationParams = z.strictObject({
@@ -132,6 +140,29 @@ const updateMaskSchema = z.string().transform((text, context): MaskPath[] => {
 
 export const patchConversationQuery = z.strictObject({ updateMask: updateMaskSchema.optional() });
 
+export const deleteConversationQuery = z.strictObject({
+  permanent: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('true: erased for good, at once and without a way back.'),
+});
+
+export const forkBody = z.strictObject({
+  messageId: z
+    .union([messageIdSchema, z.string().regex(/^m_[1-9]\d{0,9}$/)], {
+      error: 'must be a message id (UUID) or an answer id such as m_17',
+    })
+    .describe('The last message of the copy; its whole turn is copied.'),
+  id: conversationIdSchema
+    .optional()
+    .describe('Of the new conversation; again the same is the same fork.'),
+});
+
+export const exportQuery = z.strictObject({
+  format: z.enum(['jsonl', 'markdown']).default('jsonl'),
+});
+
 // ---------------------------------------------------------------- lists
 
 const wholeNumber = z
@@ -151,10 +182,31 @@ const pageQuery = {
 
 export const noQuery = z.strictObject({});
 export const listQuery = z.strictObject(pageQuery);
+export const listConversationsQuery = z.strictObject({
+  ...pageQuery,
+  showDeleted: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('true: those in the bin too.'),
+});
 export const listMessagesQuery = z.strictObject({
   ...pageQuery,
   order: z.enum(['asc', 'desc']).default('asc'),
   afterSeq: wholeNumber.default(0),
+});
+/** Id of the last event that a reader has; `-1` and fractions are no ids. */
+export const cursorSchema = z
+  .string()
+  .regex(
+    /^\d{1,15}$/,
+    'must be the id of an event, a whole number; leave it out to begin at the first',
+  )
+  .transform(Number);
+export const streamQuery = z.strictObject({
+  startingAfter: cursorSchema
+    .optional()
+    .describe('Continues a stream after this event; goes before the header Last-Event-ID.'),
 });
 export const contextQuery = z.strictObject({ generation: wholeNumber.optional() });
 
@@ -187,23 +239,44 @@ const filePart = z
 export const inputPartSchema = z.discriminatedUnion('type', [textPart, filePart]);
 export type InputPart = z.infer<typeof inputPartSchema>;
 
-export const sendMessageBody = z.strictObject({
-  message: z.strictObject({
-    id: messageIdSchema,
-    parts: z.array(inputPartSchema).min(1).max(PARTS_MAX),
-    retention: z
-      .enum(['keep', 'normal', 'drop'])
-      .optional()
-      .describe('keep: stays word for word; drop: is folded first.'),
-  }),
+const messageSchema = z.strictObject({
+  id: messageIdSchema,
+  parts: z.array(inputPartSchema).min(1).max(PARTS_MAX),
+  retention: z
+    .enum(['keep', 'normal', 'drop'])
+    .optional()
+    .describe('keep: stays word for word; drop: is folded first.'),
+});
+
+/** How a turn is to be answered; the same for every way to start one. */
+const answerFields = {
   locale: z
     .string()
     .max(35)
     .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as ko-KR')
     .optional(),
+  onBusy: onBusySchema
+    .optional()
+    .describe('While another message is being answered: refuse, wait for it, or cancel it.'),
+};
+
+export const sendMessageBody = z.strictObject({ message: messageSchema, ...answerFields });
+
+export const editMessageBody = sendMessageBody;
+
+export const regenerateBody = z.strictObject({
+  id: messageIdSchema
+    .optional()
+    .describe('Id of the new turn’s message; the same id again is the same regeneration.'),
+  ...answerFields,
 });
 
 // ---------------------------------------------------------------- compaction
+
+export const restoreBody = z.strictObject({
+  generation: z.number().int().min(0).max(99_999_999).describe('0: none, nothing stays folded.'),
+  requestId: requestIdSchema.optional().describe('The same id again is the same restore.'),
+});
 
 export const compactBody = z.strictObject({
   focus: wellFormedText.min(1).max(FOCUS_MAX_CHARACTERS).optional(),

@@ -45,6 +45,12 @@ export const conversationResponse = z.object({
   updateTime: time,
   generation: z.number().int(),
   lastSeq: z.number().int().describe('Number of turns so far.'),
+  deleteTime: time.optional().describe('Since when it is in the bin.'),
+  purgeTime: time.optional().describe('When it is erased for good unless it is taken back.'),
+  forkedFrom: z
+    .object({ conversationId: z.string(), seq: z.number().int() })
+    .optional()
+    .describe('The conversation and the turn up to which it was copied.'),
 });
 export type ConversationView = z.infer<typeof conversationResponse>;
 
@@ -81,6 +87,12 @@ const outputPart = z.discriminatedUnion('type', [
 
 const finishReason = z.enum(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other']);
 
+const replaces = z
+  .number()
+  .int()
+  .optional()
+  .describe('First of the turns that this one stands in for, after an edit or a regeneration.');
+
 export const messageResponse = z.object({
   id: z.string().describe('The client’s id of a user message, m_{seq} of an answer.'),
   turnId: z.string(),
@@ -91,6 +103,8 @@ export const messageResponse = z.object({
   createTime: time,
   finishReason: finishReason.optional(),
   inContext: z.boolean(),
+  replaces,
+  deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
 });
 export type MessageView = z.infer<typeof messageResponse>;
 
@@ -116,7 +130,12 @@ export const turnResponse = z.object({
   finishTime: time.optional(),
   finishReason: finishReason.optional(),
   inContext: z.boolean(),
+  replaces,
   usage: usageResponse.optional(),
+  cancelRequested: z
+    .boolean()
+    .optional()
+    .describe('Somebody asked to stop the answer; it may still run for a moment.'),
   error: z
     .object({
       status: z.string(),
@@ -128,6 +147,9 @@ export const turnResponse = z.object({
 });
 export type TurnView = z.infer<typeof turnResponse>;
 
+/** Server-sent events; each `data` is a chunk of the AI SDK's UI message stream v1. */
+export const streamResponse = z.string();
+
 export const sendMessageResponse = z.object({
   turn: turnResponse,
   userMessage: messageResponse,
@@ -135,6 +157,7 @@ export const sendMessageResponse = z.object({
   context: contextObjectResponse,
   usage: usageResponse.nullable(),
   replayed: z.boolean(),
+  shrunken: z.lazy(() => shrinkageResponse).optional(),
 });
 
 // ---------------------------------------------------------------- context and compaction
@@ -216,5 +239,24 @@ export const compactionListResponse = z.object({
   compactions: z.array(compactionRecordResponse),
   nextPageToken: z.string().optional(),
 });
+
+// ---------------------------------------------------------------- erasing, export
+
+/** What is on its way to be erased. */
+export const erasingResponse = z.object({ conversations: z.number().int() });
+export const deleteConversationResponse = z.union([conversationResponse, erasingResponse]);
+
+/** A line of an export as JSON: a conversation, then its messages in order. */
+export const exportLineResponse = z.discriminatedUnion('type', [
+  conversationResponse.extend({ type: z.literal('conversation') }),
+  messageResponse.extend({
+    type: z.literal('message'),
+    conversationId: z.string(),
+    fate: z
+      .enum(['answered', 'unanswered', 'failed', 'cancelled', 'filtered', 'deleted', 'replaced'])
+      .describe('What became of the message’s turn.'),
+  }),
+]);
+export type ExportLine = z.infer<typeof exportLineResponse>;
 
 export const healthResponse = z.object({ status: z.literal('ok') });

@@ -1,3 +1,4 @@
+import type { Shrinkage } from '../compaction/shrunken-view.ts';
 import type { ContextObject } from './context-object.ts';
 
 /** Token figures of one answer as the wire shows them. */
@@ -28,6 +29,20 @@ export type StreamChunk =
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
   | { type: 'data-context'; id: 'ctx'; transient: true; data: ContextObject }
+  /** The answer begins anew: the parts named were said by an attempt that was given up. */
+  | {
+      type: 'data-notice';
+      id: 'restarted';
+      transient: true;
+      data: { kind: 'restarted'; dropParts: string[] };
+    }
+  /** The context is over the hard threshold: the model saw a shrunken view of it. */
+  | {
+      type: 'data-notice';
+      id: 'shrunken';
+      transient: true;
+      data: { kind: 'shrunken' } & Shrinkage;
+    }
   | { type: 'error'; errorText: string }
   | { type: 'abort' }
   | {
@@ -36,7 +51,10 @@ export type StreamChunk =
       messageMetadata: { usage?: UsageView; generation: number };
     };
 
-/** One event of the stream. Ids rise by one within a turn; a collapsed replay may skip some. */
+/**
+ * One event of the stream. Ids rise by one within an attempt at a turn; a collapsed replay skips those of
+ * the deltas that it joined, a new attempt begins above all earlier ones (see frame-ids.ts).
+ */
 export interface StreamFrame {
   id: number;
   chunk: StreamChunk;

@@ -21,6 +21,9 @@ export const conversationView = (id: string, head: Head): ConversationView => ({
   updateTime: head.updateTime.toISOString(),
   generation: head.generation,
   lastSeq: head.lastSeq,
+  ...(head.deleteTime && { deleteTime: head.deleteTime.toISOString() }),
+  ...(head.purgeTime && { purgeTime: head.purgeTime.toISOString() }),
+  ...(head.forkedFrom && { forkedFrom: head.forkedFrom }),
 });
 
 export const usageView = (usage: TurnUsage): UsageView => ({
@@ -34,6 +37,8 @@ const finishReasonView = (turn: Turn) =>
     ? { finishReason: finishReasonOf(turn.finishReason) }
     : {};
 
+const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
+
 export const turnView = (turn: Turn): TurnView => ({
   id: turnId(turn.seq),
   seq: turn.seq,
@@ -45,7 +50,9 @@ export const turnView = (turn: Turn): TurnView => ({
   ...(turn.finishTime && { finishTime: turn.finishTime.toISOString() }),
   ...finishReasonView(turn),
   inContext: turn.inContext,
+  ...replacesView(turn),
   ...(turn.usage && { usage: usageView(turn.usage) }),
+  ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
   ...(turn.error && { error: turn.error }),
 });
 
@@ -54,6 +61,7 @@ const messageBase = (turn: Turn) => ({
   seq: turn.seq,
   state: turn.state,
   inContext: turn.inContext,
+  ...replacesView(turn),
 });
 
 export const userMessageView = (turn: Turn): MessageView => ({
@@ -62,6 +70,7 @@ export const userMessageView = (turn: Turn): MessageView => ({
   role: 'user',
   parts: toOutputParts([turn.user]),
   createTime: turn.createTime.toISOString(),
+  ...(turn.eraseTime && turn.user.parts.length === 0 && { deleted: true as const }),
 });
 
 /** The answer as one message, tool calls included; its parts are empty while nothing is stored. */
@@ -72,6 +81,7 @@ export const answerView = (turn: Turn): MessageView => ({
   parts: toOutputParts(turn.contents),
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
+  ...(turn.eraseTime && { deleted: true as const }),
 });
 
 /** Whether there is an answer to show: a running or failed turn has none unless some of it was stored. */

@@ -128,8 +128,9 @@ describe('a streamed answer', () => {
     const response = await chat.call(path(), { body: body(), headers: sse });
     const text = await response.text();
 
-    expect(text).toContain('id: 5\ndata: {"type":"error"');
-    expect(text).toContain('id: 6\ndata: {"type":"finish","finishReason":"error"');
+    // Without ids: whoever resumes does so after the last frame of the turn.
+    expect(text).toContain('\n\ndata: {"type":"error"');
+    expect(text).toContain('\n\ndata: {"type":"finish","finishReason":"error"');
     expect(text).toMatch(/data: \[DONE\]\n\n$/);
     expect(text).not.toContain('secret reason');
   });

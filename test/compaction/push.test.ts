@@ -34,12 +34,20 @@ describe('the body of a push', () => {
     const body = Buffer.from(pushOf(requestFor('c1'), { deliveryAttempt: 3 }));
 
     expect(decodePush(body)).toEqual({
-      kind: 'compact',
-      conversationId: 'c1',
-      requestId: 'request-1',
-      messageId: '77',
-      deliveryAttempt: 3,
+      kind: 'event',
+      event: { schemaVersion: 1, kind: 'compact', conversationId: 'c1', requestId: 'request-1' },
+      delivery: { messageId: '77', deliveryAttempt: 3 },
     });
+  });
+
+  test.each([
+    { schemaVersion: 1, kind: 'compact', conversationId: 'c1', requestId: 'request-1' },
+    { schemaVersion: 1, kind: 'sweep' },
+    { schemaVersion: 1, kind: 'erase', conversationId: 'c1' },
+  ])('becomes an event of kind $kind', (event) => {
+    const later = { ...event, more: 'of a later version' };
+
+    expect(decodePush(Buffer.from(pushOf(later)))).toMatchObject({ kind: 'event', event });
   });
 
   test.each([
@@ -49,7 +57,11 @@ describe('the body of a push', () => {
     ['a message without data', '{"message":{"messageId":"1"}}'],
     ['data that is no base64', '{"message":{"messageId":"1","data":"%%%"}}'],
     ['data that is no JSON', pushOf('hello')],
-    ['another kind of event', pushOf({ schemaVersion: 1, type: 'sweep' })],
+    ['no event', pushOf({ schemaVersion: 1, type: 'sweep' })],
+    ['another kind of event', pushOf({ schemaVersion: 1, kind: 'explode' })],
+    ['a sweep of a later version', pushOf({ schemaVersion: 2, kind: 'sweep' })],
+    ['an erasure of nothing', pushOf({ schemaVersion: 1, kind: 'erase' })],
+    ['an erasure of a path', pushOf({ schemaVersion: 1, kind: 'erase', conversationId: 'a/b' })],
     ['a later version', pushOf({ ...requestFor('c1'), schemaVersion: 2 })],
     ['an id with a slash', pushOf(requestFor('a/turns/b'))],
     ['too many bytes', pushOf({ ...requestFor('c1'), more: 'x'.repeat(MAX_PUSH_BYTES) })],
@@ -303,5 +315,96 @@ describe('the worker’s HTTP function', () => {
       .poll(async () => (await see(bench.store, conversationId)).job?.records)
       .toMatchObject([{ state: 'ABORTED', reason: 'CALLER_LEFT' }]);
     expect((await see(bench.store, conversationId)).head.compactionNeeded.auto).toBeDefined();
+  });
+
+  test('sweeps and acknowledges', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    bench.clock.advance(120_000);
+
+    const response = await post(await serve(bench), pushOf({ schemaVersion: 1, kind: 'sweep' }));
+
+    expect(response.status).toBe(204);
+    expect(bench.published).toMatchObject([{ topic: 'compaction', data: { conversationId } }]);
+  });
+
+  test('acknowledges a sweep that could do nothing: the next one does', async () => {
+    const store = createMemoryDocumentStore({
+      beforeOperation: () => Promise.reject(new StoreUnavailableError({ operation: 'query' })),
+    });
+    const bench = compactionBench({ store });
+
+    const response = await post(await serve(bench), pushOf({ schemaVersion: 1, kind: 'sweep' }));
+
+    expect(response.status).toBe(204);
+    expect(bench.logged.at(-1)).toMatchObject({ event: 'sweep_finished', fields: { failed: 3 } });
+  });
+
+  test('erases a marked conversation and acknowledges', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { head: { state: 'erasing' } });
+    const erase = { schemaVersion: 1, kind: 'erase', conversationId };
+
+    const response = await post(await serve(bench), pushOf(erase));
+
+    expect(response.status).toBe(204);
+    expect((await see(bench.store, conversationId)).head.state).toBe('erased');
+  });
+
+  test('erases nothing that is not marked, whoever publishes the event', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    const erase = { schemaVersion: 1, kind: 'erase', conversationId };
+
+    const response = await post(await serve(bench), pushOf(erase));
+
+    expect(response.status).toBe(204);
+    expect((await see(bench.store, conversationId)).head).toMatchObject({
+      state: 'live',
+      lastSeq: 20,
+    });
+  });
+
+  test('asks for another delivery of an erasure that the store interrupts', async () => {
+    const store = createMemoryDocumentStore({
+      beforeOperation: ({ name }) =>
+        name === 'deleteBelow'
+          ? Promise.reject(new StoreUnavailableError({ operation: 'delete' }))
+          : Promise.resolve(),
+    });
+    const bench = compactionBench({ store });
+    const conversationId = await buildDue(bench, { head: { state: 'erasing' } });
+    const erase = { schemaVersion: 1, kind: 'erase', conversationId };
+
+    const response = await post(await serve(bench), pushOf(erase));
+
+    expect(response.status).toBe(503);
+  });
+
+  test('answers a defect with 500, so that the event becomes a dead letter', async () => {
+    const store = createMemoryDocumentStore({
+      beforeOperation: () => Promise.reject(new TypeError('a defect')),
+    });
+    const bench = compactionBench({ store });
+
+    const response = await post(await serve(bench), pushOf(requestFor('c1')));
+
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('a defect');
+    expect(bench.logged).toMatchObject([{ severity: 'ERROR', event: 'compaction_push_failed' }]);
+  });
+
+  test('passes its last crash point when the answer is out', async () => {
+    const reached: string[] = [];
+    const bench = compactionBench({
+      atCrashPoint: (point) => {
+        reached.push(point);
+        return Promise.resolve();
+      },
+    });
+
+    await post(await serve(bench), pushOf(requestFor('nobody')));
+
+    await expect.poll(() => reached.at(-1)).toBe('acknowledged');
   });
 });

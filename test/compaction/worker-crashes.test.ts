@@ -1,36 +1,188 @@
 import { describe, expect, test } from 'vitest';
-import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import {
+  compactionCrashPoints,
+  type CompactionCrashPoint,
+} from '../../functions/src/compaction/crash-points.ts';
+import { runSweep } from '../../functions/src/compaction/sweep.ts';
+import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  neverAborted,
+  see,
+} from '../support/compacted-conversation.ts';
+import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
+import { madeUpQuestion } from '../support/conversation-builder.ts';
+import { longListings, openBreaker } from '../support/tool-conversation.ts';
+
+const dyingAt = (bench: CompactionBench, point: string) =>
+  compactionBench({
+    ...bench,
+    atCrashPoint: (name) =>
+      name === point ? Promise.reject(new Error(`died at ${name}`)) : Promise.resolve(),
+  });
+
+const orders = Array.from({ length: 20 }, (_, index) => `ORD-${81_000 + index}`);
+
+/** Conversations whose compaction takes another way. */
+const ways = {
+  straight: (bench: CompactionBench) => buildDue(bench),
+  /** The first summary leaves out too much. */
+  repaired: (bench: CompactionBench) =>
+    buildDue(bench, {
+      turns: orders.map((order, index) => ({ user: `${order}: ${madeUpQuestion(index)}` })),
+    }),
+  /** Tool outputs are shortened without a model. */
+  shortened: async (bench: CompactionBench) => {
+    const conversationId = await buildDue(bench, { turns: longListings(2) });
+    await openBreaker(bench, conversationId);
+    return conversationId;
+  },
+};
+
+const repairingModel = () =>
+  createScriptedModel({
+    answers: [snapshotAnswer(), snapshotAnswer(), snapshotAnswer(orders.join(', '))],
+  });
+
+const pointsOnTheWay: Record<keyof typeof ways, CompactionCrashPoint[]> = {
+  straight: [
+    'received',
+    'before-claim',
+    'claimed',
+    'planned',
+    'summarised',
+    'status-written',
+    'verified',
+    'before-swap',
+    'swapped',
+    'settled',
+    'reported',
+  ],
+  repaired: ['repaired'],
+  shortened: ['blobs-saved'],
+};
+
+const rows = Object.entries(pointsOnTheWay).flatMap(([way, points]) =>
+  points.map((point) => [point, way as keyof typeof ways] as const),
+);
 
 describe('crashes', () => {
-  test.each(['claimed', 'planned', 'summarised', 'verified', 'swapped', 'settled'])(
-    'a worker that dies when it has %s is finished by the next delivery, with one swap',
-    async (point) => {
-      const bench = compactionBench();
-      const conversationId = await buildDue(bench);
-      const dying = compactionBench({
-        ...bench,
-        atCrashPoint: (name) =>
-          name === point ? Promise.reject(new Error(`died at ${name}`)) : Promise.resolve(),
-      });
-      await expect(compactOnce(dying, conversationId)).rejects.toThrow(`died at ${point}`);
+  test.each(rows)(
+    'a worker that dies at %s (%s) is finished by sweep and delivery, with one swap',
+    async (point, way) => {
+      const bench = compactionBench({ model: repairingModel() });
+      const conversationId = await ways[way](bench);
+      await expect(compactOnce(dyingAt(bench, point), conversationId)).rejects.toThrow(
+        `died at ${point}`,
+      );
 
       bench.clock.advance(61_000);
+      await runSweep(bench, neverAborted());
       await compactOnce(bench, conversationId);
 
       const { head, job } = await see(bench.store, conversationId);
       expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
       expect(job?.owner).toBe('');
-      expect(job?.records.filter(({ state }) => state === 'COMPACTED')).toHaveLength(1);
+      expect(job?.records.filter(({ generation }) => generation === 1)).toHaveLength(1);
     },
   );
+
+  test('a worker that dies when it has recorded a failure leaves the need for the next one', async () => {
+    const bench = compactionBench({
+      model: createScriptedModel({ answers: ['', '', snapshotAnswer()] }),
+    });
+    const conversationId = await buildDue(bench);
+    await expect(compactOnce(dyingAt(bench, 'record-written'), conversationId)).rejects.toThrow(
+      'died at record-written',
+    );
+    const between = await see(bench.store, conversationId);
+
+    bench.clock.advance(61_000);
+    await compactOnce(bench, conversationId);
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(between.head.compactionNeeded).toEqual(autoNeed());
+    expect(between.job).toMatchObject({ owner: '', attempts: 1 });
+    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(job?.records.map(({ state }) => state)).toEqual(['FAILED_EMPTY_SUMMARY', 'COMPACTED']);
+  });
+
+  test.each<[CompactionCrashPoint]>([
+    ['sweep-turns-mended'],
+    ['sweep-published'],
+    ['sweep-need-dropped'],
+    ['sweep-marked'],
+    ['erase-begun'],
+    ['erase-pass-done'],
+    ['erase-tombstone-written'],
+    ['sweep-erased'],
+    ['sweep-swept'],
+  ])('a sweep that dies at %s is finished by the next one', async (point) => {
+    const bench = compactionBench();
+    const past = new Date(0);
+    bench.clock.advance(120_000);
+    const due = await buildDue(bench);
+    const deleted = await buildDue(bench, { head: { state: 'deleted' } });
+    const open = await buildDue(bench, {
+      head: { open: { seq: 20, leaseUntil: past }, compactionNeeded: {} },
+    });
+    const expired = await buildDue(bench, {
+      head: { expireTime: past, compactionNeeded: {} },
+    });
+    const reached: string[] = [];
+    const dying = compactionBench({
+      ...bench,
+      atCrashPoint: (name) => {
+        reached.push(name);
+        return name === point ? Promise.reject(new Error('died')) : Promise.resolve();
+      },
+    });
+
+    await runSweep(dying, neverAborted()).catch(() => undefined);
+    await runSweep(bench, neverAborted());
+
+    const [dueHead, deletedHead, openHead, expiredHead] = await Promise.all(
+      [due, deleted, open, expired].map(
+        async (id) => (await see(bench.store, id).catch(() => undefined))?.head,
+      ),
+    );
+    expect(reached).toContain(point);
+    expect(bench.published).toContainEqual(
+      expect.objectContaining({ data: expect.objectContaining({ conversationId: due }) }),
+    );
+    expect(dueHead?.compactionNeeded).toEqual(autoNeed());
+    expect(deletedHead?.compactionNeeded).toEqual({});
+    expect(openHead?.open).toBeUndefined();
+    expect(expiredHead?.state).toBe('erased');
+  });
+
+  test('every crash point is one that a test dies at', () => {
+    const tried = new Set<string>([...rows.map(([point]) => point), 'record-written']);
+    const elsewhere = Object.keys(compactionCrashPoints).filter((point) => !tried.has(point));
+
+    expect(elsewhere.toSorted()).toEqual([
+      'acknowledged',
+      'erase-begun',
+      'erase-pass-done',
+      'erase-tombstone-written',
+      'sweep-erased',
+      'sweep-marked',
+      'sweep-need-dropped',
+      'sweep-published',
+      'sweep-swept',
+      'sweep-turns-mended',
+    ]);
+  });
 
   test('before the lease of a dead worker has expired the next one waits', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const dying = compactionBench({
       ...bench,
-      atCrashPoint: () => Promise.reject(new Error('died')),
+      atCrashPoint: (name) =>
+        name === 'claimed' ? Promise.reject(new Error('died')) : Promise.resolve(),
     });
     await expect(compactOnce(dying, conversationId)).rejects.toThrow('died');
 

@@ -116,13 +116,20 @@ describe('shortenLogLine', () => {
 
 describe('parseStartArguments', () => {
   test('wants port 8080 unless told otherwise', () => {
-    expect(parseStartArguments([])).toEqual({ isEmbedded: false, port: 8_080, isVerbose: false });
+    expect(parseStartArguments([])).toEqual({
+      isEmbedded: false,
+      port: 8_080,
+      sweepSeconds: 300,
+      isVerbose: false,
+    });
   });
 
   test.each([
     ['--port', '0'],
     ['--port', '65534'],
     ['--port', 'x'],
+    ['--sweep-seconds', 'often'],
+    ['--sweep-seconds', '86401'],
     ['--prt', '1'],
   ])('refuses %s %s and names the flag', (flag, value) => {
     expect(() => parseStartArguments([flag, value])).toThrow(flag);

@@ -40,6 +40,7 @@ export function chatDependencies(
     sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
     logger: { log: () => undefined },
     atCrashPoint: () => Promise.resolve(),
+    shutdown: new AbortController().signal,
     published,
     ...overrides,
   };

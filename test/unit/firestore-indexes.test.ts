@@ -164,12 +164,20 @@ describe('firestore.indexes.json', () => {
     expect([...groups].toSorted()).toEqual(['conversations', 'histories', 'parts', 'turns']);
   });
 
-  test.each(['ownerUid', 'state', 'updateTime', 'open.leaseUntil', 'compactionNeeded.auto.since'])(
-    'keeps the index of conversations.%s, which queries use',
-    (fieldPath) => {
-      expect(isExempt('conversations', fieldPath)).toBe(false);
-    },
-  );
+  test.each([
+    'ownerUid',
+    'state',
+    'updateTime',
+    'open.leaseUntil',
+    'queue.leaseUntil',
+    'compactionNeeded.manual.since',
+    'compactionNeeded.auto.since',
+    'pendingErasure.since',
+    'purgeTime',
+    'expireTime',
+  ])('keeps the index of conversations.%s, which queries use', (fieldPath) => {
+    expect(isExempt('conversations', fieldPath)).toBe(false);
+  });
 
   test('has the index of the list of an owner’s conversations, newest first', () => {
     expect(file.indexes).toContainEqual({

@@ -4,6 +4,7 @@ import { noCache, type ConversationCache } from '../../../shared/conversation/re
 import type { Turn } from '../../../shared/conversation/turn.ts';
 
 type TurnEntry = { turn: Turn; loadedAt: number };
+type HistoryEntry = { history: History; loadedAt: number };
 
 /** Bytes of one UTF-16 unit; the JSON of an entry is close to what its strings take in memory. */
 const UNIT_BYTES = 2;
@@ -21,7 +22,7 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
     maxSize: Math.max(1, Math.floor(maxBytes / 2)),
     sizeCalculation: sizeBytes,
   });
-  const histories = new LRUCache<string, History>({
+  const histories = new LRUCache<string, HistoryEntry>({
     maxSize: Math.max(1, Math.floor(maxBytes / 2)),
     sizeCalculation: sizeBytes,
   });
@@ -31,8 +32,8 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
       turns.set(`${epoch}/${entry.turn.seq}`, entry);
     },
     history: (epoch, generation) => histories.get(`${epoch}/${generation}`),
-    keepHistory: (epoch, history) => {
-      histories.set(`${epoch}/${history.generation}`, history);
+    keepHistory: (epoch, entry) => {
+      histories.set(`${epoch}/${entry.history.generation}`, entry);
     },
   };
 }

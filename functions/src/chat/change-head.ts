@@ -1,8 +1,8 @@
 import { headPath } from '../../../shared/conversation/paths.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
-import type { Caller, Write } from '../../../shared/ports.ts';
+import type { Write } from '../../../shared/ports.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
-import { readOwnConversation, type OwnConversation } from './own-conversation.ts';
+import { readOwnConversation, type OwnConversation, type OwnTarget } from './own-conversation.ts';
 
 /** A change of the head reads again at most this often when others win its guard. */
 const CHANGE_TRIES = 25;
@@ -24,7 +24,7 @@ export interface HeadChange<T> {
  */
 export async function changeHead<T>(
   dependencies: Pick<ChatDependencies, 'store' | 'clock'>,
-  of: { caller: Caller; conversationId: string },
+  of: OwnTarget,
   decide: (own: OwnConversation) => HeadChange<T> | Promise<HeadChange<T>>,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {

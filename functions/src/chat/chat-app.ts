@@ -73,6 +73,12 @@ function toResponse(context: ChatContext, reply: Reply): Response {
         status: reply.status ?? 200,
         headers: { ...COMMON_HEADERS, ...reply.headers },
       });
+    case 'empty':
+      return new Response(null, { status: reply.status, headers: COMMON_HEADERS });
+    case 'text':
+      return new Response(ReadableStream.from(encoded(reply.text)), {
+        headers: { ...COMMON_HEADERS, ...reply.headers },
+      });
     case 'stream':
       context.env.work.push(reply.work);
       return new Response(ReadableStream.from(encoded(reply.text)), {

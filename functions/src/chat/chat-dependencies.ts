@@ -30,4 +30,6 @@ export interface ChatDependencies {
   sha256: Sha256;
   logger: Logger;
   atCrashPoint: AtCrashPoint;
+  /** Fires when the process has been told to end: new messages are refused, running turns go on. */
+  shutdown: AbortSignal;
 }

@@ -1,13 +1,20 @@
 import type { Clock } from '../../../shared/ports.ts';
+import { headOf } from '../../../shared/text-cut.ts';
 
 /** One frame per this many milliseconds at most; the first goes out at once. */
 export const DELTA_INTERVAL_MS = 40;
 
+/**
+ * UTF-16 units of one frame's delta. Escaped as JSON they take at most six bytes each, so that every frame
+ * fits a chunk document of 256 KiB.
+ */
+export const DELTA_MAX_CHARACTERS = 32 * 1024;
+
 const endsInHalfAPair = (text: string) => /[\uD800-\uDBFF]$/.test(text);
 
 /**
- * Joins small deltas to frames. A delta never ends between the halves of a surrogate pair: a phone
- * that decodes each frame alone would show a replacement character.
+ * Joins small deltas to frames and cuts very large ones. A delta never ends between the halves of a
+ * surrogate pair: a phone that decodes each frame alone would show a replacement character.
  */
 export function createDeltaCoalescer(options: {
   clock: Clock;
@@ -25,7 +32,11 @@ export function createDeltaCoalescer(options: {
     pending = half;
     if (delta === '') return;
     lastAtMs = options.clock.now().getTime();
-    options.emit(delta);
+    for (let rest = delta; rest !== '';) {
+      const head = headOf(rest, DELTA_MAX_CHARACTERS);
+      options.emit(head);
+      rest = rest.slice(head.length);
+    }
   };
 
   const sendLater = (ms: number) => {

@@ -1,23 +1,24 @@
 import type { Content } from '../../../shared/conversation/content.ts';
 import { meterAfterTurn } from '../../../shared/conversation/meter.ts';
-import { readTurns } from '../../../shared/conversation/read-conversation.ts';
 import { statusWrite } from '../../../shared/conversation/status-write.ts';
-import { isTerminal } from '../../../shared/conversation/turn.ts';
 import { finishWrites, type FinishBatch } from '../../../shared/conversation/turn-writes.ts';
 import { compactionNeed } from '../../../shared/compaction/crossing.ts';
 import { estimateContentTokens } from '../../../shared/compaction/token-estimate.ts';
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
-import { finishReasonOf } from '../../../shared/wire/stream.ts';
+import { finishReasonOf, type StreamFrame } from '../../../shared/wire/stream.ts';
 import { meterCounting, policyOf } from '../conversation-policy.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
-import { isOwnAttempt, type Attempt } from './lease-keeper.ts';
-import type { Answer } from './stream-answer.ts';
+import { isShown, type Answer } from './stream-answer.ts';
+import type { Attempt, TurnWriter } from './turn-writer.ts';
 
 /** How often a finish is tried before the turn is left to its lease. */
 const FINISH_TRIES = 5;
 const FINISH_RETRY_MS = 100;
+
+/** JSON of frames that the finish stores beside the answer, bytes; what is more is flushed before. */
+const FINISH_FRAMES_BYTES = 512 * 1024;
 
 /** A phone that comes back at once would spend all attempts before anything has changed. */
 const RETRY_AFTER_MS = 1_000;
@@ -25,15 +26,23 @@ const RETRY_AFTER_MS = 1_000;
 const retryAfterMs = (error: AppError) =>
   error.retryable ? (error.retryAfterMs ?? RETRY_AFTER_MS) : undefined;
 
-/** What the turn becomes: pure but for the time and the id that are handed in. */
+/**
+ * What the turn becomes: pure but for the time and the id that are handed in. A cancelled one keeps what
+ * was said until then, and is in the context if the user has seen any of it.
+ */
 export function endTurn(
   dependencies: Pick<ChatDependencies, 'config'>,
-  end: { begun: BegunTurn; answer: Answer; now: Date; requestId: string },
+  end: { begun: BegunTurn; answer: Answer; isCancelled: boolean; now: Date; requestId: string },
 ): FinishBatch {
-  const { begun, answer, now } = end;
+  const { begun, isCancelled, now } = end;
+  const answer: Answer = isCancelled
+    ? { parts: end.answer.parts, usage: end.answer.usage }
+    : end.answer;
   const { conversationId, seq, attempt, turnUpdateTime } = begun.attempt;
   const isFiltered = finishReasonOf(answer.finishReason) === 'content-filter';
-  const inContext = answer.error === undefined && !isFiltered;
+  const inContext = isCancelled
+    ? answer.parts.some(isShown)
+    : answer.error === undefined && !isFiltered;
   const contents: Content[] =
     answer.parts.length > 0 ? [{ role: 'model', parts: answer.parts }] : [];
   const answerTokens = contents.reduce(
@@ -47,7 +56,8 @@ export function endTurn(
         overheadTokens: begun.overheadTokens,
         userTokens: begun.userTokens,
         answerTokens,
-        usage: answer.usage,
+        // A report about a shrunken prompt says nothing about the context.
+        usage: begun.shrinkage ? undefined : answer.usage,
       })
     : undefined;
   const need = compactionNeed({
@@ -64,7 +74,7 @@ export function endTurn(
     seq,
     attempt,
     turnUpdateTime,
-    state: answer.error ? 'failed' : 'done',
+    state: stateOf(answer, isCancelled),
     contents,
     answerTokens,
     userTokens: begun.userTokens,
@@ -86,6 +96,11 @@ export function endTurn(
   };
 }
 
+function stateOf(answer: Answer, isCancelled: boolean): FinishBatch['state'] {
+  if (isCancelled) return 'cancelled';
+  return answer.error ? 'failed' : 'done';
+}
+
 export const takenOverError = ({ conversationId, seq, attempt }: Attempt) =>
   new AppError({
     status: 'ABORTED',
@@ -95,42 +110,40 @@ export const takenOverError = ({ conversationId, seq, attempt }: Attempt) =>
     retryable: true,
   });
 
-/** Looks at the turn after a commit whose outcome is open. */
-async function afterLostCommit(dependencies: ChatDependencies, batch: FinishBatch, own: Attempt) {
-  const [turn] = await readTurns(dependencies.store, own.conversationId, [own.seq]);
-  if (!turn || !isOwnAttempt(turn.value, own)) return 'lost';
-  if (isTerminal(turn.value.state)) return 'done';
-  batch.turnUpdateTime = turn.updateTime;
-  return 'again';
-}
-
 /**
- * Commits the end of a turn. A lost reply and a lost guard look the same from here, so the turn itself
- * is asked: terminal by this producer is success. Throws TURN_TAKEN_OVER, StoreUnavailableError.
+ * Commits the end of a turn, with the frames that are not stored yet and the closing ones. A lost reply and
+ * a lost guard look the same from here, so the turn itself is asked: terminal by this producer is success.
+ * Throws TURN_TAKEN_OVER, StoreUnavailableError.
  */
 export async function commitFinish(
   dependencies: ChatDependencies,
   finish: {
     batch: FinishBatch;
     own: Attempt;
+    writer: Pick<TurnWriter, 'flushDownTo' | 'last' | 'recover'>;
+    closing: readonly StreamFrame[];
     /** Told to the owner's devices in the same batch; absent when the state of compaction stays. */
     status: ContextObject | undefined;
   },
 ): Promise<void> {
   const { store, clock } = dependencies;
-  const { batch, own, status } = finish;
+  const { batch, own, writer, closing, status } = finish;
+  const lastFrameId = closing.at(-1)?.id ?? 0;
   for (let tries = 1; ; tries++) {
     try {
+      await writer.flushDownTo(FINISH_FRAMES_BYTES);
       const told = status ? [await statusWrite(store, own.conversationId, { ...status })] : [];
-      await store.commit([...finishWrites(batch), ...told]);
+      const stream = { ...writer.last(closing, batch.now), lastFrameId };
+      const { turnUpdateTime } = own;
+      await store.commit([...finishWrites({ ...batch, turnUpdateTime, stream }), ...told]);
       return;
     } catch (error) {
       const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
       if (!isOpen || tries >= FINISH_TRIES) throw error;
       await clock.wait(FINISH_RETRY_MS * (tries - 1));
-      const found = await afterLostCommit(dependencies, batch, own).catch(() => 'again' as const);
-      if (found === 'done') return;
-      if (found === 'lost') throw takenOverError(own);
+      const standing = await writer.recover().catch(() => 'own' as const);
+      if (standing === 'ended') return;
+      if (standing === 'lost') throw takenOverError(own);
     }
   }
 }

@@ -1,61 +1,78 @@
 import { turnId } from '../../../shared/conversation/paths.ts';
-import { readTurns } from '../../../shared/conversation/read-conversation.ts';
-import { isTerminal } from '../../../shared/conversation/turn.ts';
-import { AppError } from '../../../shared/errors.ts';
 import type { StreamFrame } from '../../../shared/wire/stream.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
+import { followFrames } from './follow-frames.ts';
+import type { FinishedTurn } from './live-turn.ts';
+import { readFinished } from './read-finished.ts';
+import { orFailure, settled } from './replay-turn.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
-
-/** How often a turn of another instance is looked at. */
-const FOLLOW_INTERVAL_MS = 250;
 
 type Send = (dependencies: ChatDependencies, request: SendRequest) => Promise<SendHandle>;
 
-/** Resolves when the turn has ended or its lease has run out: then sending again replays or takes over. */
-async function untilChanged(
-  dependencies: ChatDependencies,
-  turn: { conversationId: string; seq: number },
-): Promise<void> {
-  const { clock, config, store } = dependencies;
-  const deadline = clock.now().getTime() + config.TURN_TIMEOUT_MS;
-  while (clock.now().getTime() < deadline) {
-    const [found] = await readTurns(store, turn.conversationId, [turn.seq]);
-    if (!found || isTerminal(found.value.state) || found.value.leaseUntil <= clock.now()) return;
-    await clock.wait(FOLLOW_INTERVAL_MS);
-  }
-  throw new AppError({
-    status: 'DEADLINE_EXCEEDED',
-    reason: 'TURN_TIMEOUT',
-    message: `turn ${turn.seq} of ${turn.conversationId} did not end in ${config.TURN_TIMEOUT_MS} ms`,
-    publicMessage: 'The answer takes too long. Send the same message again to look for it.',
-    retryable: true,
-  });
+/** Frames on their way from one who follows to one who reads: the first can go on when the second left. */
+function createRelay() {
+  const frames: StreamFrame[] = [];
+  let end: { error?: unknown } | undefined;
+  let change = Promise.withResolvers<void>();
+  const signal = () => {
+    change.resolve();
+    change = Promise.withResolvers<void>();
+  };
+  return {
+    put: (frame: StreamFrame) => {
+      frames.push(frame);
+      signal();
+    },
+    end: (ended: { error?: unknown }) => {
+      end ??= ended;
+      signal();
+    },
+    async *frames(): AsyncGenerator<StreamFrame> {
+      for (let next = 0; ;) {
+        const changed = change.promise;
+        for (let frame = frames[next]; frame !== undefined; frame = frames[++next]) yield frame;
+        if (next < frames.length) continue;
+        if (end && 'error' in end) throw end.error;
+        if (end) return;
+        await changed;
+      }
+    },
+  };
 }
 
 /**
- * Attaches to a turn that another instance is answering: waits for its end and replays it, or takes it
- * over when that instance has gone silent.
+ * Attaches to a turn that another instance has in hand: gives its frames as they are stored, and takes it
+ * over when that instance has gone silent. It goes on when its reader leaves: what it takes over has to
+ * be answered.
  */
 export function followTurn(
   dependencies: ChatDependencies,
   request: SendRequest,
   turn: { seq: number; generation: number; sendMessage: Send },
 ): SendHandle {
-  const { conversationId } = request;
-  const next = untilChanged(dependencies, { conversationId, seq: turn.seq }).then(() =>
-    turn.sendMessage(dependencies, request),
-  );
-  const result = next.then((handle) => handle.result);
-  result.catch(() => undefined);
-  async function* frames(): AsyncIterable<StreamFrame> {
-    yield* (await next).frames();
-  }
+  const { conversationId, cursor, locale } = request;
+  const { seq } = turn;
+  const relay = createRelay();
+  const sendAgain = (lastId: number | undefined) =>
+    turn.sendMessage(dependencies, { ...request, cursor: lastId });
+  const follow = async (): Promise<FinishedTurn> => {
+    const frames = followFrames(dependencies, { conversationId, seq, cursor, locale, sendAgain });
+    let next = await frames.next();
+    for (; !next.done; next = await frames.next()) relay.put(next.value);
+    relay.end({});
+    const handle = next.value;
+    return handle
+      ? handle.result
+      : orFailure(await readFinished(dependencies, { conversationId, seq, locale }));
+  };
+  const result = follow();
+  result.catch((error: unknown) => relay.end({ error }));
   return {
-    turnId: turnId(turn.seq),
+    turnId: turnId(seq),
     conversationId,
     generation: turn.generation,
     replayed: true,
-    frames,
-    result,
+    frames: () => relay.frames(),
+    result: settled(result),
   };
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { outcomeMessage } from '../../../shared/compaction/outcome-message.ts';
+import { cleanHistory } from '../../../shared/conversation/erased-history.ts';
+import type { Head } from '../../../shared/conversation/head.ts';
 import { decodeHistory, type History } from '../../../shared/conversation/history.ts';
 import type { CompactionRecord } from '../../../shared/conversation/job.ts';
 import { historyPath } from '../../../shared/conversation/paths.ts';
@@ -26,15 +28,18 @@ interface Entry {
 /** Newest first by time; the request id tells entries of one millisecond apart. */
 const keyOf = (finishedAt: Date, requestId: string) => `${finishedAt.toISOString()}#${requestId}`;
 
-async function readHistories(
+/** The histories of some generations in the order asked for; missing ones are left out. */
+export async function readHistories(
   { store }: Pick<ChatDependencies, 'store'>,
-  conversationId: string,
+  { conversationId, head }: { conversationId: string; head: Head },
   generations: readonly number[],
 ): Promise<History[]> {
   const documents = await store.get(
     generations.map((generation) => historyPath(conversationId, generation)),
   );
-  return documents.flatMap((document) => (document ? [decodeHistory(document)] : []));
+  return documents.flatMap((document) =>
+    document ? [cleanHistory(head, decodeHistory(document))] : [],
+  );
 }
 
 function entriesOf(
@@ -77,7 +82,8 @@ export async function listCompactions(
   const place = decodePageToken(placeSchema, page.pageToken);
   const newest = Math.min(place?.g ?? head.value.generation, head.value.generation);
   const generations = Array.from({ length: Math.min(pageSize, newest) }, (_, i) => newest - i);
-  const histories = await readHistories(dependencies, conversationId, generations);
+  const of = { conversationId, head: head.value };
+  const histories = await readHistories(dependencies, of, generations);
   const entries = entriesOf({ histories, records: job?.records ?? [] }, locale)
     .filter(({ key }) => place === undefined || key < place.k)
     .toSorted((a, b) => (a.key < b.key ? 1 : -1));
@@ -109,7 +115,9 @@ export async function readCompaction(
   const { head } = await readOwnConversation(dependencies, of);
   const { conversationId, generation, locale } = of;
   const isKnown = generation <= head.value.generation;
-  const [history] = isKnown ? await readHistories(dependencies, conversationId, [generation]) : [];
+  const [history] = isKnown
+    ? await readHistories(dependencies, { conversationId, head: head.value }, [generation])
+    : [];
   if (!history) throw generationNotFound(conversationId, generation);
   return historyView(history, (record) => outcomeMessage(record, locale));
 }

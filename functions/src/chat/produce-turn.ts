@@ -1,26 +1,34 @@
-import type { Content } from '../../../shared/conversation/content.ts';
 import type { Head } from '../../../shared/conversation/head.ts';
 import { contextTokens } from '../../../shared/conversation/meter.ts';
 import { turnId } from '../../../shared/conversation/paths.ts';
 import { isFinal, type Turn } from '../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../shared/conversation/turn-writes.ts';
 import { AppError } from '../../../shared/errors.ts';
+import { textPartId } from '../../../shared/wire/frame-ids.ts';
+import type { StreamChunk } from '../../../shared/wire/stream.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
+import { isStillNeeded } from './confirm-need.ts';
+import { passCrashPoint } from './crash-points.ts';
 import { commitFinish, endTurn } from './finish-turn.ts';
-import { keepLease } from './lease-keeper.ts';
-import type { FinishedTurn, LiveTurn } from './live-turn.ts';
+import type { FinishedTurn, FrameLog, LogEnd } from './live-turn.ts';
 import { publishOverdue, publishRequest } from './publish-request.ts';
-import { streamAnswer } from './stream-answer.ts';
-import { closingChunks, startChunk } from './turn-frames.ts';
+import { streamAnswer, type Answer } from './stream-answer.ts';
+import { shuttingDownError, StreamCutError } from './stream-cut.ts';
+import { closingChunks, openingChunks, shrunkenNotice } from './turn-frames.ts';
+import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
 import { viewContext } from './view-context.ts';
 
 export interface Production {
   begun: BegunTurn;
   messageId: string;
-  user: Content;
   locale: string | undefined;
-  live: Pick<LiveTurn, 'emit' | 'end'>;
+  /** Where readers of this instance read. */
+  log: Pick<FrameLog, 'emit' | 'preview' | 'end'>;
+  /** Fired by a cancellation here, and by this production when it finds one in the store. */
+  cancelled: AbortController;
+  /** Fires when the process ends and cannot wait for the answer. */
+  givenUp: AbortSignal;
 }
 
 /** The head as the finish leaves it, without reading it again. */
@@ -34,22 +42,25 @@ const headAfter = (begun: BegunTurn, batch: FinishBatch): Head => ({
   },
 });
 
-const finishedTurn = (production: Production, batch: FinishBatch): Turn => ({
+const finishedTurn = ({ begun, messageId }: Production, batch: FinishBatch): Turn => ({
   schemaVersion: 1,
   seq: batch.seq,
-  messageId: production.messageId,
+  messageId,
   state: batch.state,
   attempt: batch.attempt,
-  producer: production.begun.attempt.producer,
+  producer: begun.attempt.producer,
   leaseUntil: batch.now,
-  createTime: production.begun.createTime,
+  createTime: begun.createTime,
   finishTime: batch.now,
   tokens: { user: batch.userTokens, answer: batch.answerTokens },
   usage: batch.usage,
   finishReason: batch.finishReason,
   error: batch.error,
   inContext: batch.inContext,
-  user: production.user,
+  retention: begun.retention,
+  replaces: begun.replaces,
+  ...(batch.state === 'cancelled' && { cancelRequested: true }),
+  user: begun.user,
   contents: [...batch.contents],
 });
 
@@ -71,17 +82,34 @@ const timeoutError = (
     retryable: true,
   });
 
-async function callModel(dependencies: ChatDependencies, production: Production) {
-  const { begun, live } = production;
-  const lease = keepLease(dependencies, begun.attempt);
-  const timeout = AbortSignal.timeout(dependencies.config.TURN_TIMEOUT_MS);
-  const answer = await streamAnswer(dependencies, {
-    request: { ...begun.prompt, role: 'chat', promptId: turnId(begun.attempt.seq) },
-    signal: AbortSignal.any([lease.lost, timeout]),
-    live,
+/** Fires after `ms`; `stop` ends the timer. */
+function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: number) {
+  const timeout = new AbortController();
+  const stopped = new AbortController();
+  void clock.wait(ms, stopped.signal).then(() => {
+    if (!stopped.signal.aborted) timeout.abort();
   });
-  await lease.stop();
-  if (answer.error && timeout.aborted) answer.error = timeoutError(begun.attempt, dependencies);
+  return { signal: timeout.signal, stop: () => stopped.abort() };
+}
+
+async function callModel(
+  dependencies: ChatDependencies,
+  { begun, cancelled, givenUp }: Production,
+  to: { writer: TurnWriter; emit: (chunk: StreamChunk) => void },
+): Promise<Answer> {
+  const { seq, attempt } = begun.attempt;
+  const { writer, emit } = to;
+  writer.start();
+  const timeout = timeoutAfter(dependencies, dependencies.config.TURN_TIMEOUT_MS);
+  const answer = await streamAnswer(dependencies, {
+    request: { ...begun.prompt, role: 'chat', promptId: turnId(seq) },
+    signal: AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]),
+    emit,
+    partId: textPartId(attempt),
+  });
+  timeout.stop();
+  if (answer.error && timeout.signal.aborted)
+    answer.error = timeoutError(begun.attempt, dependencies);
   return answer;
 }
 
@@ -110,53 +138,99 @@ const logFinished = (dependencies: ChatDependencies, batch: FinishBatch, startMs
     durationMs: batch.now.getTime() - startMs,
   });
 
+/** Stores the end of a turn, then tells its readers and the workers. */
+async function finishTurn(
+  dependencies: ChatDependencies,
+  production: Production,
+  end: { writer: TurnWriter; answer: Answer; startMs: number },
+): Promise<FinishedTurn> {
+  const { begun, log, cancelled } = production;
+  const { writer, answer, startMs } = end;
+  const batch = endTurn(dependencies, {
+    begun,
+    answer,
+    isCancelled: cancelled.signal.aborted,
+    now: dependencies.clock.now(),
+    requestId: dependencies.randomness.uuid(),
+  });
+  if (batch.need && !(await isStillNeeded(dependencies, batch.conversationId, begun.head)))
+    batch.need = undefined;
+  const context = view(dependencies, production, batch);
+  const closing = closingChunks({ turn: batch, error: batch.error, context });
+  await passCrashPoint(dependencies, 'before-finish');
+  await commitFinish(dependencies, {
+    batch,
+    own: begun.attempt,
+    writer,
+    closing: log.preview(closing),
+    status: batch.need && context,
+  });
+  await passCrashPoint(dependencies, 'turn-finished');
+  const turn = finishedTurn(production, batch);
+  if (isFinal(turn))
+    dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
+  for (const chunk of closing) log.emit(chunk);
+  logFinished(dependencies, batch, startMs);
+  await publishNeed(dependencies, begun, batch);
+  await passCrashPoint(dependencies, 'turn-published');
+  return { turn, context, replayed: false, shrinkage: begun.shrinkage };
+}
+
+/** The readers learn that the answer ended without being stored. */
+function emitFailure({ begun, log }: Production, error: unknown): void {
+  const errorText =
+    error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
+  const { generation } = begun.head;
+  log.emit({ type: 'error', errorText });
+  log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
+}
+
+function endOf(error: unknown): LogEnd {
+  if (error instanceof StreamCutError) return 'givenUp';
+  return error instanceof AppError && error.reason === 'TURN_TAKEN_OVER' ? 'lost' : 'finished';
+}
+
 /**
  * Answers a turn that this instance owns: model, finish, publish, in a straight line. The frames end
- * after the publish, so that an instance keeps its CPU until all is done.
- * Resolves for every turn that was stored, failed ones included; throws when it could not be stored.
+ * after the publish, so that an instance keeps its CPU until all is done. A cancelled turn that is taken
+ * over is closed without a model call.
+ * Resolves for every turn that was stored, failed and cancelled ones included; throws when it could not
+ * be stored, when another instance has it (TURN_TAKEN_OVER), or when it was given up (SHUTTING_DOWN).
  */
 export async function produceTurn(
   dependencies: ChatDependencies,
   production: Production,
 ): Promise<FinishedTurn> {
-  const { begun, live } = production;
-  const { conversationId, seq } = begun.attempt;
+  const { begun, log, cancelled, givenUp } = production;
+  const { conversationId, seq, attempt } = begun.attempt;
   const startMs = dependencies.clock.now().getTime();
+  const writer = createTurnWriter(dependencies, begun.attempt, () => cancelled.abort());
+  const emit = (chunk: StreamChunk) => writer.add(log.emit(chunk));
   try {
-    live.emit(
-      startChunk({ conversationId, seq, generation: begun.head.generation, replayed: false }),
-    );
-    await dependencies.atCrashPoint('turn-started');
-    const answer = await callModel(dependencies, production);
-    await dependencies.atCrashPoint('answer-streamed');
-    const batch = endTurn(dependencies, {
-      begun,
-      answer,
-      now: dependencies.clock.now(),
-      requestId: dependencies.randomness.uuid(),
-    });
-    const context = view(dependencies, production, batch);
-    const status = batch.need && context;
-    await commitFinish(dependencies, { batch, own: begun.attempt, status });
-    await dependencies.atCrashPoint('turn-finished');
-    const turn = finishedTurn(production, batch);
-    if (isFinal(turn))
-      dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
-    for (const chunk of closingChunks({ turn, error: batch.error, context })) live.emit(chunk);
-    logFinished(dependencies, batch, startMs);
-    await publishNeed(dependencies, begun, batch);
-    return { turn, context, replayed: false };
+    const { generation } = begun.head;
+    const opening = { conversationId, seq, attempt, generation, replayed: false };
+    for (const chunk of openingChunks(opening)) emit(chunk);
+    if (begun.shrinkage) emit(shrunkenNotice(begun.shrinkage));
+    await passCrashPoint(dependencies, 'turn-started');
+    if (begun.cancelRequested) cancelled.abort();
+    const answer: Answer = cancelled.signal.aborted
+      ? { parts: [] }
+      : await callModel(dependencies, production, { writer, emit });
+    await passCrashPoint(dependencies, 'answer-streamed');
+    await writer.stop();
+    if (givenUp.aborted && answer.error && !cancelled.signal.aborted) {
+      // A release that fails changes nothing but the time: the lease runs out by itself.
+      await writer.release().catch(() => undefined);
+      throw shuttingDownError(`turn ${seq} of ${conversationId}`);
+    }
+    const finished = await finishTurn(dependencies, production, { writer, answer, startMs });
+    log.end('finished');
+    return finished;
   } catch (error) {
-    const publicMessage =
-      error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
-    live.emit({ type: 'error', errorText: publicMessage });
-    live.emit({
-      type: 'finish',
-      finishReason: 'error',
-      messageMetadata: { generation: begun.head.generation },
-    });
+    await writer.stop().catch(() => undefined);
+    const end = endOf(error);
+    if (end === 'finished') emitFailure(production, error);
+    log.end(end);
     throw error;
-  } finally {
-    live.end();
   }
 }

@@ -1,4 +1,5 @@
 import { compactionRequestWriteSchema } from '../../../shared/compaction/event.ts';
+import { REPUBLISH_AFTER_MS } from '../../../shared/compaction/sweep-decision.ts';
 import type { CompactionNeeded } from '../../../shared/conversation/head.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 
@@ -23,12 +24,9 @@ export async function publishRequest(
   }
 }
 
-/** A need that nobody settled for this long is published again by whoever meets it. */
-export const REPUBLISH_AFTER_MS = 60_000;
-
 /**
  * Publishes a need that waits in the head for longer than a compaction takes: its event was lost, or its
- * worker died. Until a scheduled sweep does it, every request that meets such a need does.
+ * worker died. The sweep does it every five minutes; a request that meets such a need does not wait for it.
  */
 export async function publishOverdue(
   dependencies: Pick<ChatDependencies, 'publisher' | 'logger' | 'clock'>,

@@ -1,16 +1,15 @@
 import { turnId } from '../../../shared/conversation/paths.ts';
-import { contextTokens } from '../../../shared/conversation/meter.ts';
-import { readContextParts, readTurns } from '../../../shared/conversation/read-conversation.ts';
+import { readTurns } from '../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { StreamFrame } from '../../../shared/wire/stream.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { FinishedTurn } from './live-turn.ts';
 import { notFoundError } from './not-found.ts';
+import { finishedFrom, remainderOf } from './read-finished.ts';
 import type { StartState } from './read-start.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
-import { replayChunks } from './turn-frames.ts';
-import { viewContext } from './view-context.ts';
+import { replayFrames } from './turn-frames.ts';
 
 export const turnErrorOf = (turn: Pick<Turn, 'seq' | 'error'>): AppError | undefined =>
   turn.error &&
@@ -54,6 +53,24 @@ const withFinalError = (turn: Turn): Turn =>
       }
     : turn;
 
+/** What one who sends again with a cursor still has to get. A duplicate is never refused for its cursor. */
+async function framesFor(
+  dependencies: ChatDependencies,
+  { conversationId, cursor }: SendRequest,
+  finished: FinishedTurn,
+): Promise<StreamFrame[]> {
+  const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
+  switch (rest.kind) {
+    case 'frames':
+      return rest.frames;
+    case 'nothing':
+    case 'pastEnd':
+      return [];
+    case 'expired':
+      return replayFrames({ conversationId, ...finished });
+  }
+}
+
 /** The stored answer as a stream of its own; no model call. */
 export async function replayHandle(
   dependencies: ChatDependencies,
@@ -65,21 +82,18 @@ export async function replayHandle(
   const head = replay.state.head?.value;
   if (!stored || !head) throw notFoundError(conversationId);
   const turn = withFinalError(stored.value);
-  const parts = await readContextParts(dependencies, { conversationId, head });
-  const { tokens, source: tokensSource } = contextTokens({ head, ...parts });
   const { job } = replay.state;
-  const context = viewContext(dependencies, { head, tokens, tokensSource, job, locale });
-  const chunks = replayChunks({ conversationId, turn, context });
+  const finished = await finishedFrom(dependencies, { conversationId, head, job, turn, locale });
+  const all = await framesFor(dependencies, request, finished);
   async function* frames(): AsyncIterable<StreamFrame> {
-    for (const [id, chunk] of chunks.entries()) yield await Promise.resolve({ id, chunk });
+    for (const frame of all) yield await Promise.resolve(frame);
   }
-  const finished = Promise.resolve({ turn, context, replayed: true });
   return {
     turnId: turnId(turn.seq),
     conversationId,
-    generation: context.generation,
+    generation: finished.context.generation,
     replayed: true,
     frames,
-    result: settled(finished.then(orFailure)),
+    result: settled(Promise.resolve(finished).then(orFailure)),
   };
 }

@@ -29,7 +29,21 @@ export interface StreamReply {
   work: Promise<unknown>;
 }
 
-export type Reply = JsonReply | StreamReply;
+/** A success that has nothing to say. */
+export interface EmptyReply {
+  kind: 'empty';
+  status: 204;
+}
+
+/** A text that is written while it is sent: what a client has taken is not kept. */
+export interface TextReply {
+  kind: 'text';
+  headers: Record<string, string>;
+  /** Throwing in it breaks the transfer off, so that the client does not take a part for the whole. */
+  text: AsyncGenerator<string>;
+}
+
+export type Reply = JsonReply | StreamReply | EmptyReply | TextReply;
 
 /** A request as it came in, its body parsed as JSON but not yet checked. */
 export interface RawRequest {
@@ -55,7 +69,7 @@ export interface RouteRequest<Params, Query, Body> {
 interface Declaration<Params, Query, Body> {
   /** Names the operation in logs. */
   operation: string;
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** AIP form, e.g. `/v1/conversations/{conversationId}:compact`. */
   path: string;
   /** Other paths to the same. */
@@ -87,6 +101,9 @@ export interface Route extends Declaration<unknown, unknown, unknown> {
 }
 
 export const noBody = z.undefined();
+
+/** Of a POST that has nothing to say: no body, or `{}`. */
+export const emptyBody = z.strictObject({});
 
 function readParams<Params>(
   { params, badParams }: Pick<Declaration<Params, unknown, unknown>, 'params' | 'badParams'>,

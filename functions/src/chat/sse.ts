@@ -1,5 +1,7 @@
+import { AppError } from '../../../shared/errors.ts';
 import type { Clock } from '../../../shared/ports.ts';
-import type { StreamFrame } from '../../../shared/wire/stream.ts';
+import type { StreamChunk, StreamFrame } from '../../../shared/wire/stream.ts';
+import { StreamCutError } from './stream-cut.ts';
 
 /** A comment: EventSource parsers drop it, proxies and phones see that the connection lives. */
 const HEARTBEAT = ': keep-alive\n\n';
@@ -20,17 +22,19 @@ export const STREAM_HEADERS = {
 export const frameText = ({ id, chunk }: StreamFrame) =>
   `id: ${id}\ndata: ${JSON.stringify(chunk)}\n\n`;
 
-/** How a stream ends that broke without saying so: no reader may wait for a finish for ever. */
-const brokenFrames = (lastId: number, generation: number): StreamFrame[] => [
-  {
-    id: lastId + 1,
-    chunk: { type: 'error', errorText: 'The stream broke. Send the message again.' },
-  },
-  {
-    id: lastId + 2,
-    chunk: { type: 'finish', finishReason: 'error', messageMetadata: { generation } },
-  },
-];
+/**
+ * How a stream ends that broke: no reader may wait for a finish for ever. These events carry no id, because
+ * they are none of the turn's frames: whoever resumes does so after the last frame that was.
+ */
+function brokenText(error: unknown, generation: number): string {
+  const errorText =
+    error instanceof AppError ? error.publicMessage : 'The stream broke. Send the message again.';
+  const chunks: StreamChunk[] = [
+    { type: 'error', errorText },
+    { type: 'finish', finishReason: 'error', messageMetadata: { generation } },
+  ];
+  return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+}
 
 interface SseOptions {
   clock: Pick<Clock, 'wait'>;
@@ -40,7 +44,7 @@ interface SseOptions {
   generation: number;
 }
 
-type Next = { result: IteratorResult<StreamFrame> } | { broken: true };
+type Next = { result: IteratorResult<StreamFrame> } | { broken: unknown };
 
 /** The next frame, or 'silence' when it does not come within the heartbeat interval. */
 async function nextOrSilence(next: Promise<Next>, options: SseOptions): Promise<Next | 'silence'> {
@@ -56,7 +60,8 @@ async function nextOrSilence(next: Promise<Next>, options: SseOptions): Promise<
 /**
  * The text of an event stream: frames in the order they come, a comment in every silence, `[DONE]` at
  * the end. It is pulled, so a slow reader slows it down; whoever stops reading stops only this text, not
- * the turn behind it. Never throws: frames that break end in `error` and `finish`.
+ * the turn behind it. Never throws: frames that break end in `error` and `finish`, frames that are cut
+ * (StreamCutError) in nothing, not even `[DONE]`, because their reader shall come back.
  */
 export async function* sseText(
   frames: AsyncIterable<StreamFrame>,
@@ -66,9 +71,8 @@ export async function* sseText(
   const pull = (): Promise<Next> =>
     iterator.next().then(
       (result) => ({ result }),
-      () => ({ broken: true }),
+      (error: unknown) => ({ broken: error }),
     );
-  let lastId = -1;
   try {
     for (let next = pull(); ;) {
       const arrived = await nextOrSilence(next, options);
@@ -77,11 +81,11 @@ export async function* sseText(
         continue;
       }
       if ('broken' in arrived) {
-        for (const frame of brokenFrames(lastId, options.generation)) yield frameText(frame);
+        if (arrived.broken instanceof StreamCutError) return;
+        yield brokenText(arrived.broken, options.generation);
         break;
       }
       if (arrived.result.done) break;
-      lastId = arrived.result.value.id;
       yield frameText(arrived.result.value);
       next = pull();
     }

@@ -1,26 +1,67 @@
 import { turnId } from '../../../shared/conversation/paths.ts';
+import { firstFrameId } from '../../../shared/wire/frame-ids.ts';
+import type { StreamFrame } from '../../../shared/wire/stream.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
-import { createFrameLog, liveTurnKey, type LiveTurn } from './live-turn.ts';
+import { followFrames } from './follow-frames.ts';
+import {
+  createFrameLog,
+  liveTurnKey,
+  readingOf,
+  type FrameLog,
+  type LiveTurn,
+  type Reading,
+} from './live-turn.ts';
 import { produceTurn } from './produce-turn.ts';
 import { orFailure, settled } from './replay-turn.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
-import { userContent } from './send-request.ts';
 
-/** A turn that this instance is answering, as its readers get it. */
+/** A turn that this instance is answering, as one who comes to it later gets it. */
 export function liveHandle(
   request: SendRequest,
   live: LiveTurn,
   turn: { seq: number; generation: number },
 ): SendHandle {
+  return handleOf(request, live, {
+    ...turn,
+    reading: readingOf(request.cursor, live.attempt),
+  });
+}
+
+function handleOf(
+  { conversationId }: SendRequest,
+  live: LiveTurn,
+  turn: { seq: number; generation: number; reading: Reading },
+): SendHandle {
   return {
     turnId: turnId(turn.seq),
-    conversationId: request.conversationId,
+    conversationId,
     generation: turn.generation,
     replayed: false,
-    frames: () => live.frames(),
+    frames: () => live.frames(turn.reading),
     result: settled(live.result.then(orFailure)),
   };
+}
+
+/** The frames of the log; when another instance has taken the turn over, those of its attempt too. */
+async function* framesOf(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  of: { log: FrameLog; seq: number; reading: Reading },
+): AsyncGenerator<StreamFrame> {
+  let cursor = of.reading.kind === 'after' ? of.reading.id : undefined;
+  const frames = of.log.frames(of.reading);
+  for (;;) {
+    const next = await frames.next();
+    if (next.done) {
+      if (next.value === 'lost') break;
+      return;
+    }
+    cursor = next.value.id;
+    yield next.value;
+  }
+  const { conversationId, locale } = request;
+  yield* followFrames(dependencies, { conversationId, seq: of.seq, cursor, locale });
 }
 
 /** Answers a turn that was begun here; whoever reads may come and go. */
@@ -31,17 +72,27 @@ export function startProduction(
 ): SendHandle {
   const { conversationId, seq, attempt } = begun.attempt;
   const key = liveTurnKey(conversationId, seq);
-  const log = createFrameLog();
+  const log = createFrameLog(firstFrameId(attempt));
+  const cancelled = new AbortController();
+  const givenUp = new AbortController();
   const result = produceTurn(dependencies, {
     begun,
     messageId: request.message.id,
-    user: userContent(request),
     locale: request.locale,
-    live: log,
+    log,
+    cancelled,
+    givenUp: givenUp.signal,
   }).finally(() => {
     if (dependencies.liveTurns.get(key)?.attempt === attempt) dependencies.liveTurns.delete(key);
   });
-  const live: LiveTurn = { ...log, attempt, result: settled(result) };
+  const live: LiveTurn = {
+    attempt,
+    frames: (reading) => framesOf(dependencies, request, { log, seq, reading }),
+    result: settled(result),
+    cancel: () => cancelled.abort(),
+    giveUp: () => givenUp.abort(),
+  };
   dependencies.liveTurns.set(key, live);
-  return liveHandle(request, live, { seq, generation: begun.head.generation });
+  const { generation } = begun.head;
+  return handleOf(request, live, { seq, generation, reading: { kind: 'all' } });
 }

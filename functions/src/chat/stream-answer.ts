@@ -1,10 +1,11 @@
 import type { Part } from '../../../shared/conversation/content.ts';
 import { AppError } from '../../../shared/errors.ts';
-import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
-import { finishReasonOf } from '../../../shared/wire/stream.ts';
+import type { ModelChunk, ModelRequest, ModelUsage } from '../../../shared/ports.ts';
+import { utf8Length } from '../../../shared/store/names.ts';
+import { finishReasonOf, type StreamChunk } from '../../../shared/wire/stream.ts';
+import { untilAborted } from './abortable.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
-import type { LiveTurn } from './live-turn.ts';
 
 /** What came of one model call. `parts` are raw: signatures and unknown fields must go back as sent. */
 export interface Answer {
@@ -15,10 +16,13 @@ export interface Answer {
   error?: AppError;
 }
 
-/** The text part's id in the stream; one per answer. */
-const TEXT_PART_ID = 'p0';
+/**
+ * JSON of one answer, bytes of UTF-8: it is stored in one commit of 3.5 MiB, together with what of its
+ * stream is not stored yet. Models end earlier (65,536 tokens are about 400 KB).
+ */
+export const ANSWER_MAX_BYTES = 2 * 1024 * 1024;
 
-const isShown = (part: Part) =>
+export const isShown = (part: Part) =>
   part.text !== undefined && part.text !== '' && part.thought !== true;
 
 /** Neighbouring plain text pieces are one part: a stream cuts text anywhere, the transcript does not. */
@@ -30,21 +34,30 @@ function appendPart(parts: Part[], part: Part): void {
   else parts.push({ ...part });
 }
 
-function textFrames(live: Pick<LiveTurn, 'emit'>, clock: ChatDependencies['clock']) {
+interface AnswerCall {
+  request: ModelRequest;
+  /** Ends the call; what was received until then is the answer. */
+  signal: AbortSignal;
+  emit: (chunk: StreamChunk) => void;
+  /** Id of the text part in the stream; one per answer. */
+  partId: string;
+}
+
+function textFrames({ emit, partId: id }: AnswerCall, clock: ChatDependencies['clock']) {
   let isOpen = false;
   const deltas = createDeltaCoalescer({
     clock,
-    emit: (delta) => live.emit({ type: 'text-delta', id: TEXT_PART_ID, delta }),
+    emit: (delta) => emit({ type: 'text-delta', id, delta }),
   });
   return {
     push: (text: string) => {
-      if (!isOpen) live.emit({ type: 'text-start', id: TEXT_PART_ID });
+      if (!isOpen) emit({ type: 'text-start', id });
       isOpen = true;
       deltas.push(text);
     },
     close: async () => {
       await deltas.flush();
-      if (isOpen) live.emit({ type: 'text-end', id: TEXT_PART_ID });
+      if (isOpen) emit({ type: 'text-end', id });
     },
   };
 }
@@ -74,22 +87,37 @@ function emptyAnswerError(answer: Answer): AppError | undefined {
   });
 }
 
-/** Calls the model and passes its text on as it comes. Never throws: an error is part of the answer. */
+/** Takes a chunk into the answer; what of it is shown, or 'full' when the answer may not grow by it. */
+function takeChunk(answer: Answer, chunk: ModelChunk, sizes: { bytes: number }): Part[] | 'full' {
+  sizes.bytes += chunk.parts.reduce((sum, part) => sum + utf8Length(JSON.stringify(part)), 0);
+  if (sizes.bytes > ANSWER_MAX_BYTES) {
+    answer.finishReason = 'MAX_TOKENS';
+    return 'full';
+  }
+  for (const part of chunk.parts) appendPart(answer.parts, part);
+  answer.usage = chunk.usage ?? answer.usage;
+  answer.finishReason = chunk.finishReason ?? answer.finishReason;
+  if (chunk.blockReason !== undefined) answer.finishReason = 'BLOCKED_PROMPT';
+  return chunk.parts.filter(isShown);
+}
+
+/**
+ * Calls the model and passes its text on as it comes. Never throws: an error is part of the answer. An
+ * answer above ANSWER_MAX_BYTES ends as MAX_TOKENS.
+ */
 export async function streamAnswer(
   dependencies: Pick<ChatDependencies, 'model' | 'clock'>,
-  call: { request: ModelRequest; signal: AbortSignal; live: Pick<LiveTurn, 'emit'> },
+  call: AnswerCall,
 ): Promise<Answer> {
   const answer: Answer = { parts: [] };
-  const text = textFrames(call.live, dependencies.clock);
+  const sizes = { bytes: 0 };
+  const text = textFrames(call, dependencies.clock);
   try {
-    for await (const chunk of dependencies.model.stream(call.request, call.signal)) {
-      for (const part of chunk.parts) {
-        appendPart(answer.parts, part);
-        if (isShown(part)) text.push(part.text ?? '');
-      }
-      answer.usage = chunk.usage ?? answer.usage;
-      answer.finishReason = chunk.finishReason ?? answer.finishReason;
-      if (chunk.blockReason !== undefined) answer.finishReason = 'BLOCKED_PROMPT';
+    const { request, signal } = call;
+    for await (const chunk of untilAborted(dependencies.model.stream(request, signal), signal)) {
+      const shown = takeChunk(answer, chunk, sizes);
+      if (shown === 'full') break;
+      for (const part of shown) text.push(part.text ?? '');
     }
   } catch (error) {
     answer.error = asAppError(error);

@@ -2,6 +2,7 @@ import type { FoldPlan } from '../../../shared/compaction/plan.ts';
 import type { SnapshotSections } from '../../../shared/compaction/snapshot-sections.ts';
 import type { Verification } from '../../../shared/compaction/verification.ts';
 import { checkingOf, checkSnapshot, isCurable, lacksOnly, listMissing } from './check-snapshot.ts';
+import { passCrashPoint } from './crash-points.ts';
 import type { ClaimedRun } from './run.ts';
 import type { SnapshotRequest, SnapshotResult, SnapshotStrategy } from './snapshot-strategy.ts';
 
@@ -54,6 +55,7 @@ export async function checkAndRepair(
   const first = checkSnapshot(checking, snapshot.sections);
   if (!isCurable(first)) return first;
   const better = await repaired(run, summary, { text: snapshot.text, verification: first });
+  await passCrashPoint(run.dependencies, 'repaired');
   const second = better && checkSnapshot(checking, better);
   if (better && second && (second.ok || lacksOnly(second)))
     return listMissing(checking, { sections: better, verification: second });

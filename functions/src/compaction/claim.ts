@@ -6,10 +6,12 @@ import {
   type Need,
 } from '../../../shared/compaction/claim-decision.ts';
 import { isArmed, isOverThreshold } from '../../../shared/compaction/policy.ts';
+import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
 import { compactionJobPath } from '../../../shared/conversation/paths.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
 import type { DocumentFields, Write } from '../../../shared/ports.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { passCrashPoint } from './crash-points.ts';
 import type { TakenLease } from './job-lease.ts';
 import { unchanged } from './outcome.ts';
 import { readContext, readHeadAndJob, type HeadAndJob } from './read-for-compaction.ts';
@@ -92,7 +94,9 @@ async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
         },
       };
   const status = await outcomeStatusWrite(run, unchanged(reading.tokens, { state: 'RUNNING' }));
-  const times = await dependencies.store.commit([claim, status]);
+  // A job that is not there guards nothing: below a conversation that is erased meanwhile it would stay.
+  const fenced = job ? [] : [sameHeadWrite(conversationId, reading.head.updateTime)];
+  const times = await dependencies.store.commit([claim, status, ...fenced]);
   const { generation } = reading.head.value;
   return { conversationId, owner, fence, generation, updateTime: times[0] ?? '' };
 }
@@ -154,6 +158,7 @@ export async function claimCompaction(
       const { state, reason } = decision;
       return { kind: 'outcome', run: { ...run, attempt: 0, isModelAllowed: false }, state, reason };
     }
+    await passCrashPoint(dependencies, 'before-claim');
     tried = { ...run, attempt: decision.attempt, isModelAllowed: decision.isModelAllowed };
     try {
       return { kind: 'claimed', run: tried, taken: await takeLease({ run: tried, owner }) };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compactionRequestSchema } from '../../../shared/compaction/event.ts';
+import { workerEventSchema, type WorkerEvent } from '../../../shared/compaction/event.ts';
 
 /** A compaction request is a few hundred bytes; more than this is none. */
 export const MAX_PUSH_BYTES = 64 * 1024;
@@ -14,14 +14,14 @@ const pushSchema = z.object({
   deliveryAttempt: z.number().int().positive().optional(),
 });
 
+/** How the bus names a delivery; for logs. */
+export interface Delivery {
+  messageId: string;
+  deliveryAttempt?: number;
+}
+
 export type DecodedPush =
-  | {
-      kind: 'compact';
-      conversationId: string;
-      requestId: string;
-      messageId: string;
-      deliveryAttempt?: number;
-    }
+  | { kind: 'event'; event: WorkerEvent; delivery: Delivery }
   /** Will never be readable: to be logged and acknowledged, or it comes back for ever. */
   | { kind: 'malformed'; problem: string };
 
@@ -40,7 +40,7 @@ const fieldsOf = (error: z.ZodError) =>
   error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
 
 /**
- * Reads the body of a Pub/Sub push. Messages without data, of another kind or too large are malformed.
+ * Reads the body of a Pub/Sub push. Messages without data, of an unknown kind or too large are malformed.
  * Never throws.
  */
 export function decodePush(body: Uint8Array): DecodedPush {
@@ -50,13 +50,14 @@ export function decodePush(body: Uint8Array): DecodedPush {
   if (!push.success) return malformed(`no push: ${fieldsOf(push.error)}`);
   const { message, deliveryAttempt } = push.data;
   const data = Buffer.from(message.data, 'base64').toString('utf8');
-  const request = compactionRequestSchema.safeParse(parseJson(data));
-  if (!request.success) return malformed(`no compaction request: ${fieldsOf(request.error)}`);
+  const event = workerEventSchema.safeParse(parseJson(data));
+  if (!event.success) return malformed(`no event of the worker: ${fieldsOf(event.error)}`);
   return {
-    kind: 'compact',
-    conversationId: request.data.conversationId,
-    requestId: request.data.requestId,
-    messageId: message.messageId,
-    ...(deliveryAttempt !== undefined && { deliveryAttempt }),
+    kind: 'event',
+    event: event.data,
+    delivery: {
+      messageId: message.messageId,
+      ...(deliveryAttempt !== undefined && { deliveryAttempt }),
+    },
   };
 }

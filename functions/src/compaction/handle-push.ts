@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { WorkerEvent } from '../../../shared/compaction/event.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { errorReply } from '../../../shared/wire/error-body.ts';
 import { bodyTooLarge, readBytes } from '../read-bytes.ts';
 import { guardServer } from '../server-guard.ts';
 import { stackFrames } from '../stack-frames.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { decodePush, MAX_PUSH_BYTES, type DecodedPush } from './decode-push.ts';
+import { passCrashPoint } from './crash-points.ts';
+import { decodePush, MAX_PUSH_BYTES, type DecodedPush, type Delivery } from './decode-push.ts';
+import { eraseConversation } from './erase-conversation.ts';
 import { StoppedError } from './outcome.ts';
 import { runCompaction } from './run-compaction.ts';
+import { runSweep } from './sweep.ts';
 
 type CompactionHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -68,20 +72,38 @@ function answerOf(dependencies: CompactionDependencies, error: unknown): Answer 
 
 async function compact(
   dependencies: CompactionDependencies,
-  push: Extract<DecodedPush, { kind: 'compact' }>,
+  push: { event: Extract<WorkerEvent, { kind: 'compact' }>; delivery: Delivery },
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { conversationId, requestId, messageId, deliveryAttempt } = push;
+  const { conversationId, requestId } = push.event;
   const result = await runCompaction(dependencies, { conversationId, signal });
   dependencies.logger.log('INFO', 'compaction_push_handled', {
     conversationId,
     requestId,
-    messageId,
-    deliveryAttempt,
+    ...push.delivery,
     result: result.kind,
     reason: result.reason,
   });
   return result.kind === 'done' ? ACKNOWLEDGED : again(result.reason, result.retryAfterMs);
+}
+
+async function serve(
+  dependencies: CompactionDependencies,
+  push: { event: WorkerEvent; delivery: Delivery },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { event, delivery } = push;
+  switch (event.kind) {
+    case 'compact':
+      return compact(dependencies, { event, delivery }, signal);
+    case 'erase':
+      await eraseConversation(dependencies, event.conversationId, signal);
+      return ACKNOWLEDGED;
+    case 'sweep':
+      // What could not be done now is met again in five minutes: nothing to deliver twice.
+      await runSweep(dependencies, signal);
+      return ACKNOWLEDGED;
+  }
 }
 
 /** The push of a caller that is known. Too large is malformed: it would come back as large. */
@@ -113,7 +135,7 @@ async function answerPush(
     return { kind: 'refused', error };
   }
   const push = await readPush(request);
-  if (push.kind === 'compact') return compact(dependencies, push, signal);
+  if (push.kind === 'event') return serve(dependencies, push, signal);
   dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
   return ACKNOWLEDGED;
 }
@@ -148,9 +170,10 @@ async function withinTime<T>(
 }
 
 /**
- * The HTTP function behind the push subscription. 204 acknowledges: done, nothing to do, or hopeless
- * (logged). The token is checked before a byte of the body is read. 503 with Retry-After has it delivered again: busy, or a failure that may pass. 405, 401 and
- * 403 for anybody else.
+ * The HTTP function behind the push subscription: compaction requests, erasures and sweeps. 204
+ * acknowledges: done, nothing to do, or hopeless (logged). 503 with Retry-After has it delivered again:
+ * busy, or a failure that may pass. 500 is a defect: after the configured attempts the event is a dead
+ * letter. 405, 401 and 403 for anybody else: the token is checked before a byte of the body is read.
  */
 export function createCompactionHandler(dependencies: CompactionDependencies): CompactionHandler {
   return async (request, response) => {
@@ -164,5 +187,6 @@ export function createCompactionHandler(dependencies: CompactionDependencies): C
       answer = answerOf(dependencies, error);
     }
     if (!response.writableEnded && !response.destroyed) send(response, answer);
+    await passCrashPoint(dependencies, 'acknowledged');
   };
 }

@@ -9,6 +9,7 @@ import { stackFrames } from '../stack-frames.ts';
 import type { Verified } from './candidate.ts';
 import { claimCompaction, type Claim } from './claim.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { CrashedError, passCrashPoint, type CompactionCrashPoint } from './crash-points.ts';
 import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { reportOutcome, reportStart } from './report-events.ts';
@@ -32,7 +33,7 @@ type Step<T> = { kind: 'next'; value: T } | { kind: 'outcome'; outcome: Outcome 
 /** One step: what it throws becomes the outcome. The crash point lies behind it, outside of its reach. */
 async function step<T>(
   run: ClaimedRun,
-  name: string,
+  name: CompactionCrashPoint,
   work: () => Promise<Step<T>>,
 ): Promise<Step<T>> {
   let result: Step<T>;
@@ -40,6 +41,7 @@ async function step<T>(
     run.signal.throwIfAborted();
     result = await work();
   } catch (error) {
+    if (error instanceof CrashedError) throw error;
     const outcome = outcomeOfError(error, run.signal, run.reading.tokens);
     if (outcome.reason === 'INTERNAL')
       run.dependencies.logger.log('ERROR', 'compaction_defect', {
@@ -50,7 +52,7 @@ async function step<T>(
       });
     result = { kind: 'outcome', outcome };
   }
-  await run.dependencies.atCrashPoint(name);
+  await passCrashPoint(run.dependencies, name);
   return result;
 }
 
@@ -89,6 +91,7 @@ async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
     await run.lease.commit(async () => [await outcomeStatusWrite(run, verifying)], {
       step: 'verify',
     });
+    await passCrashPoint(run.dependencies, 'status-written');
     return stepOf(await verifySummary(run, summarised.value));
   });
 }
@@ -105,6 +108,7 @@ async function attempt(run: ClaimedRun): Promise<{ outcome: Outcome; plan: Plan 
   if (verified.kind === 'outcome') return { outcome: verified.outcome, plan };
   const swapped = await step(run, 'swapped', async () => {
     await run.lease.stop();
+    await passCrashPoint(run.dependencies, 'before-swap');
     run.signal.throwIfAborted();
     return { kind: 'next', value: await swap(run, verified.value) };
   });
@@ -132,14 +136,15 @@ async function serve(
     signal: AbortSignal.any([signal, controller.signal]),
   };
   try {
-    await dependencies.atCrashPoint('claimed');
+    await passCrashPoint(dependencies, 'claimed');
     await reportStart(run);
     const { outcome, plan } = await attempt(claimed);
     await lease.stop();
     const settlement = await settle(run, outcome, lease);
-    await dependencies.atCrashPoint('settled');
+    await passCrashPoint(dependencies, 'settled');
     await reportOutcome(run, outcome);
     if (plan) await runPostCompactHooks(claimed, plan, outcome);
+    await passCrashPoint(dependencies, 'reported');
     return resultOf(settlement, outcome);
   } finally {
     await lease.stop();
@@ -156,6 +161,7 @@ export async function runCompaction(
   request: { conversationId: string; signal: AbortSignal },
 ): Promise<CompactionResult> {
   const { conversationId, signal } = request;
+  await passCrashPoint(dependencies, 'received');
   const claim = await claimCompaction(dependencies, conversationId);
   switch (claim.kind) {
     case 'nothing':
@@ -164,13 +170,15 @@ export async function runCompaction(
       return { kind: 'retry', retryAfterMs: claim.retryAfterMs, reason: claim.reason };
     case 'settled':
       await clearNeed(dependencies, conversationId, claim.need);
+      await passCrashPoint(dependencies, 'settled');
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {
       const { run, state, reason } = claim;
       const outcome = unchanged(run.reading.tokens, { state, reason });
       const settlement = await settle(run, outcome);
-      await dependencies.atCrashPoint('settled');
+      await passCrashPoint(dependencies, 'settled');
       await reportOutcome(run, outcome);
+      await passCrashPoint(dependencies, 'reported');
       return resultOf(settlement, outcome);
     }
     case 'claimed':

@@ -2,6 +2,7 @@ import type { PlannedMask } from '../../../shared/compaction/tail-masks.ts';
 import { cutIntoPieces } from '../../../shared/conversation/json-pieces.ts';
 import { blobPiecePath } from '../../../shared/conversation/paths.ts';
 import type { Write } from '../../../shared/ports.ts';
+import { passCrashPoint } from './crash-points.ts';
 import { StoppedError } from './outcome.ts';
 import type { ClaimedRun } from './run.ts';
 
@@ -49,5 +50,6 @@ export async function saveBlobs(
       });
     }
   }
+  if (saved.length > 0) await passCrashPoint(run.dependencies, 'blobs-saved');
   return saved;
 }

@@ -1,10 +1,12 @@
 import type { Need } from '../../../shared/compaction/claim-decision.ts';
 import { decideSettle } from '../../../shared/compaction/settle-decision.ts';
 import { compactionJobPath, headPath } from '../../../shared/conversation/paths.ts';
+import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
 import { readHead } from '../../../shared/conversation/read-conversation.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { DocumentFields, DocumentStore, Write } from '../../../shared/ports.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { passCrashPoint } from './crash-points.ts';
 import { jobAfter } from './job-after.ts';
 import type { JobLease } from './job-lease.ts';
 import { StoppedError, type Outcome } from './outcome.ts';
@@ -13,7 +15,7 @@ import { outcomeStatusWrite } from './status-write.ts';
 
 /**
  * Chat changes the head often; a worker that loses this often in a row leaves the need, and the next
- * message publishes it again.
+ * sweep publishes it again.
  */
 const CLEAR_TRIES = 20;
 const RECORD_TRIES = 5;
@@ -30,8 +32,8 @@ const CONTENDED_RETRY_MS = 1_000;
 
 /**
  * Takes the need that was served off the head, under the head's update time. One that chat has replaced
- * meanwhile stays. After a crash before or in here the next
- * delivery, or the next message, finds the record and comes back.
+ * meanwhile stays. After a crash before or in here
+ * the next delivery, or the sweep, finds the record and comes back.
  */
 export async function clearNeed(
   dependencies: Pick<CompactionDependencies, 'store' | 'logger'>,
@@ -60,13 +62,20 @@ export async function clearNeed(
   dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });
 }
 
-/** The job document as the run left it: held, or as it was read by a run that took no lease. */
-function jobWrite(run: Run, lease: JobLease | undefined, fields: DocumentFields): Write {
-  const path = compactionJobPath(run.reading.conversationId);
-  const updateTime = lease?.updateTime ?? run.reading.job?.updateTime;
+/**
+ * The job document as the run left it: held, or as it was read by a run that took no lease. One that is
+ * created stands below the head as it was read, so that none appears below an erased one.
+ */
+function jobWrites(run: Run, lease: JobLease | undefined, fields: DocumentFields): Write[] {
+  const { conversationId, head, job } = run.reading;
+  const path = compactionJobPath(conversationId);
+  const updateTime = lease?.updateTime ?? job?.updateTime;
   return updateTime === undefined
-    ? { op: 'create', path, fields: { schemaVersion: 1, fence: 0, ...fields } }
-    : { op: 'update', path, fields, guard: { updateTime } };
+    ? [
+        { op: 'create', path, fields: { schemaVersion: 1, fence: 0, ...fields } },
+        sameHeadWrite(conversationId, head.updateTime),
+      ]
+    : [{ op: 'update', path, fields, guard: { updateTime } }];
 }
 
 interface Recording {
@@ -80,13 +89,15 @@ interface Recording {
 async function record(store: DocumentStore, recording: Recording): Promise<void> {
   const { run, lease, outcome, retryAt } = recording;
   for (let tries = 1; ; tries++) {
-    const job = jobWrite(run, lease, jobAfter(run, outcome, retryAt));
+    const job = jobWrites(run, lease, jobAfter(run, outcome, retryAt));
     try {
-      await store.commit([job, await outcomeStatusWrite(run, outcome)]);
+      await store.commit([...job, await outcomeStatusWrite(run, outcome)]);
       return;
     } catch (error) {
-      if (!(error instanceof GuardLostError) || tries === RECORD_TRIES) throw error;
-      await lease?.readAgain();
+      // Without a lease nothing was held: the next delivery decides anew.
+      const isAgain = error instanceof GuardLostError && lease && tries < RECORD_TRIES;
+      if (!isAgain) throw error;
+      await lease.readAgain();
     }
   }
 }
@@ -117,6 +128,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
   if (!isSwapped(outcome))
     try {
       await record(store, { run, lease, outcome, retryAt });
+      await passCrashPoint(run.dependencies, 'record-written');
     } catch (error) {
       const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;
       if (leaving) return leaving;

@@ -2,11 +2,13 @@ import type { Server } from 'node:http';
 import { createDependencies, type Overrides } from '../../../functions/src/dependencies.ts';
 import { parseConfig } from '../../../functions/src/config.ts';
 import { registerFunctions } from '../../../functions/src/register.ts';
+import { sweepEvent } from '../../../shared/compaction/event.ts';
 import type { DocumentStore } from '../../../shared/ports.ts';
 import { chooseFreePort } from '../free-port.ts';
 import { serveFunctions } from '../function-host.ts';
 import { deployedPushSettings, type PushSettings } from '../push-settings.ts';
 import { localProjectId } from '../stack-environment.ts';
+import { startSweepSchedule } from '../sweep-schedule.ts';
 import { createMemoryBus, type MemoryBus } from './memory-bus.ts';
 import { createMemoryDocumentStore } from './memory-document-store.ts';
 
@@ -15,7 +17,14 @@ export interface EmbeddedHostOptions {
   environment: Readonly<Record<string, string | undefined>>;
   /** 0 or absent: any free port. */
   ports?: { chat: number; compaction: number };
-  push?: Partial<PushSettings>;
+  push?: Partial<PushSettings> & {
+    /** Pushes at the same time; default 2, as the emulator does on two cores. */
+    maxInFlight?: number;
+    /** Each event is delivered this many times more; default 0. */
+    duplicates?: number;
+  };
+  /** How often the sweep event is published; 0 or absent = never. */
+  sweepSeconds?: number;
   overrides?: Overrides;
 }
 
@@ -24,6 +33,8 @@ export interface EmbeddedHost {
   compactionUrl: string;
   store: DocumentStore;
   bus: MemoryBus;
+  /** Lets running answers come to their end, see DRAIN_MS. */
+  drain(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -34,7 +45,11 @@ async function close(server: Server): Promise<void> {
   await promise;
 }
 
-function createBus(compactionUrl: string, push: PushSettings): MemoryBus {
+function createBus(
+  compactionUrl: string,
+  push: PushSettings & { maxInFlight?: number; duplicates?: number },
+): MemoryBus {
+  const { maxInFlight, duplicates } = push;
   return createMemoryBus({
     subscriptions: [
       {
@@ -45,6 +60,8 @@ function createBus(compactionUrl: string, push: PushSettings): MemoryBus {
         minBackoffMs: push.minBackoffSeconds * 1_000,
         maxBackoffMs: push.maxBackoffSeconds * 1_000,
         maxDeliveryAttempts: push.maxDeliveryAttempts,
+        ...(maxInFlight !== undefined && { maxInFlight }),
+        ...(duplicates !== undefined && { duplicates }),
       },
     ],
   });
@@ -62,7 +79,7 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
   const compactionUrl = `http://127.0.0.1:${compactionPort}`;
   const store = options.overrides?.store ?? createMemoryDocumentStore();
   const bus = createBus(compactionUrl, { ...deployedPushSettings, ...options.push });
-  registerFunctions(
+  const functions = registerFunctions(
     createDependencies(parseConfig(options.environment), {
       publisher: bus,
       ...options.overrides,
@@ -73,12 +90,18 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
     { target: 'chat', port: chatPort },
     { target: 'compaction', port: compactionPort },
   ]);
+  const schedule = startSweepSchedule({
+    everySeconds: options.sweepSeconds ?? 0,
+    publish: () => bus.publish({ topic: 'compaction', data: sweepEvent }),
+  });
   return {
     chatUrl,
     compactionUrl,
     store,
     bus,
+    drain: () => functions.drain(),
     stop: async () => {
+      await schedule.stop();
       await Promise.all([bus.close(), ...servers.map(close)]);
     },
   };

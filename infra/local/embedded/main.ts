@@ -1,20 +1,29 @@
 import { parseArgs } from 'node:util';
+import { endOnSignal } from '../../../functions/src/end-on-signal.ts';
 import { startEmbeddedHost } from './host.ts';
 
 /*
  * The embedded host as a process of the local stack:
- * `node infra/local/embedded/main.ts --chat-port N --compaction-port N [--push JSON]`.
+ * `node infra/local/embedded/main.ts --chat-port N --compaction-port N [--push JSON] [--sweep-seconds N]`.
  */
 const { values } = parseArgs({
   options: {
     'chat-port': { type: 'string', default: '0' },
     'compaction-port': { type: 'string', default: '0' },
     push: { type: 'string', default: '{}' },
+    'sweep-seconds': { type: 'string', default: '0' },
   },
 });
 
-await startEmbeddedHost({
+const shutdown = new AbortController();
+const host = await startEmbeddedHost({
   environment: process.env,
+  overrides: { shutdown: shutdown.signal },
   ports: { chat: Number(values['chat-port']), compaction: Number(values['compaction-port']) },
   push: JSON.parse(values.push),
+  sweepSeconds: Number(values['sweep-seconds']),
+});
+endOnSignal(process, () => {
+  shutdown.abort();
+  return host.drain();
 });

@@ -1,11 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { newHead } from '../../../shared/conversation/new-head.ts';
-import { decideStart, type StartFacts } from '../../../shared/conversation/start-decision.ts';
+import {
+  QUEUED_GRACE_MS,
+  QUEUE_MAX,
+  QUEUE_SPAN_MAX,
+} from '../../../shared/conversation/queue-decision.ts';
+import {
+  decideStart,
+  REPLACED_MAX,
+  type StartFacts,
+} from '../../../shared/conversation/start-decision.ts';
 import type { TurnDocument } from '../../../shared/conversation/turn.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const later = new Date(now.getTime() + 10_000);
 const earlier = new Date(now.getTime() - 1);
+const longAgo = new Date(now.getTime() - QUEUED_GRACE_MS);
 
 const head = {
   ...newHead({
@@ -37,6 +47,9 @@ const turn = (fields: Partial<TurnDocument['value']>): TurnDocument['value'] => 
   ...fields,
 });
 
+const waiting = (seq: number, leaseUntil = later) => turn({ seq, state: 'queued', leaseUntil });
+const done = (seq: number) => turn({ seq, state: 'done' });
+
 const error = (retryable: boolean) => ({
   status: 'UNAVAILABLE' as const,
   reason: 'R',
@@ -53,13 +66,18 @@ const facts = (changes: Partial<StartFacts>): StartFacts => ({
   guard: undefined,
   known: undefined,
   open: undefined,
+  queue: [],
   ...changes,
 });
 
 describe('what a send does', () => {
   test.each([
-    ['starts turn 1 of an unknown conversation', { head: undefined }, { kind: 'start', seq: 1 }],
-    ['starts the next turn when nothing is open', {}, { kind: 'start', seq: 5 }],
+    [
+      'starts turn 1 of an unknown conversation',
+      { head: undefined },
+      { kind: 'start', seq: 1, closeExpired: [] },
+    ],
+    ['starts the next turn when nothing is open', {}, { kind: 'start', seq: 5, closeExpired: [] }],
     ['finds nothing in another user’s conversation', { uid: 'other' }, { kind: 'notFound' }],
     [
       'finds nothing in a deleted conversation',
@@ -117,6 +135,15 @@ describe('what a send does', () => {
       { kind: 'replay', seq: 3 },
     ],
     [
+      'replays a retryable failure that a compaction has folded',
+      {
+        guard,
+        head: { ...head, coveredThrough: { seq: 4, contentIndex: 0 } },
+        known: turn({ state: 'failed', error: error(true) }),
+      },
+      { kind: 'replay', seq: 4 },
+    ],
+    [
       'replays a failure that no retry can mend',
       { guard, known: turn({ state: 'failed', error: error(false) }) },
       { kind: 'replay', seq: 4 },
@@ -134,7 +161,164 @@ describe('what a send does', () => {
     [
       'closes an abandoned turn and starts the next',
       { open: turn({ leaseUntil: earlier }) },
-      { kind: 'start', seq: 5, closeExpired: 4 },
+      { kind: 'start', seq: 5, closeExpired: [4] },
+    ],
+    [
+      'waits with its own queued turn when somebody does already',
+      { guard, known: waiting(4) },
+      { kind: 'waiting', seq: 4 },
+    ],
+    [
+      'waits again with its own queued turn when nobody does',
+      { guard, known: waiting(4, earlier) },
+      { kind: 'rejoin', seq: 4 },
+    ],
+    [
+      'is busy while messages wait, though none is being answered',
+      { queue: [waiting(3), waiting(4)] },
+      { kind: 'busy', seq: 3, retryAfterMs: 5_000 },
+    ],
+    [
+      'closes those that nobody waits with and starts',
+      {
+        open: turn({ seq: 2, leaseUntil: earlier }),
+        queue: [waiting(3, longAgo), waiting(4, longAgo)],
+      },
+      { kind: 'start', seq: 5, closeExpired: [2, 3, 4] },
+    ],
+    [
+      'leaves a waiting message to its sender for a moment after its lease',
+      { queue: [waiting(4, earlier)] },
+      { kind: 'busy', seq: 4, retryAfterMs: 1_000 },
+    ],
+    [
+      'passes over those that were cancelled while they waited',
+      { queue: [turn({ seq: 3, state: 'cancelled' }), turn({ seq: 4, state: 'failed' })] },
+      { kind: 'start', seq: 5, closeExpired: [] },
+    ],
+    [
+      'waits behind a running turn when asked to',
+      { open: turn({}), onBusy: 'queue' },
+      { kind: 'enqueue', seq: 5 },
+    ],
+    [
+      'waits behind a running turn where the conversation is set so',
+      { open: turn({}), head: { ...head, settings: { onBusy: 'queue' } } },
+      { kind: 'enqueue', seq: 5 },
+    ],
+    [
+      'is refused where the conversation is set to wait and the caller is not',
+      { open: turn({}), head: { ...head, settings: { onBusy: 'queue' } }, onBusy: 'reject' },
+      { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
+    ],
+    [
+      'does not wait when nothing is in its way',
+      { onBusy: 'queue' },
+      { kind: 'start', seq: 5, closeExpired: [] },
+    ],
+    [
+      'is refused by a full queue',
+      {
+        head: { ...head, lastSeq: 21 },
+        open: turn({ seq: 1 }),
+        queue: Array.from({ length: QUEUE_MAX }, (_, i) => waiting(i + 2)),
+        onBusy: 'queue',
+      },
+      { kind: 'queueFull', seq: 1, retryAfterMs: 5_000 },
+    ],
+    [
+      'counts only those that still wait',
+      {
+        head: { ...head, lastSeq: 21 },
+        open: turn({ seq: 1 }),
+        queue: [
+          turn({ seq: 2, state: 'cancelled' }),
+          ...Array.from({ length: QUEUE_MAX - 1 }, (_, i) => waiting(i + 3)),
+        ],
+        onBusy: 'queue',
+      },
+      { kind: 'enqueue', seq: 22 },
+    ],
+    [
+      'is refused by a queue of cancelled messages that nobody could read any more',
+      {
+        head: { ...head, lastSeq: 1 + QUEUE_SPAN_MAX },
+        open: turn({ seq: 1 }),
+        queue: Array.from({ length: QUEUE_SPAN_MAX }, (_, i) =>
+          turn({ seq: i + 2, state: 'cancelled' }),
+        ),
+        onBusy: 'queue',
+      },
+      { kind: 'queueFull', seq: 1, retryAfterMs: 5_000 },
+    ],
+    [
+      'interrupts the newest first',
+      { open: turn({ seq: 2 }), queue: [waiting(3), waiting(4)], onBusy: 'interrupt' },
+      { kind: 'interrupt', seqs: [4, 3, 2], retryAfterMs: 5_000 },
+    ],
+    [
+      'edits a message',
+      { replacing: { kind: 'edit', target: done(2), isAnswer: false } },
+      { kind: 'start', seq: 5, closeExpired: [], replaces: 2 },
+    ],
+    [
+      'keeps an edit waiting with what it replaces',
+      {
+        open: turn({}),
+        onBusy: 'queue',
+        replacing: { kind: 'edit', target: done(2), isAnswer: false },
+      },
+      { kind: 'enqueue', seq: 5, replaces: 2 },
+    ],
+    [
+      'edits no answer',
+      { replacing: { kind: 'edit', target: done(2), isAnswer: true } },
+      { kind: 'notUserMessage' },
+    ],
+    [
+      'edits no message that is not there',
+      { replacing: { kind: 'edit', target: undefined, isAnswer: false } },
+      { kind: 'targetNotFound' },
+    ],
+    [
+      'edits nothing in a conversation that is not there',
+      { head: undefined, replacing: { kind: 'edit', target: undefined, isAnswer: false } },
+      { kind: 'notFound' },
+    ],
+    [
+      'edits at most as many turns as one batch holds',
+      {
+        head: { ...head, lastSeq: REPLACED_MAX },
+        replacing: { kind: 'edit', target: done(1), isAnswer: false },
+      },
+      { kind: 'start', seq: REPLACED_MAX + 1, closeExpired: [], replaces: 1 },
+    ],
+    [
+      'edits no message further back',
+      {
+        head: { ...head, lastSeq: REPLACED_MAX + 1 },
+        replacing: { kind: 'edit', target: done(1), isAnswer: false },
+      },
+      { kind: 'tooFarBack', replaced: REPLACED_MAX + 1 },
+    ],
+    [
+      'regenerates the last answer',
+      { replacing: { kind: 'regenerate', target: done(4), isAnswer: true } },
+      { kind: 'start', seq: 5, closeExpired: [], replaces: 4 },
+    ],
+    [
+      'regenerates no earlier answer',
+      { replacing: { kind: 'regenerate', target: done(3), isAnswer: true } },
+      { kind: 'notLastAnswer', lastSeq: 4 },
+    ],
+    [
+      'replays an edit that is known, though its target is gone',
+      {
+        guard,
+        known: done(4),
+        replacing: { kind: 'edit', target: undefined, isAnswer: false },
+      },
+      { kind: 'replay', seq: 4 },
     ],
   ] satisfies [string, Partial<StartFacts>, object][])('%s', (_, changes, decision) => {
     expect(decideStart(facts(changes))).toEqual(decision);

@@ -2,7 +2,7 @@ import {
   conversationParams,
   createConversationBody,
   conversationPatchSchema,
-  listQuery,
+  listConversationsQuery,
   noQuery,
   patchConversationQuery,
 } from '../../../../shared/wire/requests.ts';
@@ -50,7 +50,7 @@ export const listConversationsRoute = userRoute({
   path: '/v1/conversations',
   summary: 'The caller’s conversations, the one with the newest update first.',
   params: noParams,
-  query: listQuery,
+  query: listConversationsQuery,
   body: noBody,
   response: conversationListResponse,
   statuses: [200],

@@ -1,0 +1,42 @@
+import type { Clock } from '../../../shared/ports.ts';
+import type { ChatDependencies } from './chat-dependencies.ts';
+
+/** Time for a turn that is given up to store its frames and for its readers' connections to end, ms. */
+const GIVE_UP_MS = 1_500;
+
+/** Whether `settled` came within `ms`. */
+async function within(clock: Clock, ms: number, settled: Promise<unknown>): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.wait(ms, timer.signal).then(() => false);
+  const isInTime = await Promise.race([settled.then(() => true), late]);
+  timer.abort();
+  return isInTime;
+}
+
+type Draining = Pick<ChatDependencies, 'liveTurns' | 'clock' | 'config' | 'logger'>;
+
+/** Resolves when no request is served and no turn is answered any more. */
+async function idle(
+  { liveTurns }: Draining,
+  requests: ReadonlySet<Promise<unknown>>,
+): Promise<void> {
+  while (requests.size > 0 || liveTurns.size > 0)
+    await Promise.allSettled([...requests, ...[...liveTurns.values()].map(({ result }) => result)]);
+}
+
+/**
+ * Ends this instance's work before its process ends: what runs may go on for DRAIN_MS; turns that run
+ * then are given up, so that whoever comes back takes them over at once. Resolves at once when nothing
+ * runs, and within DRAIN_MS and 1.5 s in any case. New sends are refused by the signal `shutdown`, which
+ * has to fire first. `requests`: those that are being served.
+ */
+export async function drainChat(
+  dependencies: Draining,
+  requests: ReadonlySet<Promise<unknown>>,
+): Promise<void> {
+  const { clock, config, liveTurns, logger } = dependencies;
+  if (await within(clock, config.DRAIN_MS, idle(dependencies, requests))) return;
+  logger.log('WARNING', 'turns_given_up', { turns: liveTurns.size, requests: requests.size });
+  for (const live of liveTurns.values()) live.giveUp();
+  await within(clock, GIVE_UP_MS, idle(dependencies, requests));
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { conversationParams, exportQuery, noQuery } from '../../../../shared/wire/requests.ts';
+import { exportLineResponse } from '../../../../shared/wire/responses.ts';
+import { exportConversation, exportUser } from '../export-conversation.ts';
+import { emptyBody, noBody, userRoute, type TextReply } from '../route.ts';
+
+const FORMATS = {
+  jsonl: { contentType: 'application/jsonl; charset=utf-8', extension: 'jsonl' },
+  markdown: { contentType: 'text/markdown; charset=utf-8', extension: 'md' },
+} as const;
+
+/** `name` holds nothing but what a header takes. */
+const attachment = (
+  text: AsyncGenerator<string>,
+  { name, format }: { name: string; format: keyof typeof FORMATS },
+): TextReply => ({
+  kind: 'text',
+  headers: {
+    'content-type': FORMATS[format].contentType,
+    'content-disposition': `attachment; filename="${name}.${FORMATS[format].extension}"`,
+  },
+  text,
+});
+
+export const exportConversationRoute = userRoute({
+  operation: 'exportConversation',
+  method: 'GET',
+  path: '/v1/conversations/{conversationId}:export',
+  summary: 'The full transcript as a file: JSON, a line a message, or Markdown.',
+  params: conversationParams,
+  query: exportQuery,
+  body: noBody,
+  response: exportLineResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params, query }) => {
+    const { conversationId } = params;
+    const { format } = query;
+    const text = await exportConversation(dependencies, { caller, conversationId, format });
+    return attachment(text, { name: `conversation-${conversationId}`, format });
+  },
+});
+
+export const exportUserRoute = userRoute({
+  operation: 'exportUser',
+  method: 'POST',
+  path: '/v1/users/me:export',
+  summary: 'All conversations of the caller as one file of JSON lines, those in the bin included.',
+  params: z.strictObject({}),
+  query: noQuery,
+  body: emptyBody,
+  response: exportLineResponse,
+  statuses: [200],
+  handle: (dependencies, { caller }) =>
+    Promise.resolve(
+      attachment(exportUser(dependencies, caller), { name: 'conversations', format: 'jsonl' }),
+    ),
+});

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import {
+  conversationParams,
+  deleteConversationQuery,
+  forkBody,
+  messageParams,
+  noQuery,
+  restoreBody,
+} from '../../../../shared/wire/requests.ts';
+import {
+  compactionRecordResponse,
+  conversationResponse,
+  deleteConversationResponse,
+  erasingResponse,
+  messageResponse,
+} from '../../../../shared/wire/responses.ts';
+import { conversationView } from '../../../../shared/wire/views.ts';
+import { deleteConversation, eraseOwnConversation } from '../delete-conversation.ts';
+import { deleteMessage } from '../delete-message.ts';
+import { eraseUser } from '../erase-user.ts';
+import { forkConversation } from '../fork-conversation.ts';
+import { preferredLocale } from '../locale.ts';
+import { restoreGeneration } from '../restore-generation.ts';
+import { emptyBody, userRoute } from '../route.ts';
+import { undeleteConversation } from '../undelete-conversation.ts';
+
+export const restoreRoute = userRoute({
+  operation: 'restoreGeneration',
+  method: 'POST',
+  path: '/v1/conversations/{conversationId}:restore',
+  summary:
+    'Goes back to an earlier generation of the context, or to none; later turns stay word for word.',
+  params: conversationParams,
+  query: noQuery,
+  body: restoreBody,
+  response: compactionRecordResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params, body, header }) => ({
+    kind: 'json',
+    body: await restoreGeneration(dependencies, {
+      caller,
+      ...params,
+      ...body,
+      locale: preferredLocale(header('accept-language')),
+    }),
+  }),
+});
+
+export const deleteMessageRoute = userRoute({
+  operation: 'deleteMessage',
+  method: 'DELETE',
+  path: '/v1/conversations/{conversationId}/messages/{messageId}',
+  summary:
+    'Erases a user message with its answer, or an answer alone, and all that was made of it. Its place in the transcript stays, empty.',
+  params: messageParams,
+  query: noQuery,
+  body: emptyBody,
+  response: messageResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params }) => ({
+    kind: 'json',
+    body: await deleteMessage(dependencies, { caller, ...params }),
+  }),
+});
+
+export const deleteConversationRoute = userRoute({
+  operation: 'deleteConversation',
+  method: 'DELETE',
+  path: '/v1/conversations/{conversationId}',
+  summary:
+    'Puts a conversation into the bin, from where it can be taken back for a time; `permanent` erases it, in the bin or not, without a way back.',
+  params: conversationParams,
+  query: deleteConversationQuery,
+  body: emptyBody,
+  response: deleteConversationResponse,
+  statuses: [200, 202],
+  handle: async (dependencies, { caller, params, query }) => {
+    const { conversationId } = params;
+    if (query.permanent) {
+      await eraseOwnConversation(dependencies, { caller, conversationId });
+      return { kind: 'json', status: 202, body: { conversations: 1 } };
+    }
+    const head = await deleteConversation(dependencies, { caller, conversationId });
+    return { kind: 'json', body: conversationView(conversationId, head) };
+  },
+});
+
+export const undeleteConversationRoute = userRoute({
+  operation: 'undeleteConversation',
+  method: 'POST',
+  path: '/v1/conversations/{conversationId}:undelete',
+  summary: 'Takes a conversation out of the bin.',
+  params: conversationParams,
+  query: noQuery,
+  body: emptyBody,
+  response: conversationResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params }) => {
+    const { conversationId } = params;
+    const head = await undeleteConversation(dependencies, { caller, conversationId });
+    return { kind: 'json', body: conversationView(conversationId, head) };
+  },
+});
+
+export const forkConversationRoute = userRoute({
+  operation: 'forkConversation',
+  method: 'POST',
+  path: '/v1/conversations/{conversationId}:fork',
+  summary: 'Copies a conversation up to a message into a new one.',
+  params: conversationParams,
+  query: noQuery,
+  body: forkBody,
+  response: conversationResponse,
+  statuses: [201, 200],
+  handle: async (dependencies, { caller, params, body }) => {
+    const fork = await forkConversation(dependencies, { caller, ...params, ...body });
+    return {
+      kind: 'json',
+      status: fork.isNew ? 201 : 200,
+      headers: { location: `/v1/conversations/${fork.conversationId}` },
+      body: conversationView(fork.conversationId, fork.head),
+    };
+  },
+});
+
+export const eraseUserRoute = userRoute({
+  operation: 'eraseUser',
+  method: 'POST',
+  path: '/v1/users/me:erase',
+  summary: 'Erases everything of the caller, without a way back.',
+  params: z.strictObject({}),
+  query: noQuery,
+  body: emptyBody,
+  response: erasingResponse,
+  statuses: [202],
+  handle: async (dependencies, { caller }) => ({
+    kind: 'json',
+    status: 202,
+    body: await eraseUser(dependencies, { caller }),
+  }),
+});

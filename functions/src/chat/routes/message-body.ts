@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import { refuseTooLong, toPart } from '../../../../shared/wire/message-parts.ts';
+import type { sendMessageBody } from '../../../../shared/wire/requests.ts';
+import { preferredLocale } from '../locale.ts';
+import type { RouteDependencies } from '../route.ts';
+import type { SendRequest } from '../send-request.ts';
+
+type Body = z.infer<typeof sendMessageBody>;
+
+/** The message of a body as the use case takes it. Throws TEXT_TOO_LONG. */
+export function messageOfBody(
+  { config }: Pick<RouteDependencies, 'config'>,
+  { id, parts, retention }: Body['message'],
+): SendRequest['message'] {
+  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
+  refuseTooLong(parts, { maxPartBytes, maxMessageBytes });
+  return { id, parts: parts.map(toPart), ...(retention && { retention }) };
+}
+
+/** How the caller wants to be answered. */
+export function answerOptions(
+  body: Pick<Body, 'locale' | 'onBusy'>,
+  header: (name: string) => string | undefined,
+): Pick<SendRequest, 'locale' | 'onBusy'> {
+  const locale = body.locale ?? preferredLocale(header('accept-language'));
+  const { onBusy } = body;
+  return { ...(locale !== undefined && { locale }), ...(onBusy && { onBusy }) };
+}

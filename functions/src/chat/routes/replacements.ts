@@ -1,0 +1,61 @@
+import {
+  editMessageBody,
+  messageParams,
+  regenerateBody,
+  streamQuery,
+} from '../../../../shared/wire/requests.ts';
+import { sendMessageResponse } from '../../../../shared/wire/responses.ts';
+import { userRoute } from '../route.ts';
+import { readCursor } from '../stream-cursor.ts';
+import { answerOptions, messageOfBody } from './message-body.ts';
+import { turnReply } from './turn-reply.ts';
+
+export const editMessageRoute = userRoute({
+  operation: 'editMessage',
+  method: 'POST',
+  path: '/v1/conversations/{conversationId}/messages/{messageId}:edit',
+  summary:
+    'Says something else in place of an earlier message of the user: a new turn answers it, and that message and all after it leave the context. The transcript keeps them. Streams or answers as sending does.',
+  params: messageParams,
+  query: streamQuery,
+  body: editMessageBody,
+  response: sendMessageResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params, query, body, header }) => {
+    const { conversationId, messageId } = params;
+    const handle = await dependencies.sendMessage(dependencies, {
+      caller,
+      conversationId,
+      message: messageOfBody(dependencies, body.message),
+      replacing: { kind: 'edit', messageId },
+      ...answerOptions(body, header),
+      cursor: readCursor({ query, header }),
+    });
+    return turnReply(dependencies, handle, header('accept'));
+  },
+});
+
+export const regenerateRoute = userRoute({
+  operation: 'regenerateAnswer',
+  method: 'POST',
+  path: '/v1/conversations/{conversationId}/messages/{messageId}:regenerate',
+  summary:
+    'Answers the last message anew, named by its id or by its answer’s; the answer so far leaves the context and stays in the transcript. Streams or answers as sending does.',
+  params: messageParams,
+  query: streamQuery,
+  body: regenerateBody,
+  response: sendMessageResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params, query, body, header }) => {
+    const { conversationId, messageId } = params;
+    const handle = await dependencies.sendMessage(dependencies, {
+      caller,
+      conversationId,
+      message: { id: body.id ?? dependencies.randomness.uuid(), parts: [] },
+      replacing: { kind: 'regenerate', messageId },
+      ...answerOptions(body, header),
+      cursor: readCursor({ query, header }),
+    });
+    return turnReply(dependencies, handle, header('accept'));
+  },
+});

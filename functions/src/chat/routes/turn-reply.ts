@@ -1,0 +1,34 @@
+import { answerView, turnView, usageView, userMessageView } from '../../../../shared/wire/views.ts';
+import type { Reply, RouteDependencies } from '../route.ts';
+import type { SendHandle } from '../send-request.ts';
+import { streamReply } from '../stream-reply.ts';
+
+async function jsonReply(handle: SendHandle): Promise<Reply> {
+  const { turn, context, replayed, shrinkage } = await handle.result;
+  return {
+    kind: 'json',
+    headers: { 'x-turn-id': handle.turnId },
+    body: {
+      turn: turnView(turn),
+      userMessage: userMessageView(turn),
+      message: answerView(turn),
+      context,
+      usage: turn.usage ? usageView(turn.usage) : null,
+      replayed,
+      ...(shrinkage && { shrunken: shrinkage }),
+    },
+  };
+}
+
+const wantsStream = (accept: string | undefined) =>
+  accept?.toLowerCase().includes('text/event-stream') ?? false;
+
+/** The answer of a turn as the caller's Accept header asks for it: a stream, or one JSON when it has ended. */
+export const turnReply = async (
+  dependencies: RouteDependencies,
+  handle: SendHandle,
+  accept: string | undefined,
+): Promise<Reply> =>
+  wantsStream(accept)
+    ? streamReply(dependencies, { ...handle, frames: handle.frames(), work: handle.result })
+    : jsonReply(handle);

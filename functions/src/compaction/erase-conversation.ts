@@ -1,0 +1,47 @@
+import { headPath } from '../../../shared/conversation/paths.ts';
+import { readHead } from '../../../shared/conversation/read-conversation.ts';
+import { tombstoneWrite } from '../../../shared/conversation/tombstone.ts';
+import { GuardLostError } from '../../../shared/errors.ts';
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { passErasePoint } from './erase-crash-points.ts';
+
+type EraseDependencies = Pick<
+  CompactionDependencies,
+  'store' | 'clock' | 'logger' | 'atCrashPoint'
+>;
+
+/**
+ * Erases a conversation that is marked as erasing: everything below it, again until a pass finds nothing,
+ * then the head, of which a tombstone stays. May stop anywhere and be repeated.
+ * `nothing`: it is not marked, gone, or erased already.
+ * Throws the signal's reason, StoreUnavailableError.
+ */
+export async function eraseConversation(
+  dependencies: EraseDependencies,
+  conversationId: string,
+  signal: AbortSignal,
+): Promise<'erased' | 'nothing'> {
+  const { store, clock, logger } = dependencies;
+  let documents = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const head = await readHead(store, conversationId);
+    if (head?.value.state !== 'erasing') return 'nothing';
+    await passErasePoint(dependencies, 'erase-begun');
+    const deleted = await store.deleteBelow(headPath(conversationId), signal);
+    await passErasePoint(dependencies, 'erase-pass-done');
+    documents += deleted;
+    if (deleted > 0) continue;
+    const { generation } = head.value;
+    try {
+      await store.commit([tombstoneWrite(conversationId, { ...head, generation }, clock.now())]);
+    } catch (error) {
+      // Another worker erases it too; whoever reads again finds it done.
+      if (!(error instanceof GuardLostError)) throw error;
+      continue;
+    }
+    await passErasePoint(dependencies, 'erase-tombstone-written');
+    logger.log('INFO', 'conversation_erased', { conversationId, documents });
+    return 'erased';
+  }
+}

@@ -1,0 +1,62 @@
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { passCrashPoint } from './crash-points.ts';
+import { sweepErasures } from './sweep-erasures.ts';
+import { sweepNeeds } from './sweep-needs.ts';
+import { guarded, type Sweep, type SweepCounts } from './sweep-pass.ts';
+import { sweepTurns } from './sweep-turns.ts';
+
+/** Ends before the next sweep begins, five minutes later. */
+const SWEEP_TIME_MS = 240_000;
+
+const nothingDone = (): SweepCounts => ({
+  turnsClosed: 0,
+  needsPublished: 0,
+  needsDropped: 0,
+  conversationsErased: 0,
+  erasuresFinished: 0,
+  tombstonesDropped: 0,
+  failed: 0,
+});
+
+/** What people wait for comes first, what takes long comes last. */
+async function sweepAll(sweep: Sweep): Promise<void> {
+  await guarded(sweep, 'turns', () => sweepTurns(sweep));
+  await guarded(sweep, 'needs', () => sweepNeeds(sweep));
+  await guarded(sweep, 'erasures', () => sweepErasures(sweep));
+  await passCrashPoint(sweep.dependencies, 'sweep-swept');
+}
+
+/**
+ * Mends what nobody came back to, in all conversations: closes abandoned turns, publishes or settles
+ * needs, finishes erasures and erases what has expired. It remembers nothing: what is mended is not found
+ * again, what is not is met by the next sweep, so that it may be stopped and repeated at any place. Two at
+ * once do everything at most twice. Ends when `signal` fires, after four minutes at the latest. Throws
+ * nothing but what a test has a crash point throw.
+ */
+export async function runSweep(
+  dependencies: CompactionDependencies,
+  signal: AbortSignal,
+): Promise<SweepCounts> {
+  const { clock, logger } = dependencies;
+  const startTime = clock.now();
+  const timeUp = new AbortController();
+  const finished = new AbortController();
+  const timer = clock.wait(SWEEP_TIME_MS, finished.signal).then(() => timeUp.abort());
+  const sweep: Sweep = {
+    dependencies,
+    signal: AbortSignal.any([signal, timeUp.signal]),
+    counts: nothingDone(),
+  };
+  try {
+    await sweepAll(sweep);
+    logger.log('INFO', 'sweep_finished', {
+      ...sweep.counts,
+      isComplete: !sweep.signal.aborted,
+      durationMs: clock.now().getTime() - startTime.getTime(),
+    });
+    return sweep.counts;
+  } finally {
+    finished.abort();
+    await timer;
+  }
+}

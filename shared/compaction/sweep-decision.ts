@@ -1,0 +1,39 @@
+import type { Head } from '../conversation/head.ts';
+import type { CompactionJob } from '../conversation/job.ts';
+import type { Need } from './claim-decision.ts';
+
+/** A need that waits longer than its event travels is published again. */
+export const REPUBLISH_AFTER_MS = 60_000;
+
+/** A need that no worker could serve or settle for this long is settled by the sweep. */
+export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
+
+export type OverdueDecision =
+  | { kind: 'publish' }
+  /** Somebody has it in hand, or a back-off runs; the next sweep looks again. */
+  | { kind: 'wait' }
+  /** Nobody will ever serve it: settled with a record. */
+  | { kind: 'drop'; state: 'NOOP' | 'FAILED_ERROR'; reason: 'NOT_LIVE' | 'NOT_SERVED' };
+
+/**
+ * What the sweep does with a need. `job` is undefined where there is none, or none that can be read: a
+ * delivery that fails on it for ever ends after `GIVE_UP_AFTER_MS`.
+ */
+export function decideOverdue(facts: {
+  now: Date;
+  state: Head['state'];
+  need: Pick<Need, 'kind' | 'since'>;
+  job: Pick<CompactionJob, 'owner' | 'leaseUntil' | 'retryAt'> | undefined;
+}): OverdueDecision {
+  const { now, state, need, job } = facts;
+  const waitedMs = now.getTime() - need.since.getTime();
+  if (state === 'deleted') return { kind: 'drop', state: 'NOOP', reason: 'NOT_LIVE' };
+  // A fork begins with its own needs, an erased conversation has none.
+  if (state !== 'live' || waitedMs <= REPUBLISH_AFTER_MS) return { kind: 'wait' };
+  if (job && job.owner !== '' && job.leaseUntil > now) return { kind: 'wait' };
+  if (waitedMs > GIVE_UP_AFTER_MS)
+    return { kind: 'drop', state: 'FAILED_ERROR', reason: 'NOT_SERVED' };
+  // A person who asks passes the back-off.
+  if (need.kind === 'auto' && job?.retryAt && job.retryAt > now) return { kind: 'wait' };
+  return { kind: 'publish' };
+}

@@ -1,0 +1,54 @@
+import { GuardLostError } from '../errors.ts';
+import type { DocumentStore } from '../ports.ts';
+import { closingWrites } from './close-turns.ts';
+import type { Head } from './head.ts';
+import { compactionJobPath, headPath, statusPath } from './paths.ts';
+import { readHead } from './read-conversation.ts';
+
+/** Sends may win the head's guard for a while. */
+const TRIES = 25;
+
+/**
+ * The first step of erasing a conversation, one batch: the head is `erasing` and takes a generation, open
+ * turns end, the compaction job and the status go. From here on every guard of chat and worker fails, so
+ * nothing new appears below it. `isWanted` is asked again with every reading.
+ * `erasing`: it is marked, now or before. `kept`: it is not wanted. `gone`: there is none, or a tombstone.
+ * Throws GuardLostError when others won every try, StoreUnavailableError.
+ */
+export async function markErasing(
+  { store }: { store: Pick<DocumentStore, 'get' | 'commit'> },
+  conversationId: string,
+  mark: { now: Date; isWanted: (head: Head) => boolean },
+): Promise<'erasing' | 'kept' | 'gone'> {
+  const { now, isWanted } = mark;
+  for (let tries = 1; ; tries++) {
+    const head = await readHead(store, conversationId);
+    if (!head || head.value.state === 'erased') return 'gone';
+    if (!isWanted(head.value)) return 'kept';
+    if (head.value.state === 'erasing') return 'erasing';
+    const generation = head.value.generation + 1;
+    try {
+      await store.commit([
+        {
+          op: 'update',
+          path: headPath(conversationId),
+          fields: {
+            state: 'erasing',
+            generation,
+            changedIn: generation,
+            updateTime: now,
+            compactionNeeded: {},
+          },
+          remove: ['open', 'queue', 'pendingErasure'],
+          guard: { updateTime: head.updateTime },
+        },
+        ...(await closingWrites(store, { conversationId, head: head.value, now })),
+        { op: 'delete', path: compactionJobPath(conversationId) },
+        { op: 'delete', path: statusPath(conversationId) },
+      ]);
+      return 'erasing';
+    } catch (error) {
+      if (!(error instanceof GuardLostError) || tries === TRIES) throw error;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { Head } from './head.ts';
+import { isTerminal, type TurnDocument } from './turn.ts';
+
+/** Messages of one conversation that may wait for their turn. */
+export const QUEUE_MAX = 20;
+
+/** Turns that the queue may span, those that were cancelled while they waited included: all are read. */
+export const QUEUE_SPAN_MAX = 100;
+
+/**
+ * How long those who wait leave a turn whose lease has run out to its own sender, ms: one who came back
+ * follows the lease, and shall not lose to whoever waits behind.
+ */
+export const QUEUED_GRACE_MS = 2_000;
+
+type TurnFields = TurnDocument['value'];
+
+const isHeld = ({ leaseUntil }: TurnFields, now: Date, graceMs: number) =>
+  leaseUntil.getTime() + graceMs > now.getTime();
+
+/** Whether somebody answers a turn, or waits with it or may be coming back to do so. */
+export const isInHand = (turn: TurnFields, now: Date): boolean =>
+  !isTerminal(turn.state) && isHeld(turn, now, turn.state === 'queued' ? QUEUED_GRACE_MS : 0);
+
+/** What the one who waits with a queued turn found. */
+export interface QueuedFacts {
+  now: Date;
+  head: Head | undefined;
+  /** The turn that waits. */
+  own: TurnFields | undefined;
+  /** Nonce under which the caller waits with it. */
+  producer: string;
+  open: TurnFields | undefined;
+  /** The turns that `head.queue` spans, in order. */
+  queue: readonly TurnFields[];
+}
+
+export type QueuedDecision =
+  /** It waits no more, or somebody else waits with it. */
+  | { kind: 'gone' }
+  /** Not before turn `behind` has ended, or has been left alone. */
+  | { kind: 'wait'; behind: number }
+  /** It is its turn; the same batch closes the abandoned turns in `closeExpired`. */
+  | { kind: 'beginQueued'; seq: number; closeExpired: readonly number[] };
+
+/** Whose turn it is: answers come in the order of seq, and nobody waits for one that nobody works on. */
+export function decideQueued(facts: QueuedFacts): QueuedDecision {
+  const { head, own, open, queue, now } = facts;
+  const isMine = own?.state === 'queued' && own.producer === facts.producer;
+  if (head?.state !== 'live' || !isMine) return { kind: 'gone' };
+  const before = [...(open ? [open] : []), ...queue].filter(
+    ({ seq, state }) => seq < own.seq && !isTerminal(state),
+  );
+  const nearest = before.findLast((turn) => isHeld(turn, now, QUEUED_GRACE_MS));
+  if (nearest) return { kind: 'wait', behind: nearest.seq };
+  return { kind: 'beginQueued', seq: own.seq, closeExpired: before.map(({ seq }) => seq) };
+}
+
+/** `head.queue` once the turns up to `afterSeq` wait no more; undefined when nobody else waits. */
+export function queueAfter(queue: readonly TurnFields[], afterSeq: number): Head['queue'] {
+  const first = queue.find(({ seq, state }) => seq > afterSeq && state === 'queued');
+  return first && { first: first.seq, leaseUntil: first.leaseUntil };
+}

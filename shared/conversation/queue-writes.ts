@@ -1,0 +1,112 @@
+import type { Write } from '../ports.ts';
+import type { Head, Versioned } from './head.ts';
+import { headPath, messageGuardPath, turnPath } from './paths.ts';
+import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
+import type { TurnError } from './turn.ts';
+import {
+  closeExpiredWrites,
+  newTurnWrites,
+  type ExpiredTurn,
+  type Lease,
+  type NewTurn,
+} from './turn-writes.ts';
+
+/** Stores a message that waits for its turn: durable and in its place at once. */
+export function enqueueWrites(
+  batch: NewTurn & {
+    head: Versioned<Head>;
+    /** `head.queue` with this turn in it. */
+    queue: NonNullable<Head['queue']>;
+  },
+): Write[] {
+  const { conversationId, seq, now, head, queue } = batch;
+  return [
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { lastSeq: seq, queue: { ...queue }, updateTime: now },
+      guard: { updateTime: head.updateTime },
+    },
+    {
+      op: 'create',
+      path: messageGuardPath(conversationId, batch.messageId),
+      fields: { seq, bodyHash: batch.bodyHash },
+    },
+    ...newTurnWrites(batch, 'queued'),
+  ];
+}
+
+/** Somebody goes on waiting with a queued turn, or begins to. */
+export const waiterLeaseWrite = (
+  conversationId: string,
+  turn: { seq: number; updateTime: string; lease: Lease },
+): Write => ({
+  op: 'update',
+  path: turnPath(conversationId, turn.seq),
+  fields: { ...turn.lease },
+  guard: { updateTime: turn.updateTime },
+});
+
+interface QueuedBatch {
+  conversationId: string;
+  seq: number;
+  turnUpdateTime: string;
+  head: Versioned<Head>;
+  /** `head.queue` without this turn. */
+  queue: Head['queue'];
+  closeExpired: readonly ExpiredTurn[];
+  now: Date;
+}
+
+const queueFields = ({ queue }: QueuedBatch) => (queue ? { queue: { ...queue } } : {});
+const queueRemoved = ({ queue }: QueuedBatch) => (queue ? [] : ['queue']);
+
+/** The turn of a waiting message begins: the first attempt, under a producer's lease. */
+export function beginQueuedWrites(
+  batch: QueuedBatch & { lease: Lease; userTokens: number; replacement?: Replacement | undefined },
+): Write[] {
+  const { conversationId, seq, lease, now, head, replacement } = batch;
+  return [
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: {
+        open: { seq, leaseUntil: lease.leaseUntil },
+        updateTime: now,
+        ...queueFields(batch),
+        ...(replacement && replacementFields(replacement)),
+      },
+      remove: queueRemoved(batch),
+      guard: { updateTime: head.updateTime },
+    },
+    {
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: { state: 'running', ...lease, tokens: { user: batch.userTokens, answer: 0 } },
+      guard: { updateTime: batch.turnUpdateTime },
+    },
+    ...closeExpiredWrites(conversationId, batch),
+    ...(replacement ? replacementWrites(conversationId, { ...batch, replacement }) : []),
+  ];
+}
+
+/** The turn of a waiting message came and could not begin: its message is stored, and so is why. */
+export function failQueuedWrites(batch: QueuedBatch & { error: TurnError }): Write[] {
+  const { conversationId, seq, now, head, error } = batch;
+  return [
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { updateTime: now, ...queueFields(batch) },
+      remove: [...queueRemoved(batch), 'open'],
+      guard: { updateTime: head.updateTime },
+    },
+    {
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: { state: 'failed', finishTime: now, inContext: false, error: { ...error } },
+      guard: { updateTime: batch.turnUpdateTime },
+    },
+    ...closeExpiredWrites(conversationId, batch),
+  ];
+}

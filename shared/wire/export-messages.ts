@@ -1,0 +1,32 @@
+import { isTerminal, type Turn } from '../conversation/turn.ts';
+import type { ExportLine, MessageView } from './responses.ts';
+import { finishReasonOf } from './stream.ts';
+import { answerView, hasAnswer, userMessageView } from './views.ts';
+
+/** What became of a message's turn. */
+export type Fate = Extract<ExportLine, { type: 'message' }>['fate'];
+
+export interface ExportedMessage {
+  message: MessageView;
+  fate: Fate;
+}
+
+/** `replaced`: nothing else takes a turn that was answered out of the context. */
+function fateOf(turn: Turn): Fate {
+  if (turn.eraseTime !== undefined) return 'deleted';
+  if (!isTerminal(turn.state)) return 'unanswered';
+  if (turn.state === 'failed') return 'failed';
+  if (turn.state === 'cancelled') return 'cancelled';
+  if (turn.finishReason !== undefined && finishReasonOf(turn.finishReason) === 'content-filter')
+    return 'filtered';
+  return turn.inContext ? 'answered' : 'replaced';
+}
+
+/** User message and answer, if there is one, of a turn. */
+export function exportMessages(turn: Turn): ExportedMessage[] {
+  const fate = fateOf(turn);
+  return [
+    { message: userMessageView(turn), fate },
+    ...(hasAnswer(turn) ? [{ message: answerView(turn), fate }] : []),
+  ];
+}

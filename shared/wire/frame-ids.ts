@@ -1,0 +1,34 @@
+/**
+ * Frame ids that one attempt at a turn may use. A new attempt begins with the next range, above everything
+ * an earlier one may have sent, stored or not: one frame each 40 ms fills a range in eleven hours, the
+ * longest answer takes one.
+ */
+export const FRAME_IDS_PER_ATTEMPT = 1_000_000;
+
+/** Id of the first frame of an attempt (from 1). */
+export const firstFrameId = (attempt: number) => (attempt - 1) * FRAME_IDS_PER_ATTEMPT;
+
+/** The highest id that an attempt may use. */
+export const highestFrameId = (attempt: number) => firstFrameId(attempt + 1) - 1;
+
+/**
+ * Where a reader's cursor stands: in the ids of this attempt; before them, or there is none (`before`: the
+ * reader has nothing of this attempt yet); or in those of an attempt that has not been (`beyond`).
+ */
+export function cursorPlace(
+  cursor: number | undefined,
+  attempt: number,
+): 'before' | 'within' | 'beyond' {
+  if (cursor === undefined || cursor < firstFrameId(attempt)) return 'before';
+  return cursor <= highestFrameId(attempt) ? 'within' : 'beyond';
+}
+
+/**
+ * The id of an attempt's text part. Attempts have parts of their own, so that a reader can drop what an
+ * abandoned one said.
+ */
+export const textPartId = (attempt: number) => (attempt === 1 ? 'p0' : `a${attempt}-p0`);
+
+/** Parts that attempts before this one may have shown. */
+export const earlierPartIds = (attempt: number) =>
+  Array.from({ length: attempt - 1 }, (_, i) => textPartId(i + 1));

@@ -1,0 +1,365 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createConversation } from '../../functions/src/chat/create-conversation.ts';
+import { systemClock } from '../../functions/src/adapters/system-clock.ts';
+import type { ChatCrashPoint } from '../../functions/src/chat/crash-points.ts';
+import { deleteConversation } from '../../functions/src/chat/delete-conversation.ts';
+import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
+import { eraseUser } from '../../functions/src/chat/erase-user.ts';
+import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { compactionCrashPoints } from '../../functions/src/compaction/crash-points.ts';
+import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
+import { eraseCrashPoints } from '../../functions/src/compaction/erase-crash-points.ts';
+import {
+  compactionJobPath,
+  historyPath,
+  turnPath,
+  userPath,
+} from '../../shared/conversation/paths.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import type { DocumentFields } from '../../shared/ports.ts';
+import { compactionBench } from '../support/compaction-dependencies.ts';
+import {
+  buildDue,
+  compactOnce,
+  manualNeed,
+  neverAborted,
+} from '../support/compacted-conversation.ts';
+import {
+  CANARY,
+  compacted,
+  dyingAt,
+  lifecycle,
+  owner,
+  setHead,
+  stranger,
+  type Lifecycle,
+} from '../support/lifecycle.ts';
+import { request } from '../support/sending.ts';
+
+/** Does what the erase events that were published ask for. */
+async function serveErasures(world: Lifecycle): Promise<void> {
+  for (const { data } of world.chat.published)
+    if ('kind' in data && data.kind === 'erase' && 'conversationId' in data)
+      await eraseConversation(world.bench, String(data.conversationId), neverAborted());
+}
+
+/** What tells of the person or of what was said: every document that is no tombstone, or not an empty one. */
+async function remainsOf(world: Lifecycle): Promise<string[]> {
+  const traces = [CANARY, 'Question', 'Answer', 'temple', 'u1', 'message-'];
+  const isClean = (fields: DocumentFields) =>
+    fields['state'] === 'erased' &&
+    fields['ownerUid'] === '' &&
+    !traces.some((trace) => JSON.stringify(fields).includes(trace));
+  const documents = await world.documents();
+  return documents.filter(({ fields }) => !isClean(fields)).map(({ path }) => path);
+}
+
+const erase = async (world: Lifecycle) => {
+  const result = await eraseUser(world.chat, { caller: owner });
+  await serveErasures(world);
+  return result;
+};
+
+describe('erasing a user', () => {
+  test('leaves nothing but tombstones, of conversations in every state', async () => {
+    const world = lifecycle();
+    const live = await compacted(world);
+    const deleted = await compacted(world);
+    await deleteConversation(world.chat, { caller: owner, conversationId: deleted });
+    const forking = await compacted(world);
+    await setHead(world, forking, { state: 'forking' });
+    const named = await compacted(world, {
+      head: {
+        title: CANARY,
+        systemInstruction: CANARY,
+        metadata: { note: CANARY },
+        pins: [{ id: 'p', text: CANARY, source: 'api' }],
+        forkedFrom: { conversationId: live, seq: 1 },
+      },
+    });
+
+    const result = await erase(world);
+
+    expect(result).toEqual({ conversations: 4 });
+    expect(await remainsOf(world)).toEqual([]);
+    const tombstone = await readHead(world.store, named);
+    expect(tombstone?.value.expireTime).toEqual(
+      new Date(world.bench.clock.now().getTime() + 30 * 24 * 60 * 60_000),
+    );
+  });
+
+  test('takes along what stands below the user', async () => {
+    const world = lifecycle();
+    await world.store.commit(
+      ['', '/quota/2026-01-02', '/memories/m1'].map((below) => ({
+        op: 'create' as const,
+        path: `${userPath('u1')}${below}`,
+        fields: { text: CANARY },
+      })),
+    );
+
+    await erase(world);
+
+    expect(await world.documents()).toEqual([]);
+  });
+
+  test('leaves other people’s alone', async () => {
+    const world = lifecycle();
+    const theirs = await compacted(world, { head: { ownerUid: 'u2' } });
+    const before = await world.documents();
+
+    const result = await eraseUser(world.chat, { caller: owner });
+
+    expect(result).toEqual({ conversations: 0 });
+    expect(await world.documents()).toEqual(before);
+    expect((await readHead(world.store, theirs))?.value.state).toBe('live');
+  });
+
+  test('reaches more conversations than one read gives', async () => {
+    const world = lifecycle();
+    for (let i = 0; i < 101; i++)
+      await createConversation(world.chat, { caller: owner, fields: {} });
+
+    const result = await erase(world);
+
+    expect(result).toEqual({ conversations: 101 });
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test.each(['conversation-marked', 'erase-published', 'user-documents-erased'])(
+    'that died when it had %s is finished by the same request',
+    async (point) => {
+      const world = lifecycle();
+      await compacted(world);
+      await compacted(world);
+      const dying = { ...world.chat, ...dyingAt(point) };
+      await expect(eraseUser(dying, { caller: owner })).rejects.toThrow('died');
+
+      const result = await erase(world);
+
+      expect(result).toEqual({ conversations: 2 });
+      expect(await remainsOf(world)).toEqual([]);
+    },
+  );
+});
+
+describe('an erased conversation', () => {
+  test.each([
+    ['owner', owner],
+    ['somebody else', stranger],
+  ])('is not there for a late message of %s', async (_, caller) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await erase(world);
+
+    const send = sendMessage(world.chat, { ...request(conversationId, 'Late.'), caller });
+
+    await expect(send).rejects.toMatchObject({ status: 'NOT_FOUND' });
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test('keeps its id taken', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await erase(world);
+    const again = { caller: owner, id: conversationId, fields: {} };
+
+    await expect(createConversation(world.chat, again)).rejects.toMatchObject({
+      status: 'NOT_FOUND',
+    });
+  });
+
+  test('is nothing to a compaction that comes late, and to a second erasure', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await erase(world);
+
+    expect(await compactOnce(world.bench, conversationId)).toMatchObject({ reason: 'NOT_LIVE' });
+    expect(await eraseConversation(world.bench, conversationId, neverAborted())).toBe('nothing');
+    expect(await remainsOf(world)).toEqual([]);
+  });
+});
+
+describe('erasing a conversation that is not marked', () => {
+  test.each(['live', 'deleted', 'forking', 'erased'])(
+    'does nothing to one that is %s',
+    async (state) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      await setHead(world, conversationId, { state });
+      const before = await world.documents();
+
+      const result = await eraseConversation(world.bench, conversationId, neverAborted());
+
+      expect(result).toBe('nothing');
+      expect(await world.documents()).toEqual(before);
+    },
+  );
+});
+
+describe('an erasure that is interrupted', () => {
+  test.each(Object.keys(eraseCrashPoints))('at %s is finished by the next', async (point) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await eraseUser(world.chat, { caller: owner });
+    const dying = { ...world.bench, ...dyingAt(point) };
+    await expect(eraseConversation(dying, conversationId, neverAborted())).rejects.toThrow('died');
+
+    await serveErasures(world);
+
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test('by its signal half way through is finished by the next', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await eraseUser(world.chat, { caller: owner });
+    const controller = new AbortController();
+    const store = {
+      ...world.store,
+      deleteBelow: (path: string, signal?: AbortSignal) => {
+        setImmediate(() => controller.abort(new Error('stopped')));
+        return world.store.deleteBelow(path, signal);
+      },
+    };
+    const stopped = eraseConversation({ ...world.bench, store }, conversationId, controller.signal);
+    await expect(stopped).rejects.toThrow('stopped');
+
+    await serveErasures(world);
+
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test('whose tombstone’s reply is lost is finished by the next', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await eraseUser(world.chat, { caller: owner });
+    world.loseReplyOf((write) => write.op === 'update' && write.fields['state'] === 'erased');
+    await expect(
+      eraseConversation(world.bench, conversationId, neverAborted()),
+    ).rejects.toMatchObject({ reason: 'STORE_UNAVAILABLE' });
+
+    expect(await eraseConversation(world.bench, conversationId, neverAborted())).toBe('nothing');
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test('leaves the rest of an erasure of one message to nobody', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const dying = { ...world.chat, ...dyingAt('message-wiped') };
+    await expect(
+      deleteMessage(dying, { caller: owner, conversationId, messageId: 'message-3' }),
+    ).rejects.toThrow('died');
+
+    await erase(world);
+
+    expect(await remainsOf(world)).toEqual([]);
+  });
+});
+
+/** Workers never come to the points of the sweep. */
+const workerPoints = Object.keys(compactionCrashPoints).filter(
+  (point) => !point.startsWith('sweep-'),
+);
+
+describe('erasing in the middle of a compaction', () => {
+  test('makes the worker lose from the mark on, before anything is deleted', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    const held = compactionBench({
+      ...world.bench,
+      atCrashPoint: async (name) => {
+        if (name === 'before-swap') await eraseUser(world.chat, { caller: owner });
+      },
+    });
+
+    await compactOnce(held, conversationId).catch(() => undefined);
+
+    const [history, job] = await world.store.get([
+      historyPath(conversationId, 2),
+      compactionJobPath(conversationId),
+    ]);
+    expect([history, job]).toEqual([undefined, undefined]);
+  });
+
+  test.each(workerPoints)('at %s leaves nothing, and the worker loses', async (point) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    const held = compactionBench({
+      ...world.bench,
+      atCrashPoint: async (name) => {
+        if (name === point) await erase(world);
+      },
+    });
+
+    await compactOnce(held, conversationId).catch(() => undefined);
+    await erase(world);
+
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test.each(workerPoints)(
+    'that is the first of its conversation, at %s, leaves nothing',
+    async (point) => {
+      const world = lifecycle();
+      const conversationId = await buildDue(world.bench);
+      const held = compactionBench({
+        ...world.bench,
+        atCrashPoint: async (name) => {
+          if (name === point) await erase(world);
+        },
+      });
+
+      await compactOnce(held, conversationId).catch(() => undefined);
+      await erase(world);
+
+      expect(await remainsOf(world)).toEqual([]);
+    },
+  );
+});
+
+describe('erasing in the middle of a turn', () => {
+  test.each([
+    'turn-started',
+    'answer-streamed',
+    'before-finish',
+    'turn-finished',
+    'turn-published',
+  ] satisfies ChatCrashPoint[])('at %s leaves nothing', async (point) => {
+    const world = lifecycle({ clock: systemClock });
+    const conversationId = randomUUID();
+    let reached = 0;
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name !== point) return;
+        reached += 1;
+        await erase(world);
+      },
+    };
+
+    const handle = await sendMessage(chat, request(conversationId, CANARY));
+    await handle.result.catch(() => undefined);
+    await erase(world);
+
+    expect(reached).toBe(1);
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test('leaves nothing of a turn whose process died', async () => {
+    const world = lifecycle({ clock: systemClock });
+    const conversationId = randomUUID();
+    const chat = { ...world.chat, ...dyingAt('turn-started') };
+    const handle = await sendMessage(chat, request(conversationId, CANARY));
+    await expect(handle.result).rejects.toThrow('died');
+    const [turn] = await world.store.get([turnPath(conversationId, 1)]);
+    expect(turn?.fields['state']).toBe('running');
+
+    await erase(world);
+
+    expect(await remainsOf(world)).toEqual([]);
+  });
+});

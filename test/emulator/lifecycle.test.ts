@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deleteConversation } from '../../functions/src/chat/delete-conversation.ts';
+import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
+import { eraseUser } from '../../functions/src/chat/erase-user.ts';
+import { forkConversation } from '../../functions/src/chat/fork-conversation.ts';
+import { restoreGeneration } from '../../functions/src/chat/restore-generation.ts';
+import { undeleteConversation } from '../../functions/src/chat/undelete-conversation.ts';
+import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
+import { chunkPath, headPath, turnPath } from '../../shared/conversation/paths.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import { neverAborted } from '../support/compacted-conversation.ts';
+import { buildConversation } from '../support/conversation-builder.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
+
+let stack: EmulatorStack;
+beforeAll(async () => {
+  stack = await startEmulatorStack();
+});
+afterAll(() => stack.stop());
+
+/** Eight turns of somebody new, the first with overflow pieces and a chunk of its stream. */
+async function conversation() {
+  const caller = { uid: randomUUID(), isAnonymous: false };
+  const { store } = stack.chat;
+  const turns = Array.from({ length: 8 }, (_, i) =>
+    i === 0 ? { user: 'secret words '.repeat(60_000) } : {},
+  );
+  const head = { ownerUid: caller.uid };
+  const { conversationId } = await buildConversation(store, { turns, head });
+  const chunk = chunkPath({ conversationId, seq: 1 }, { attempt: 1, n: 1 });
+  await store.commit([{ op: 'create', path: chunk, fields: { text: 'secret words' } }]);
+  return { caller, conversationId, chunk };
+}
+
+describe('on the database', () => {
+  test('a deleted message is gone with its pieces and its stream', async () => {
+    const { caller, conversationId, chunk } = await conversation();
+    const { store } = stack.chat;
+
+    await deleteMessage(stack.chat, { caller, conversationId, messageId: 'message-1' });
+
+    const piece = `${turnPath(conversationId, 1)}/parts/u-1`;
+    const [turn, ...gone] = await store.get([turnPath(conversationId, 1), piece, chunk]);
+    expect(JSON.stringify(turn)).not.toContain('secret');
+    expect(gone).toEqual([undefined, undefined]);
+    expect((await readHead(store, conversationId))?.value.pendingErasure).toBeUndefined();
+  });
+
+  test('a conversation is deleted, taken back, restored and forked', async () => {
+    const { caller, conversationId } = await conversation();
+    const of = { caller, conversationId };
+    await deleteConversation(stack.chat, of);
+    await undeleteConversation(stack.chat, of);
+
+    await restoreGeneration(stack.chat, { ...of, generation: 0, locale: undefined });
+    const fork = await forkConversation(stack.chat, { ...of, messageId: 'm_5' });
+
+    expect((await readHead(stack.chat.store, conversationId))?.value).toMatchObject({
+      state: 'live',
+      generation: 2,
+    });
+    expect(fork.head).toMatchObject({ state: 'live', lastSeq: 5 });
+    expect(fork.head.deleteTime).toBeUndefined();
+  });
+
+  test('an erased user leaves tombstones alone', async () => {
+    const { caller, conversationId, chunk } = await conversation();
+    const { store } = stack.chat;
+    const worker = { ...stack.chat };
+
+    const result = await eraseUser(stack.chat, { caller });
+    await eraseConversation(worker, conversationId, neverAborted());
+
+    expect(result).toEqual({ conversations: 1 });
+    const [head, ...gone] = await store.get([
+      headPath(conversationId),
+      turnPath(conversationId, 1),
+      turnPath(conversationId, 8),
+      chunk,
+    ]);
+    expect(gone).toEqual([undefined, undefined, undefined]);
+    expect(head?.fields).toMatchObject({ state: 'erased', ownerUid: '' });
+    expect(JSON.stringify(head)).not.toContain(caller.uid);
+  });
+});

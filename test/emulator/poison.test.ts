@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import { createPubSubEventPublisher } from '../../functions/src/adapters/pubsub-event-publisher.ts';
+import { createCompactionHandler } from '../../functions/src/compaction/handle-push.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import {
+  createTopicAndPushSubscription,
+  publishEvent,
+  pullMessages,
+} from '../../infra/local/pubsub-setup.ts';
+import { sweepEvent } from '../../shared/compaction/event.ts';
+import { compactionJobPath } from '../../shared/conversation/paths.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import { buildDue } from '../support/compacted-conversation.ts';
+import { compactionBench } from '../support/compaction-dependencies.ts';
+import { demoProjectId, pubsubEmulatorHost } from '../support/emulator-environment.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** The fewest that Pub/Sub takes. */
+const ATTEMPTS = 5;
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** The worker behind a push subscription of the emulator; its first look at one conversation is a defect. */
+async function startWorker(poisoned: string) {
+  const looks = { poisoned: 0 };
+  const bench = compactionBench({
+    store: createMemoryDocumentStore({
+      beforeOperation: (operation) => {
+        const isLook =
+          operation.name === 'get' && operation.paths[1] === compactionJobPath(poisoned);
+        if (!isLook) return Promise.resolve();
+        looks.poisoned += 1;
+        return Promise.reject(new TypeError('cannot read properties of undefined'));
+      },
+    }),
+  });
+  const handle = createCompactionHandler(bench);
+  const server = createServer((request, response) => void handle(request, response));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  closers.push(async () => {
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const place = { pubsubHost: pubsubEmulatorHost(), projectId: demoProjectId() };
+  await createTopicAndPushSubscription({
+    ...place,
+    topicId: 'compaction',
+    subscriptionId: 'compaction',
+    pushEndpoint: `http://127.0.0.1:${port}/`,
+    deadLetterTopicId: 'compaction-dead',
+    ackDeadlineSeconds: 10,
+    minBackoffSeconds: 0.1,
+    maxBackoffSeconds: 0.3,
+    maxDeliveryAttempts: ATTEMPTS,
+  });
+  const publisher = createPubSubEventPublisher({
+    projectId: place.projectId,
+    topicIds: { compaction: 'compaction', events: 'events' },
+    deadlineMs: 20_000,
+  });
+  return { bench, looks, place, publisher };
+}
+
+test('an event that the worker fails on every time ends in the dead-letter subscription, and others pass', async () => {
+  const poisoned = randomUUID();
+  const { bench, looks, place, publisher } = await startWorker(poisoned);
+  await buildDue(bench, { conversationId: poisoned });
+  const healthy = await buildDue(bench);
+  const publish = (conversationId: string) =>
+    publisher.publish({
+      topic: 'compaction',
+      data: { schemaVersion: 1, conversationId, requestId: 'request-1' },
+    });
+
+  await publish(poisoned);
+  await publish(healthy);
+
+  await eventually('the other conversation is compacted', async () =>
+    (await readHead(bench.store, healthy))?.value.generation === 1 ? true : undefined,
+  );
+  const [letter] = await eventually('a dead letter', async () => {
+    const letters = await pullMessages(place, 'compaction-dead');
+    return letters.length > 0 ? letters : undefined;
+  });
+  expect(Buffer.from(letter?.data ?? '', 'base64').toString()).toContain(poisoned);
+  expect(looks.poisoned).toBeGreaterThanOrEqual(ATTEMPTS);
+  expect((await readHead(bench.store, poisoned))?.value).toMatchObject({ state: 'live' });
+}, 120_000);
+
+test('a sweep event as the scheduler publishes it is pushed and acknowledged', async () => {
+  const { bench, place } = await startWorker('nobody');
+
+  await publishEvent(place, 'compaction', sweepEvent);
+
+  await eventually('a sweep', async () =>
+    bench.logged.some(({ event }) => event === 'sweep_finished') ? true : undefined,
+  );
+  expect(await pullMessages(place, 'compaction-dead')).toEqual([]);
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
+import { runSweep } from '../../functions/src/compaction/sweep.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
+import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
+import { newTurnWrites, startWrites } from '../../shared/conversation/turn-writes.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+import { autoNeed, buildDue, manualNeed, neverAborted } from '../support/compacted-conversation.ts';
+import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
+import { buildConversation, userText } from '../support/conversation-builder.ts';
+import { demoProjectId, firestoreEmulatorHost } from '../support/emulator-environment.ts';
+
+/** A worker over a database of its own: a sweep looks at all conversations. */
+function databaseBench(): CompactionBench {
+  firestoreEmulatorHost();
+  return compactionBench({
+    store: createFirestoreDocumentStore({
+      projectId: demoProjectId(),
+      databaseId: '(default)',
+      deadlineMs: 20_000,
+    }),
+    clock: createManualClock(new Date('2026-01-02T03:06:05.000Z')),
+  });
+}
+
+const sweep = (bench: CompactionBench) => runSweep(bench, neverAborted());
+const past = new Date('2026-01-02T00:00:00.000Z');
+
+const newTurn = (conversationId: string, seq: number) => ({
+  conversationId,
+  messageId: `message-${seq}`,
+  bodyHash: 'built',
+  seq,
+  user: userText('Are you there?'),
+  userTokens: 4,
+  lease: { producer: 'gone', leaseUntil: past },
+  now: past,
+});
+
+describe('on the database, a sweep', () => {
+  test('closes an abandoned turn and the messages behind it', async () => {
+    const bench = databaseBench();
+    const { store } = bench;
+    const { conversationId } = await buildConversation(store, { turns: 2 });
+    const head = await readHead(store, conversationId);
+    if (!head) throw new Error('no head');
+    await store.commit(startWrites({ ...newTurn(conversationId, 3), head }));
+    await store.commit([
+      {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: { lastSeq: 4, queue: { first: 4, leaseUntil: past } },
+        guard: { exists: true },
+      },
+      ...newTurnWrites(newTurn(conversationId, 4), 'queued'),
+    ]);
+
+    const counts = await sweep(bench);
+
+    const after = (await readHead(store, conversationId))?.value;
+    const turns = await readTurns(store, conversationId, [3, 4]);
+    expect(counts).toMatchObject({ turnsClosed: 2, failed: 0 });
+    expect(turns.map(({ value }) => value.state)).toEqual(['failed', 'failed']);
+    expect([after?.open, after?.queue]).toEqual([undefined, undefined]);
+  });
+
+  test('publishes needs of both kinds, from every page, and settles those of deleted ones', async () => {
+    const bench = databaseBench();
+    const due = { compactionNeeded: autoNeed() };
+    await Promise.all(
+      Array.from({ length: 102 }, () => buildConversation(bench.store, { turns: 0, head: due })),
+    );
+    await buildDue(bench, { turns: 1, head: { compactionNeeded: manualNeed() } });
+    const deleted = await buildDue(bench, { turns: 1, head: { state: 'deleted' } });
+
+    const counts = await sweep(bench);
+
+    expect(counts).toMatchObject({ needsPublished: 103, needsDropped: 1, failed: 0 });
+    expect((await readHead(bench.store, deleted))?.value.compactionNeeded).toEqual({});
+  });
+
+  test('erases what has expired, what was deleted long ago and forks without a maker', async () => {
+    const bench = databaseBench();
+    const ids = await Promise.all([
+      buildDue(bench, { turns: 1, head: { expireTime: past } }),
+      buildDue(bench, { turns: 1, head: { state: 'deleted', purgeTime: past } }),
+      buildDue(bench, { turns: 1, head: { state: 'forking', createTime: past } }),
+      buildDue(bench, { turns: 1, head: { state: 'erasing' } }),
+    ]);
+
+    const counts = await sweep(bench);
+
+    expect(counts).toMatchObject({ conversationsErased: 4, failed: 0 });
+    for (const id of ids) {
+      expect((await readHead(bench.store, id))?.value.state).toBe('erased');
+      expect(await bench.store.deleteBelow(headPath(id))).toBe(0);
+    }
+  });
+
+  test('finishes the erasure of a turn, and drops tombstones when their time is over', async () => {
+    const bench = databaseBench();
+    const pendingErasure = { since: past, seqs: [1] };
+    const id = await buildDue(bench, { turns: 1, head: { pendingErasure, compactionNeeded: {} } });
+    const gone = await buildDue(bench, { turns: 1, head: { state: 'erasing' } });
+
+    const first = await sweep(bench);
+    bench.clock.advance(31 * 24 * 60 * 60_000);
+    const second = await sweep(bench);
+
+    expect(first).toMatchObject({ erasuresFinished: 1, conversationsErased: 1, failed: 0 });
+    expect(second).toMatchObject({ tombstonesDropped: 1, failed: 0 });
+    expect((await readHead(bench.store, id))?.value.pendingErasure).toBeUndefined();
+    expect(await readHead(bench.store, gone)).toBeUndefined();
+  });
+});

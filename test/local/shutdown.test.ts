@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { chooseFreePort } from '../../infra/local/free-port.ts';
+import { localProjectId, stackEnvironment } from '../../infra/local/stack-environment.ts';
+import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { unsignedToken } from '../../infra/local/unsigned-token.ts';
+import { eventually } from '../support/eventually.ts';
+
+const script = fileURLToPath(new URL('../../infra/local/embedded/main.ts', import.meta.url));
+const token = unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() });
+
+let standIn: Awaited<ReturnType<typeof startStandIn>>;
+const children: ChildProcess[] = [];
+beforeEach(async () => {
+  standIn = await startStandIn();
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await standIn.close();
+});
+
+/** Both functions as a process of their own, which answers. */
+async function startProcess(drainMs: number) {
+  const port = await chooseFreePort(0, new Set());
+  const settings = { DRAIN_MS: String(drainMs) };
+  const environment = stackEnvironment({
+    shell: { PATH: process.env.PATH },
+    model: { kind: 'stand-in' },
+    standInUrl: standIn.url,
+    settings,
+  });
+  const child = spawn(process.execPath, [script, `--chat-port=${port}`], {
+    stdio: 'ignore',
+    env: environment,
+  });
+  children.push(child);
+  const url = `http://127.0.0.1:${port}`;
+  await eventually('the process answers', async () => {
+    const response = await fetch(`${url}/v1/health`).catch(() => undefined);
+    return response?.ok || undefined;
+  });
+  return { child, exit: once(child, 'exit'), url };
+}
+
+const send = (url: string) =>
+  fetch(`${url}/v1/conversations/${randomUUID()}/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+    body: JSON.stringify({
+      message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello there' }] },
+    }),
+  });
+
+test('a process that serves nothing ends at once on SIGTERM', async () => {
+  const { child, exit } = await startProcess(60_000);
+  const startedAt = performance.now();
+
+  child.kill('SIGTERM');
+
+  expect(await exit).toEqual([0, null]);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
+test('a process ends after the answer that it was giving', async () => {
+  standIn.queueFaults({ kind: 'stall', delayMs: 1_500 });
+  const { child, exit, url } = await startProcess(30_000);
+  const response = await send(url);
+
+  child.kill('SIGTERM');
+  const text = await response.text();
+
+  expect(text).toMatch(/"type":"finish"[^]*\[DONE\]/);
+  expect(await exit).toEqual([0, null]);
+});
+
+test('a process whose answer takes too long cuts its readers off and ends', async () => {
+  standIn.queueFaults({ kind: 'hang' });
+  const { child, exit, url } = await startProcess(200);
+  const response = await send(url);
+
+  child.kill('SIGTERM');
+  const text = await response.text();
+
+  expect(text).toMatch(/^id: 0\n/);
+  expect(text).not.toMatch(/finish|DONE/);
+  expect(await exit).toEqual([0, null]);
+});

@@ -1,0 +1,31 @@
+import type { SendRequest } from '../../functions/src/chat/send-request.ts';
+import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
+import { showContext } from '../../functions/src/chat/show-context.ts';
+import { contentText, contentSchema } from '../../shared/conversation/content.ts';
+import { request } from './sending.ts';
+
+/** An edit of a user's message. */
+export const edit = (conversationId: string, messageId: string, text: string): SendRequest => ({
+  ...request(conversationId, text),
+  replacing: { kind: 'edit', messageId },
+});
+
+/** The last answer anew. */
+export const regenerate = (conversationId: string, messageId: string): SendRequest => {
+  const asked = request(conversationId, '');
+  return {
+    ...asked,
+    message: { ...asked.message, parts: [] },
+    replacing: { kind: 'regenerate', messageId },
+  };
+};
+
+/** The texts that `/context` shows. */
+export async function shownTexts(
+  dependencies: ChatDependencies,
+  conversationId: string,
+): Promise<string[]> {
+  const caller = { uid: 'u1', isAnonymous: false };
+  const { items } = await showContext(dependencies, { caller, conversationId });
+  return items.map(({ content }) => contentText(contentSchema.parse(content)));
+}

@@ -1,0 +1,110 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
+import { readOwnTurn } from '../../functions/src/chat/read-turn.ts';
+import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { streamTurn } from '../../functions/src/chat/stream-turn.ts';
+import { readTurns } from '../../shared/conversation/read-conversation.ts';
+import type { StreamFrame } from '../../shared/wire/stream.ts';
+import type { ManualClock } from '../fakes/manual-clock.ts';
+import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
+import { steeredStreamer, type SteeredCall } from '../fakes/steered-streamer.ts';
+import { chatDependencies } from './chat-dependencies.ts';
+import { request } from './sending.ts';
+
+/** Lets everything run that can run without the clock. */
+export async function settle(rounds = 20): Promise<void> {
+  for (let i = 0; i < rounds; i++) await setImmediate();
+}
+
+/** Moves the clock on in small steps and lets everything run in between. */
+export async function pass(clock: ManualClock, ms: number, stepMs = 50): Promise<void> {
+  for (let passed = 0; passed < ms; passed += stepMs) {
+    clock.advance(Math.min(stepMs, ms - passed));
+    await settle();
+  }
+}
+
+/** Lets the model say each text so that it becomes a frame of its own. */
+export async function sayEach(
+  clock: ManualClock,
+  call: SteeredCall,
+  texts: readonly string[],
+): Promise<void> {
+  for (const text of texts) {
+    call.say(text);
+    await settle(3);
+    await pass(clock, 40, 40);
+  }
+}
+
+/** The frames of turn `seq` as one who only reads gets them; `undefined`: nothing is left. */
+export async function readStream(
+  dependencies: ChatDependencies,
+  of: { conversationId: string; seq?: number; cursor?: number | undefined },
+): Promise<AsyncIterable<StreamFrame> | undefined> {
+  const { conversationId, seq = 1, cursor } = of;
+  const caller = { uid: 'u1', isAnonymous: false };
+  const { own, turn } = await readOwnTurn(dependencies, {
+    caller,
+    conversationId,
+    turnId: `t_${seq}`,
+  });
+  return streamTurn(dependencies, own, { turn: turn.value, cursor, locale: undefined });
+}
+
+/** The same where something is left. Throws Error when nothing is. */
+export async function openStream(
+  ...asked: Parameters<typeof readStream>
+): Promise<AsyncIterable<StreamFrame>> {
+  const frames = await readStream(...asked);
+  if (!frames) throw new Error('nothing is left of this stream');
+  return frames;
+}
+
+/** Reads until `isEnough`, and leaves. */
+export async function readUntil(
+  frames: AsyncIterable<StreamFrame>,
+  isEnough: (read: readonly StreamFrame[]) => boolean,
+): Promise<StreamFrame[]> {
+  const read: StreamFrame[] = [];
+  for await (const frame of frames) {
+    read.push(frame);
+    if (isEnough(read)) break;
+  }
+  return read;
+}
+
+export const idsOf = (frames: readonly StreamFrame[]) => frames.map(({ id }) => id);
+export const typesOf = (frames: readonly StreamFrame[]) => frames.map(({ chunk }) => chunk.type);
+
+/** The only turn of a conversation as it is stored. */
+export async function storedTurn(dependencies: ChatDependencies, conversationId: string, seq = 1) {
+  const [turn] = await readTurns(dependencies.store, conversationId, [seq]);
+  if (!turn) throw new Error(`turn ${seq} is not stored`);
+  return turn.value;
+}
+
+/** An instance whose model is steered by the test. */
+export function steeredChat(overrides: Partial<ChatDependencies> = {}) {
+  const steered = steeredStreamer();
+  return { ...steered, dependencies: chatDependencies({ model: steered.model, ...overrides }) };
+}
+
+/** An instance that answers with one frame for each text, already finished. */
+export async function answered(
+  texts: readonly string[],
+  of: { clock: ManualClock; conversationId: string; overrides?: Partial<ChatDependencies> },
+) {
+  const { clock, conversationId, overrides } = of;
+  const chat = steeredChat({ clock, ...overrides });
+  const send = request(conversationId, 'Tell me.');
+  const handle = await sendMessage(chat.dependencies, send);
+  const call = await chat.call();
+  await sayEach(clock, call, texts);
+  call.end();
+  await handle.result;
+  return { ...chat, send, handle };
+}
+
+/** An instance whose model is never asked. */
+export const silentModel = () => scriptedStreamer({ error: new Error('must not be asked') }).model;

@@ -1,0 +1,49 @@
+import type { Content } from '../../shared/conversation/content.ts';
+import { compactionJobPath } from '../../shared/conversation/paths.ts';
+import type { CompactionBench } from './compaction-dependencies.ts';
+import { modelText, type TurnToBuild } from './conversation-builder.ts';
+
+/** What tool call `seq` gives: long enough to be shortened. */
+export const longOutput = (seq: number) =>
+  Array.from({ length: 400 }, (_, line) => `row ${line} of listing ${seq}: all is well`).join('\n');
+
+/** A turn whose answer rests on a long tool output. */
+export const toolTurn = (seq: number): TurnToBuild => {
+  const contents: Content[] = [
+    { role: 'model', parts: [{ functionCall: { name: 'list', args: { page: seq } } }] },
+    {
+      role: 'user',
+      parts: [{ functionResponse: { name: 'list', response: { output: longOutput(seq) } } }],
+    },
+    modelText(`Listing ${seq} is fine.`),
+  ];
+  return { user: `Show me listing ${seq}.`, answer: contents };
+};
+
+export const longListings = (turns: number) =>
+  Array.from({ length: turns }, (_, i) => toolTurn(i + 1));
+
+/** As after three failures in a row: no model is asked for the next ten minutes. */
+export const openBreaker = (
+  bench: Pick<CompactionBench, 'store' | 'clock'>,
+  conversationId: string,
+) =>
+  bench.store.commit([
+    {
+      op: 'create',
+      path: compactionJobPath(conversationId),
+      fields: {
+        schemaVersion: 1,
+        owner: '',
+        leaseUntil: new Date(0),
+        fence: 3,
+        requestId: 'earlier',
+        step: '',
+        failures: 3,
+        breakerOpenUntil: new Date(bench.clock.now().getTime() + 600_000),
+        attempts: 0,
+        retryAt: null,
+        records: [],
+      },
+    },
+  ]);

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { createMemoryCache } from '../../../functions/src/adapters/memory-cache.ts';
+import { historyPath } from '../../../shared/conversation/paths.ts';
+import { readHead, readHistory } from '../../../shared/conversation/read-conversation.ts';
+import { compacted, lifecycle, setHead } from '../../support/lifecycle.ts';
+
+const SECRET = 'a changed summary';
+
+/** A conversation of generation 1 whose history is in the cache, and then differs in the store. */
+async function withStaleCache(head: Record<string, number> = {}) {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  const source = { store: world.store, cache: createMemoryCache({ maxBytes: 1_000_000 }) };
+  const read = async () => {
+    const found = await readHead(world.store, conversationId);
+    if (!found) throw new Error('there is no head');
+    return readHistory(source, { conversationId, head: found.value, generation: 1 });
+  };
+  await read();
+  await setHead(world, conversationId, head);
+  await world.store.commit([
+    {
+      op: 'update',
+      path: historyPath(conversationId, 1),
+      fields: { snapshotText: SECRET },
+      guard: { exists: true },
+    },
+  ]);
+  return { world, conversationId, read };
+}
+
+describe('a history in the cache', () => {
+  test('is served while no turn has changed', async () => {
+    const { read } = await withStaleCache();
+
+    expect((await read())?.snapshotText).not.toBe(SECRET);
+  });
+
+  test('is read again after a turn has changed', async () => {
+    const { read } = await withStaleCache({ generation: 2, changedIn: 2 });
+
+    expect((await read())?.snapshotText).toBe(SECRET);
+  });
+
+  test('is neither shown nor kept while a turn that it covers is being erased', async () => {
+    const { world, conversationId, read } = await withStaleCache({ generation: 2, changedIn: 2 });
+    await setHead(world, conversationId, {
+      pendingErasure: { since: world.bench.clock.now(), seqs: [3] },
+    });
+
+    expect((await read())?.snapshotText).toBe('');
+    await world.store.commit([
+      {
+        op: 'update',
+        path: historyPath(conversationId, 1),
+        fields: { snapshotText: 'erased meanwhile' },
+        guard: { exists: true },
+      },
+    ]);
+    await world.store.commit([
+      {
+        op: 'update',
+        path: `conversations/${conversationId}`,
+        fields: {},
+        remove: ['pendingErasure'],
+        guard: { exists: true },
+      },
+    ]);
+    expect((await read())?.snapshotText).toBe('erased meanwhile');
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { collapseFrames } from '../../../shared/wire/collapse-frames.ts';
+import {
+  cursorPlace,
+  earlierPartIds,
+  firstFrameId,
+  highestFrameId,
+  textPartId,
+} from '../../../shared/wire/frame-ids.ts';
+import type { StreamFrame } from '../../../shared/wire/stream.ts';
+
+const delta = (id: number, text: string, part = 'p0'): StreamFrame => ({
+  id,
+  chunk: { type: 'text-delta', id: part, delta: text },
+});
+
+describe('collapsed frames', () => {
+  test('join neighbouring deltas of a part under the last id', () => {
+    expect(collapseFrames([delta(2, 'a'), delta(3, 'b'), delta(4, 'c')])).toEqual([
+      delta(4, 'abc'),
+    ]);
+  });
+
+  test('leave deltas apart that another part or frame separates', () => {
+    const frames = [
+      delta(1, 'a'),
+      delta(2, 'b', 'q'),
+      delta(3, 'c'),
+      { id: 4, chunk: { type: 'text-end', id: 'p0' } } as const,
+    ];
+
+    expect(collapseFrames(frames)).toEqual(frames);
+  });
+
+  test('of nothing are none, and what was given stays as it was', () => {
+    const frames = [delta(1, 'a'), delta(2, 'b')];
+
+    expect(collapseFrames([])).toEqual([]);
+    collapseFrames(frames);
+    expect(frames).toEqual([delta(1, 'a'), delta(2, 'b')]);
+  });
+});
+
+describe('frame ids', () => {
+  test('of attempts follow each other without touching', () => {
+    expect([1, 2, 3].map(firstFrameId)).toEqual([0, 1_000_000, 2_000_000]);
+    expect(highestFrameId(1) + 1).toBe(firstFrameId(2));
+  });
+
+  test.each([
+    [undefined, 1, 'before'],
+    [0, 1, 'within'],
+    [999_999, 1, 'within'],
+    [1_000_000, 1, 'beyond'],
+    [999_999, 2, 'before'],
+    [1_000_000, 2, 'within'],
+  ] as const)('a cursor %s of attempt %i stands %s it', (cursor, attempt, place) => {
+    expect(cursorPlace(cursor, attempt)).toBe(place);
+  });
+
+  test('of parts tell attempts apart', () => {
+    expect(textPartId(1)).toBe('p0');
+    expect(textPartId(3)).toBe('a3-p0');
+    expect(earlierPartIds(1)).toEqual([]);
+    expect(earlierPartIds(3)).toEqual(['p0', 'a2-p0']);
+  });
+});
