@@ -1,0 +1,70 @@
+import { parseConfig } from '../../functions/src/config.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
+import { checkStored, isSameContext } from './check-stored.ts';
+import { checkTranscripts, type Finding, type Transcript } from './check-transcripts.ts';
+import type { Ledger } from './ledger.ts';
+import type { PhoneClient } from './phone-client.ts';
+import { readShownContext, readTranscript } from './read-transcript.ts';
+import { readStoredConversation } from './stored-conversation.ts';
+import type { Tally } from './tally.ts';
+
+/** The load balancer gives each chat process one of two requests. */
+const LOOKS_AT_CONTEXT = 2;
+
+export interface CheckedRun {
+  store: DocumentStore;
+  ledger: Ledger;
+  tally: Tally;
+  clientOf: (uid: string) => PhoneClient;
+  /** Threshold of the deployment, tokens. */
+  thresholdTokens: number;
+  onTranscript: (transcript: Transcript) => void;
+}
+
+async function checkDocuments(
+  run: CheckedRun,
+  conversationId: string,
+  client: PhoneClient,
+): Promise<Finding[]> {
+  const stored = await readStoredConversation(run.store, conversationId);
+  if (!stored) return [];
+  const config = parseConfig({
+    GOOGLE_CLOUD_PROJECT: 'demo-chaos',
+    THRESHOLD_TOKENS: String(run.thresholdTokens),
+  });
+  const findings = checkStored(stored, config);
+  for (let look = 0; look < LOOKS_AT_CONTEXT; look += 1) {
+    const shown = await readShownContext(client, conversationId);
+    if (!shown || !isSameContext(stored, shown, config))
+      findings.push({
+        kind: 'mismatched',
+        conversationId,
+        what: `/context of generation ${shown?.generation} is not what the documents of ${stored.head.generation} make`,
+      });
+  }
+  if (stored.head.generation < run.tally.highestGeneration(conversationId))
+    findings.push({ kind: 'lost', conversationId, what: 'the generation went back' });
+  return findings;
+}
+
+/** Everything that is wrong once all rests: transcripts, documents, contexts, generations. */
+export async function checkEverything(run: CheckedRun): Promise<Finding[]> {
+  const { ledger, tally, clientOf } = run;
+  const findings: Finding[] = tally.doubledGenerations.map(({ conversationId, generation }) => ({
+    kind: 'doubled',
+    conversationId,
+    what: `two workers made generation ${generation}`,
+  }));
+  const transcripts: Transcript[] = [];
+  for (const [conversationId, uid] of ledger.conversations) {
+    const client = clientOf(uid);
+    const transcript = await readTranscript(client, conversationId);
+    if (transcript) transcripts.push(transcript);
+    findings.push(...(await checkDocuments(run, conversationId, client)));
+  }
+  for (const transcript of transcripts) {
+    const ids = transcript.messages.map(({ id }) => id);
+    run.onTranscript({ ...transcript, deleted: ids.filter((id) => ledger.deleted.has(id)) });
+  }
+  return [...findings, ...checkTranscripts(transcripts, ledger)];
+}

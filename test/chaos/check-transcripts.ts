@@ -1,0 +1,138 @@
+import { type Acknowledgement, hashOf, type SentMessage } from './ledger.ts';
+
+/** A message of a transcript as the public interface showed it in the end. */
+export interface TranscriptEntry {
+  id: string;
+  role: 'user' | 'model';
+  seq: number;
+  textHash: string;
+}
+
+export interface Transcript {
+  conversationId: string;
+  /** What the conversation says about its length. */
+  lastSeq: number;
+  messages: readonly TranscriptEntry[];
+  /** Ids of messages that a phone wanted to be deleted; their texts may be empty. */
+  deleted?: readonly string[];
+}
+
+export interface Finding {
+  kind: 'lost' | 'doubled' | 'mismatched' | 'unfinished';
+  conversationId: string;
+  messageId?: string;
+  what: string;
+}
+
+interface Record {
+  sent: ReadonlyMap<string, SentMessage>;
+  acknowledgements: readonly Acknowledgement[];
+  deleted: ReadonlyMap<string, 'asked' | 'told'>;
+}
+
+const EMPTY = hashOf('');
+
+/** Whether a text is as it should be; what was deleted is empty, and may be where nobody was told so. */
+function isText(
+  found: string,
+  expected: string | undefined,
+  deleted: 'asked' | 'told' | undefined,
+) {
+  switch (deleted) {
+    case undefined:
+      return found === expected;
+    case 'asked':
+      return found === expected || found === EMPTY;
+    case 'told':
+      return found === EMPTY;
+  }
+}
+
+function checkSeqs({ conversationId, messages, lastSeq }: Transcript): Finding[] {
+  const seqs = messages.filter(({ role }) => role === 'user').map(({ seq }) => seq);
+  const findings: Finding[] = [];
+  for (let seq = 1; seq <= Math.max(lastSeq, ...seqs); seq += 1) {
+    const count = seqs.filter((each) => each === seq).length;
+    if (count === 0)
+      findings.push({ kind: 'lost', conversationId, what: `no user message has seq ${seq}` });
+    if (count > 1)
+      findings.push({ kind: 'doubled', conversationId, what: `seq ${seq} stands ${count} times` });
+    if (count > 0 && seq > lastSeq)
+      findings.push({ kind: 'mismatched', conversationId, what: `seq ${seq} is above lastSeq` });
+  }
+  return findings;
+}
+
+function checkMessages(transcript: Transcript, { sent, deleted }: Record): Finding[] {
+  const { conversationId, messages } = transcript;
+  const seen = new Set<string>();
+  return messages.flatMap(({ id, role, textHash }): Finding[] => {
+    const of = { conversationId, messageId: id };
+    const isAgain = seen.has(id);
+    seen.add(id);
+    if (isAgain) return [{ kind: 'doubled', ...of, what: `${role} message stands twice` }];
+    if (role === 'model') return [];
+    const known = sent.get(id);
+    if (known?.conversationId !== conversationId)
+      return [{ kind: 'mismatched', ...of, what: 'nobody sent this message here' }];
+    return isText(textHash, known.textHash, deleted.get(id))
+      ? []
+      : [{ kind: 'mismatched', ...of, what: 'the text is not the one that was sent' }];
+  });
+}
+
+function checkAcknowledgement(
+  acknowledgement: Acknowledgement,
+  byId: ReadonlyMap<string, TranscriptEntry>,
+  deleted: 'asked' | 'told' | undefined,
+): Finding[] {
+  const { conversationId, messageId, outcome, seq, answerHash } = acknowledgement;
+  const of = { conversationId, messageId };
+  const message = byId.get(messageId);
+  if (!message) return [{ kind: 'lost', ...of, what: `${outcome}, and not in the transcript` }];
+  if (outcome === 'failed') return [];
+  if (seq !== message.seq)
+    return [{ kind: 'mismatched', ...of, what: `answered as ${seq}, stored as ${message.seq}` }];
+  const answer = byId.get(`m_${seq}`);
+  // A turn that was cancelled before its first word, or deleted, has no answer to show.
+  if (!answer && (answerHash === EMPTY || deleted)) return [];
+  if (!answer) return [{ kind: 'lost', ...of, what: `the answer m_${seq} is missing` }];
+  return isText(answer.textHash, answerHash, deleted)
+    ? []
+    : [{ kind: 'mismatched', ...of, what: `the phone was told another answer than m_${seq}` }];
+}
+
+const isSame = (one: Finding, other: Finding) =>
+  one.conversationId === other.conversationId &&
+  one.messageId === other.messageId &&
+  one.what === other.what;
+
+/**
+ * Compares what phones were told with the transcripts: every acknowledged message and its answer once and
+ * with the same text, nothing twice, nothing that nobody sent, and seq without a gap.
+ */
+export function checkTranscripts(transcripts: readonly Transcript[], record: Record): Finding[] {
+  const byConversation = new Map(
+    transcripts.map(({ conversationId, messages }) => [
+      conversationId,
+      new Map(messages.map((message) => [message.id, message])),
+    ]),
+  );
+  const findings = [
+    ...transcripts.flatMap((transcript) => [
+      ...checkSeqs(transcript),
+      ...checkMessages(transcript, record),
+    ]),
+    ...record.acknowledgements.flatMap((acknowledgement) =>
+      checkAcknowledgement(
+        acknowledgement,
+        byConversation.get(acknowledgement.conversationId) ?? new Map(),
+        record.deleted.get(acknowledgement.messageId),
+      ),
+    ),
+  ];
+  // A message that was acknowledged five times is lost once.
+  return findings.filter(
+    (finding, index) => findings.findIndex((each) => isSame(each, finding)) === index,
+  );
+}

@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { hashOf, type Ledger } from './ledger.ts';
+import { messageText } from './message-text.ts';
+import type { PhoneAction } from './phone-actions.ts';
+import type { OutgoingMessage, PhoneClient, SendResult } from './phone-client.ts';
+import type { Random } from './random.ts';
+
+const FIRST_BACK_OFF_MS = 150;
+const LONGEST_BACK_OFF_MS = 2_000;
+const SHORTEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
+
+export interface PhoneOptions {
+  client: PhoneClient;
+  ledger: Ledger;
+  random: Random;
+  conversationIds: readonly string[];
+  /** How much faster than the phone's the clock of the service runs: it divides what Retry-After asks for. */
+  timeScale: number;
+  /** Fires when no new message is to be begun. */
+  stopping: AbortSignal;
+  /** Fires when even a message that is under way is left. */
+  deadline: AbortSignal;
+  /** Called before a message is sent for the first time. */
+  onMessage: (message: OutgoingMessage) => void;
+}
+
+/** One person's phone: talks, and sends again until it knows how each message stands. */
+export class Phone {
+  readonly options: PhoneOptions;
+  /** The last acknowledged message, to be asked for again. */
+  lastAnswered: OutgoingMessage | undefined;
+  /** What it still wants to know how it stands. */
+  readonly unknown = new Map<string, OutgoingMessage>();
+  #count = 0;
+
+  constructor(options: PhoneOptions) {
+    this.options = options;
+  }
+
+  /** A new message, in one of the phone's conversations; a long one crosses the threshold. */
+  compose({
+    conversationId,
+    isLong,
+    replaces,
+  }: { conversationId?: string; isLong?: boolean; replaces?: string } = {}) {
+    const { random, ledger, onMessage, conversationIds } = this.options;
+    this.#count += 1;
+    const text = messageText(random, this.#count, isLong);
+    const message: OutgoingMessage = {
+      conversationId: conversationId ?? random.pick(conversationIds),
+      messageId: random.uuid(),
+      text,
+      ...(replaces !== undefined && { replaces }),
+    };
+    ledger.send(message);
+    onMessage(message);
+    return message;
+  }
+
+  /** Sends once and notes what it was told. */
+  async trySend(
+    message: OutgoingMessage,
+    options: { transport?: 'sse' | 'json'; signal?: AbortSignal } = {},
+  ): Promise<SendResult> {
+    const { client, random } = this.options;
+    const transport = options.transport ?? random.pick(['sse', 'json'] as const);
+    const result = await client.send(message, { ...options, transport });
+    this.note(message, result);
+    return result;
+  }
+
+  /**
+   * Sends the same id until it is answered or refused for good, or the run is over. After a stream that
+   * ended in an error it asks for JSON: only that tells whether the error is final.
+   */
+  async sendUntilKnown(message: OutgoingMessage): Promise<void> {
+    const { random, timeScale, deadline } = this.options;
+    let transport: 'sse' | 'json' | undefined;
+    this.unknown.set(message.messageId, message);
+    for (let tries = 0; !deadline.aborted; tries += 1) {
+      const result = await this.trySend(message, transport && { transport });
+      if (result.kind !== 'again') {
+        this.unknown.delete(message.messageId);
+        return;
+      }
+      transport = result.why === 'broken stream' ? 'json' : undefined;
+      const backOffMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** tries);
+      const askedMs = (result.retryAfterMs ?? 0) / timeScale;
+      await this.wait(Math.max(askedMs, backOffMs * (0.5 + random.next() / 2)));
+    }
+  }
+
+  /** Ends early when the run is over. */
+  async wait(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.options.deadline }).catch(() => undefined);
+  }
+
+  /** Does one thing after the other until it is to stop. */
+  async live(actions: readonly PhoneAction[]): Promise<void> {
+    const { random, stopping } = this.options;
+    while (!stopping.aborted) {
+      await random.weighted(actions).run(this);
+      await this.wait(random.integer(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS));
+    }
+  }
+
+  /** Keeps in mind, and in the ledger, what a try has told. */
+  note(message: OutgoingMessage, result: SendResult): void {
+    const { conversationId, messageId } = message;
+    const { ledger } = this.options;
+    const of = { conversationId, messageId, at: new Date() };
+    switch (result.kind) {
+      case 'answered':
+        this.lastAnswered = message;
+        ledger.acknowledge({
+          ...of,
+          outcome: 'answered',
+          seq: result.seq,
+          answerHash: hashOf(result.text),
+        });
+        return;
+      case 'failed':
+        // An edit may be refused before anything is stored.
+        if (message.replaces !== undefined) return;
+        ledger.acknowledge({ ...of, outcome: 'failed', reason: result.reason });
+        return;
+      case 'odd':
+        ledger.oddities.push({ conversationId, messageId, what: result.what });
+        return;
+      case 'again':
+        return;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import type { Random } from './random.ts';
+
+/** Smaller pieces are acknowledgements and pings of HTTP/2, and no request. */
+const SMALLEST_REQUEST_BYTES = 120;
+
+type Mode = 'open' | 'armed' | 'swallowing';
+
+interface Connection {
+  client: Socket;
+  server: Socket;
+  mode: Mode;
+  holdMs: number;
+}
+
+/** A TCP proxy before an emulator that can lose replies. */
+export interface ReplyLosingProxy {
+  /** `host:port`. */
+  host: string;
+  /**
+   * The next request on one of the open connections gets no reply: it arrives, what comes back is thrown
+   * away, and a while later the connection is reset. What the request did is done.
+   */
+  loseReply(random: Random): void;
+  /** Connections whose replies were lost so far. */
+  lostCount(): number;
+  stop(): Promise<void>;
+}
+
+function forward(from: Socket, to: Socket, chunk: Buffer): void {
+  if (to.write(chunk)) return;
+  from.pause();
+  to.once('drain', () => from.resume());
+}
+
+function join(connection: Connection, onSwallow: () => void): void {
+  const { client, server } = connection;
+  const destroy = (): void => {
+    client.destroy();
+    server.destroy();
+  };
+  client.setNoDelay(true);
+  server.setNoDelay(true);
+  client.on('data', (chunk: Buffer) => {
+    forward(client, server, chunk);
+    if (connection.mode !== 'armed' || chunk.length < SMALLEST_REQUEST_BYTES) return;
+    connection.mode = 'swallowing';
+    onSwallow();
+    setTimeout(destroy, connection.holdMs);
+  });
+  server.on('data', (chunk: Buffer) => {
+    if (connection.mode !== 'swallowing') forward(server, client, chunk);
+  });
+  for (const socket of [client, server]) socket.on('error', destroy).on('close', destroy);
+}
+
+/** Starts a proxy on a free port of the loopback interface, before `target` (`host:port`). */
+export async function startReplyLosingProxy(target: string): Promise<ReplyLosingProxy> {
+  const connections = new Set<Connection>();
+  let lost = 0;
+  const { hostname, port } = new URL(`tcp://${target}`);
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    const connection: Connection = { client, server, mode: 'open', holdMs: 0 };
+    connections.add(connection);
+    client.on('close', () => connections.delete(connection));
+    join(connection, () => (lost += 1));
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const address = proxy.address();
+  return {
+    host: `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    lostCount: () => lost,
+    loseReply: (random) => {
+      const open = [...connections].filter(({ mode }) => mode === 'open');
+      if (open.length === 0) return;
+      const connection = random.pick(open);
+      connection.holdMs = random.integer(30, 800);
+      connection.mode = 'armed';
+    },
+    stop: async () => {
+      const closed = once(proxy, 'close');
+      proxy.close();
+      for (const { client, server } of connections) {
+        client.destroy();
+        server.destroy();
+      }
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import {
+  noCache,
+  readContextParts,
+  readHead,
+  readTurns,
+} from '../../shared/conversation/read-conversation.ts';
+import type { Head } from '../../shared/conversation/head.ts';
+import { decodeHistory, type History } from '../../shared/conversation/history.ts';
+import { type CompactionJob, decodeJob } from '../../shared/conversation/job.ts';
+import { compactionJobPath, historyPath } from '../../shared/conversation/paths.ts';
+import type { Turn } from '../../shared/conversation/turn.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
+
+/** A conversation as its documents show it, read past every process of the run. */
+export interface StoredConversation {
+  conversationId: string;
+  head: Head;
+  job: CompactionJob | undefined;
+  /** All of them, by seq; a missing one is left out. */
+  turns: Turn[];
+  /** Generations 1 to one past that of the head; undefined where there is no document. */
+  histories: (History | undefined)[];
+  /** What the context is made of. */
+  contextParts: { history: History | undefined; turns: Turn[] };
+}
+
+const countTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+/** `undefined` when nobody managed to create it. */
+export async function readStoredConversation(
+  store: DocumentStore,
+  conversationId: string,
+): Promise<StoredConversation | undefined> {
+  const head = (await readHead(store, conversationId))?.value;
+  if (!head) return undefined;
+  const [jobDocument, ...histories] = await store.get([
+    compactionJobPath(conversationId),
+    ...countTo(head.generation + 1).map((generation) => historyPath(conversationId, generation)),
+  ]);
+  const turns = await readTurns(store, conversationId, countTo(head.lastSeq));
+  return {
+    conversationId,
+    head,
+    job: jobDocument && decodeJob(jobDocument).value,
+    turns: turns.map(({ value }) => value),
+    histories: histories.map((document) => document && decodeHistory(document)),
+    contextParts: await readContextParts({ store, cache: noCache }, { conversationId, head }),
+  };
+}
+
+/** What keeps a conversation from being at rest, in words; empty when it is. */
+export function unrest(of: Pick<StoredConversation, 'head' | 'job'>): string[] {
+  const { auto, manual } = of.head.compactionNeeded;
+  const { job } = of;
+  return [
+    ...(auto ? [`an automatic need waits since ${auto.since.toISOString()}`] : []),
+    ...(manual ? [`a manual need waits since ${manual.since.toISOString()}`] : []),
+    ...(job && job.owner !== '' ? [`a worker holds the lease, step ${job.step}`] : []),
+    ...(of.head.open ? [`turn ${of.head.open.seq} is open`] : []),
+  ];
+}
+
+/** Head and job of many conversations, for a look at whether they rest. */
+export async function readUnrest(
+  store: DocumentStore,
+  conversationIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for (const conversationId of conversationIds) {
+    const [head, [jobDocument]] = await Promise.all([
+      readHead(store, conversationId),
+      store.get([compactionJobPath(conversationId)]),
+    ]);
+    if (!head) continue;
+    const job = jobDocument && decodeJob(jobDocument).value;
+    const reasons = unrest({ head: head.value, job });
+    if (reasons.length > 0) found.set(conversationId, reasons);
+  }
+  return found;
+}

@@ -1,0 +1,21 @@
+import { describe, expect, test } from 'vitest';
+import { describeReport, isClean } from '../chaos/chaos-report.ts';
+import { runChaos } from '../chaos/run-chaos.ts';
+
+describe('a short chaos run', () => {
+  test('loses and doubles nothing while processes are killed and everything fails', async () => {
+    const report = await runChaos({
+      minutes: 0.2,
+      seed: 'test',
+      phones: 3,
+      timeScale: 10,
+      restTimeoutMs: 60_000,
+      onProgress: () => undefined,
+    });
+
+    expect(report.acknowledged).toBeGreaterThan(0);
+    expect(report.kills).toBeGreaterThan(0);
+    // The description says what was found.
+    expect(isClean(report) ? '' : describeReport(report)).toBe('');
+  }, 240_000);
+});

@@ -1,0 +1,47 @@
+import { decodeHead, type Head } from '../../shared/conversation/head.ts';
+import { decodeHistory, type History } from '../../shared/conversation/history.ts';
+import { decodeJob, type CompactionJob } from '../../shared/conversation/job.ts';
+import { decodeMessageGuard } from '../../shared/conversation/message-guard.ts';
+import { compactionJobPath, headPath } from '../../shared/conversation/paths.ts';
+import { decodeTurn, readTurnDocument, type Turn } from '../../shared/conversation/turn.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
+
+/** A conversation as it stands in the store; `undefined` head: there is none. */
+export interface Documents {
+  head: Head | undefined;
+  job: CompactionJob | undefined;
+  turns: Turn[];
+  histories: History[];
+  /** Message id → seq. */
+  messages: Map<string, number>;
+}
+
+/** More than any program writes. */
+const LIMIT = 200;
+
+/** Reads all of it, straight from the collections and not as the service does. */
+export async function readDocuments(
+  store: DocumentStore,
+  conversationId: string,
+): Promise<Documents> {
+  const root = headPath(conversationId);
+  const all = (name: string) => store.query({ collection: `${root}/${name}`, limit: LIMIT });
+  const [[head, job], turns, histories, messages] = await Promise.all([
+    store.get([root, compactionJobPath(conversationId)]),
+    all('turns'),
+    all('histories'),
+    all('messages'),
+  ]);
+  return {
+    head: head && decodeHead(head).value,
+    job: job && decodeJob(job).value,
+    turns: turns.map((turn) => decodeTurn(readTurnDocument(conversationId, turn)).value),
+    histories: histories.map(decodeHistory),
+    messages: new Map(
+      messages.map((message) => [
+        message.path.slice(message.path.lastIndexOf('/') + 1),
+        decodeMessageGuard(message).seq,
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,229 @@
+import { assembleContext } from '../../shared/conversation/assemble-context.ts';
+import { contentText } from '../../shared/conversation/content.ts';
+import { isTerminal, type Turn } from '../../shared/conversation/turn.ts';
+import { AppError } from '../../shared/errors.ts';
+import { crossings } from './crossing.ts';
+import type { Invariant } from './invariant.ts';
+import { when } from './invariant.ts';
+import { fieldOf, isHead, isHistory, isJob } from './journal-writes.ts';
+import type { RunRecord } from './run-program.ts';
+import { marksIn, PIN } from './scripted-models.ts';
+
+/** Its owner had it erased, in whole or the answer alone. */
+const isErased = ({ eraseTime }: Turn) => eraseTime !== undefined;
+
+const transcript: Invariant = {
+  name: 'I1 turns stand without a gap, and nothing acknowledged is missing or other than it was told',
+  violations({ final, journal }) {
+    const { head, turns } = final;
+    const seqs = turns.map(({ seq }) => seq).join(',');
+    const dense = Array.from({ length: head?.lastSeq ?? 0 }, (_, i) => i + 1).join(',');
+    return [
+      ...when(seqs !== dense, `lastSeq is ${head?.lastSeq}, and the turns are ${seqs}`),
+      ...journal.acknowledged.flatMap(({ messageId, text, turn }) => {
+        const stored = turns.find(({ seq }) => seq === turn.seq);
+        if (!stored) return [`turn ${turn.seq} was acknowledged for ${messageId} and is gone`];
+        return [
+          ...when(stored.messageId !== messageId, `turn ${turn.seq} is not ${messageId} any more`),
+          ...when(
+            text !== undefined && !isErased(stored) && contentText(stored.user) !== text,
+            `turn ${turn.seq} has another user text`,
+          ),
+          ...when(
+            !isErased(stored) && JSON.stringify(stored.contents) !== JSON.stringify(turn.contents),
+            `turn ${turn.seq} has another answer than was acknowledged`,
+          ),
+        ];
+      }),
+    ];
+  },
+};
+
+const nothingOpen: Invariant = {
+  name: 'I1 nothing is left open, and a turn that runs is the open one',
+  violations({ final: { head, turns } }) {
+    const running = turns.filter(({ state }) => !isTerminal(state)).map(({ seq }) => seq);
+    const isOpen = head?.open && running.includes(head.open.seq);
+    return [
+      ...when(running.length > 0 && !isOpen, `turns ${running.join(',')} run and are not open`),
+      ...when(running.length > 1, `turns ${running.join(',')} run at once`),
+    ];
+  },
+};
+
+/** The marks that a turn brings into the context. */
+const marksOf = ({ inContext, user, contents }: Turn): string[] =>
+  inContext ? [user, ...contents].flatMap((content) => marksIn(contentText(content))) : [];
+
+const context: Invariant = {
+  name: 'I2 every content in the context stands in it exactly once, folded or verbatim',
+  violations({ settled }) {
+    const { head, turns } = settled;
+    if (head?.state !== 'live') return [];
+    const history = settled.histories.find(({ generation }) => generation === head.generation);
+    const tail = turns.filter(
+      ({ seq, state }) => seq > head.coveredThrough.seq && isTerminal(state),
+    );
+    const texts = assembleContext({ ...head, history, turns: tail }).map(({ content }) =>
+      contentText(content),
+    );
+    const wanted = turns.flatMap(marksOf).toSorted();
+    const found = marksIn(texts.join('\n')).toSorted();
+    return when(
+      wanted.join() !== found.join(),
+      `the context has ${found.join(' ')}, the transcript ${wanted.join(' ')}`,
+    );
+  },
+};
+
+const histories: Invariant = {
+  needsOrder: true,
+  name: 'I3 generations rise by one, and histories are complete and never written twice',
+  violations({ final, journal }) {
+    const writes = journal.commits.flatMap((commit) => commit.writes);
+    const generations = writes
+      .filter(isHead)
+      .flatMap((write) => fieldOf(write, 'generation') ?? [])
+      .map(Number);
+    const changed = writes.filter(
+      (write) => isHistory(write) && write.op !== 'create' && fieldOf(write, 'erased') !== true,
+    );
+    const stored = final.histories.map(({ generation }) => generation).join(',');
+    const complete = Array.from({ length: final.head?.generation ?? 0 }, (_, i) => i + 1).join(',');
+    return [
+      ...changed.map(({ path }) => `${path} was written again`),
+      ...when(stored !== complete, `histories ${stored} are there, and not ${complete}`),
+      ...when(
+        generations.some((generation, i) => i > 0 && generation - (generations[i - 1] ?? 0) > 1) ||
+          generations.some((generation, i) => generation < (generations[i - 1] ?? 0)),
+        `the head went through generations ${generations.join(',')}`,
+      ),
+    ];
+  },
+};
+
+/** States of histories that a worker makes; the others come with a change by the owner. */
+const isSwap: ReadonlySet<unknown> = new Set(['COMPACTED', 'CONTENT_TRUNCATED']);
+
+const fence: Invariant = {
+  needsOrder: true,
+  name: 'I4 only the worker that holds the lease swaps, and from the generation it read',
+  violations({ journal }) {
+    const found: string[] = [];
+    let owner = '';
+    for (const { writes, process } of journal.commits) {
+      const created = writes.find(
+        (write) => isHistory(write) && isSwap.has(fieldOf(write, 'state')),
+      );
+      const by = created && fieldOf(created, 'by');
+      if (created && by !== owner)
+        found.push(
+          `${process} swapped as ${JSON.stringify(by)} while ${owner || 'nobody'} held the lease`,
+        );
+      const next = writes.filter(isJob).flatMap((write) => fieldOf(write, 'owner') ?? []);
+      if (typeof next[0] === 'string') owner = next[0];
+    }
+    return found;
+  },
+};
+
+const onePerMessage: Invariant = {
+  name: 'I5 a message id is one turn with one terminal answer, and an attempt one model call',
+  violations({ final: { turns, messages }, journal, initial }) {
+    const ids = turns.map(({ messageId }) => messageId);
+    const calls = (seq: number) =>
+      journal.chatCalls.filter(({ promptId }) => promptId === `t_${seq}`).length;
+    const ends = journal.commits
+      .flatMap(({ writes }) => writes)
+      .filter((write) => /\/turns\/\d+$/.test(write.path) && fieldOf(write, 'state') === 'done')
+      .map(({ path }) => path);
+    return [
+      ...when(new Set(ids).size < ids.length, `a message id has two turns: ${ids.join(' ')}`),
+      ...turns.flatMap(({ seq, messageId, attempt }) => [
+        ...when(messages.get(messageId) !== seq, `${messageId} does not name turn ${seq}`),
+        ...when(
+          seq > initial.marks.length && calls(seq) > attempt,
+          `turn ${seq} took ${calls(seq)} model calls in ${attempt} attempts`,
+        ),
+      ]),
+      ...ends
+        .filter((path, index) => ends.indexOf(path) !== index)
+        .map((path) => `${path} was answered twice`),
+    ];
+  },
+};
+
+const settledNeeds: Invariant = {
+  name: 'I6 no need stays unsettled',
+  violations: ({ settled, final }) =>
+    [settled, final].flatMap(({ head }) =>
+      when(
+        Object.values(head?.compactionNeeded ?? {}).some((need) => need !== undefined),
+        'a need is left in the head',
+      ),
+    ),
+};
+
+const pins: Invariant = {
+  name: 'I8 pins stand in every prompt',
+  violations({ initial, journal }) {
+    if (initial.marks.length === 0) return [];
+    const without = journal.chatCalls.filter(
+      ({ contents }) => !contents.some((content) => contentText(content).includes(PIN)),
+    );
+    return without.map(({ promptId }) => `the prompt of ${promptId} lacks the pin`);
+  },
+};
+
+const sameContext: Invariant = {
+  name: 'I9 every server shows the context that the next call sends',
+  violations({ shown, lastCall }) {
+    const [cold, ...warm] = shown;
+    if (!cold) return [];
+    const wanted = JSON.stringify(cold.contents);
+    return [
+      ...warm
+        .filter(({ contents }) => JSON.stringify(contents) !== wanted)
+        .map(({ server }) => `${server} shows another context than a server without a cache`),
+      ...when(
+        lastCall !== undefined && JSON.stringify(lastCall.contents.slice(0, -1)) !== wanted,
+        'the call was sent another context than was shown before',
+      ),
+    ];
+  },
+};
+
+const cleanErrors: Invariant = {
+  name: 'I10 whatever fails ends in a clear error, and everything can go on',
+  violations({ stuck, journal }) {
+    const unclear = journal.errors.filter(
+      ({ error }) => !(error instanceof AppError) || error.reason === 'INTERNAL',
+    );
+    return [...stuck, ...unclear.map(({ action, error }) => `${action}: ${String(error)}`)];
+  },
+};
+
+export const invariants: readonly Invariant[] = [
+  transcript,
+  nothingOpen,
+  context,
+  histories,
+  fence,
+  onePerMessage,
+  settledNeeds,
+  crossings,
+  pins,
+  sameContext,
+  cleanErrors,
+];
+
+/** All that is wrong with a run, by the name of the invariant. */
+export const violationsOf = (
+  record: RunRecord,
+  { isOrderKnown = true }: { isOrderKnown?: boolean } = {},
+): string[] =>
+  invariants
+    .filter(({ needsOrder }) => isOrderKnown || needsOrder !== true)
+    .flatMap(({ name, violations }) =>
+      violations(record).map((violation) => `${name}: ${violation}`),
+    );

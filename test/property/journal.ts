@@ -1,0 +1,29 @@
+import type { FinishedTurn } from '../../functions/src/chat/live-turn.ts';
+import type { Replacing } from '../../functions/src/chat/send-request.ts';
+import type { ModelRequest, Write } from '../../shared/ports.ts';
+
+/** A commit that was applied, in the order of all. */
+export interface AppliedCommit {
+  process: string;
+  atMs: number;
+  writes: readonly Write[];
+}
+
+/** An answer that a client has received in full. */
+export interface Acknowledgement {
+  messageId: string;
+  /** What the user said; absent where a turn says again what another said. */
+  text: string | undefined;
+  turn: FinishedTurn['turn'];
+}
+
+/** Everything that is remembered of a run beside the documents. */
+export interface Journal {
+  commits: AppliedCommit[];
+  chatCalls: ModelRequest[];
+  acknowledged: Acknowledgement[];
+  /** Message id → how it was sent first. */
+  sent: Map<string, { name: string; replacing: Replacing | undefined }>;
+  /** What an action threw. */
+  errors: { action: string; error: unknown }[];
+}

@@ -1,0 +1,105 @@
+import type { StoredDocument, Write } from '../../shared/ports.ts';
+import type { Rewrite } from './world.ts';
+
+/** A way to write that looks right and is not. The programs have to find what it breaks. */
+export interface Mutant {
+  name: string;
+  /** The invariant that the first failing program breaks. */
+  breaks: RegExp;
+  rewrite: Rewrite;
+}
+
+type Update = Extract<Write, { op: 'update' }>;
+
+const isHead = ({ path }: Write) => path.split('/').length === 2;
+const isHistory = ({ path }: Write) => path.includes('/histories/');
+
+const unguarded = (write: Write): Write =>
+  write.op === 'update' ? { ...write, guard: { exists: true } } : write;
+
+function withoutNeed(write: Write): Write {
+  if (write.op !== 'update' || !isHead(write)) return write;
+  const { 'compactionNeeded.auto': _, ...fields } = write.fields;
+  return { ...write, fields };
+}
+
+/** Finish publishes only: the need does not stand in its batch. */
+const noOutbox: Mutant = {
+  name: 'a finish that publishes its need and does not write it',
+  breaks: /^I6/,
+  rewrite: ({ writes }) => Promise.resolve([writes.map(withoutNeed)]),
+};
+
+/** The swap looks whether the history is there, and then writes it whoever has come in between. */
+const noFence: Mutant = {
+  name: 'a swap that overwrites the next history and guards by existence',
+  breaks: /^I[34]/,
+  rewrite: async ({ writes, peek }) => {
+    const created = writes.find(isHistory);
+    if (created?.op !== 'create') return [writes];
+    if (!(await peek(created.path))) return [writes.map(unguarded)];
+    const overwrite: Write = { ...created, op: 'update', guard: { exists: true } };
+    return [writes.map((write) => (write === created ? overwrite : unguarded(write)))];
+  },
+};
+
+/** The head as it was read, with the change in it, over whatever stands there now. */
+function whole(write: Update, read: StoredDocument): Update {
+  const fields: Record<string, Update['fields'][string]> = { ...read.fields };
+  for (const [path, value] of Object.entries(write.fields)) {
+    const [name = '', part] = path.split('.');
+    const before = fields[name];
+    fields[name] =
+      part === undefined
+        ? value
+        : Object.fromEntries([...Object.entries(before ?? {}), [part, value]]);
+  }
+  const gone = (write.remove ?? []).filter((path) => !path.includes('.'));
+  for (const name of gone) delete fields[name];
+  for (const path of write.remove ?? []) {
+    const [name = '', part] = path.split('.');
+    const before = fields[name];
+    if (part === undefined || typeof before !== 'object' || before === null) continue;
+    fields[name] = Object.fromEntries(Object.entries(before).filter(([key]) => key !== part));
+  }
+  return { ...write, fields, remove: gone, guard: { exists: true } };
+}
+
+/** Read, change, write back: the shape of every naive repository. */
+const wholeDocument: Mutant = {
+  name: 'a head that is written whole as it was read, without a guard',
+  breaks: /^I1 /,
+  rewrite: ({ writes, lastRead }) =>
+    Promise.resolve([
+      writes.map((write) => {
+        const read = lastRead.get(write.path);
+        return write.op === 'update' && isHead(write) && read ? whole(write, read) : write;
+      }),
+    ]),
+};
+
+/** `lastSeq` goes up by one in a write that only asks whether the head exists. */
+const bareCounter: Mutant = {
+  name: 'a counter of turns that rises beside the batch of its turn, without a guard',
+  breaks: /^I1 /,
+  rewrite: async ({ writes, peek }) => {
+    const head = writes.find(
+      (write): write is Update => write.op === 'update' && 'lastSeq' in write.fields,
+    );
+    if (!head) return [writes];
+    const { lastSeq: _, ...fields } = head.fields;
+    const before = (await peek(head.path))?.fields['lastSeq'];
+    const counter: Write = {
+      op: 'update',
+      path: head.path,
+      fields: { lastSeq: Number(before ?? 0) + 1 },
+      guard: { exists: true },
+    };
+    const rest = writes.map((write) =>
+      write === head ? { ...head, fields, guard: { exists: true } as const } : write,
+    );
+    return [[counter], rest];
+  },
+};
+
+export const mutants: readonly Mutant[] = [noOutbox, noFence, wholeDocument, bareCounter];

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { actionArbitrary } from './actions.ts';
+import type { Action } from './actors.ts';
+import type { Fault, Turn } from './interleaving.ts';
+import { initialStates, type InitialState } from './initial-state.ts';
+
+export interface Program {
+  initial: InitialState;
+  /** What runs at the same time; each strand one action after the other. */
+  strands: readonly (readonly Action[])[];
+  faults: readonly Fault[];
+  schedule: readonly Turn[];
+  /** Whether one more message is sent when all is still. */
+  endsWithMessage: boolean;
+}
+
+const STRANDS_MAX = 3;
+const ACTIONS_MAX = 3;
+const FAULTS_MAX = 2;
+/** About as many switches as a program has room for. */
+const TURNS_MAX = 24;
+/** A lane runs for a moment, for an operation or two, or to its end: all of these lose different races. */
+const BURSTS = [1, 2, 3, 5, 8, 13, 30, 100];
+
+const fault = fc.record<Fault>({
+  process: fc.constantFrom('chat-0', 'worker-0', 'chat-1', 'worker-1'),
+  effect: fc.integer({ min: 1, max: 14 }),
+  kind: fc.constantFrom('crashBefore', 'crashAfter', 'lostReply', 'unavailable', 'stall', 'stall'),
+});
+
+const turn = fc.record<Turn>({
+  lane: fc.nat({ max: 3 }),
+  steps: fc.constantFrom(...BURSTS),
+});
+
+/** Small programs: what can go wrong with four actors has been seen to go wrong with two or three. */
+export const programArbitrary: fc.Arbitrary<Program> = fc.record({
+  initial: fc.constantFrom(...initialStates),
+  strands: fc.array(fc.array(actionArbitrary, { minLength: 1, maxLength: ACTIONS_MAX }), {
+    minLength: 1,
+    maxLength: STRANDS_MAX,
+    size: 'max',
+  }),
+  faults: fc.array(fault, { maxLength: FAULTS_MAX, size: 'max' }),
+  schedule: fc.array(turn, { maxLength: TURNS_MAX, size: 'max' }),
+  endsWithMessage: fc.constantFrom(false, false, true),
+});
+
+const times = (steps: number) => (steps === 1 ? 'one step' : `${steps} steps`);
+
+/** A program as a person reads it. */
+export function describeProgram(program: Program): string {
+  const { initial, strands, faults, schedule, endsWithMessage } = program;
+  return [
+    `starts with: ${initial.text}`,
+    ...strands.flatMap((actions, index) => [
+      `strand ${index}:`,
+      ...actions.map(({ text }) => `  - ${text}`),
+    ]),
+    ...faults.map(
+      ({ process, effect, kind }) => `fault: ${kind} at effect ${effect} of ${process}`,
+    ),
+    ...(endsWithMessage ? ['and at last one more message is sent'] : []),
+    `schedule: ${schedule.map(({ lane, steps }) => `${lane} for ${times(steps)}`).join(', ') || 'one lane after the other'}`,
+  ].join('\n');
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { contentText, type Content } from '../../shared/conversation/content.ts';
+import type { ModelRequest, ModelResponse } from '../../shared/ports.ts';
+
+/** Stands word for word in every prompt of a conversation that began with it. */
+export const PIN = 'The user is allergic to hazelnuts.';
+
+const QUESTION =
+  'Please tell me what there is to see around the old harbour, which paths are quiet in the evening, and what we ought to bring along when the weather turns cold and the wind comes from the sea.';
+
+const ANSWER =
+  'The harbour has a long pier with benches, a small market under the arches and a path along the river that few people know; bring something warm and good shoes, and turn back before the lamps go out.';
+
+/** Names of questions and answers: they tell where a turn stands in a prompt or in a snapshot. */
+export const questionMark = (name: string) => `q-${name}-mark`;
+export const answerMark = (name: string) => `a-${name}-mark`;
+
+export const questionText = (name: string) => `Remember ${questionMark(name)}. ${QUESTION}`;
+export const answerText = (name: string) => `Noted ${answerMark(name)}. ${ANSWER}`;
+
+const MARK = /\b[qa]-[a-z]+-mark\b/g;
+
+/** The marks in a text, each as often as it stands there. */
+export const marksIn = (text: string): string[] => text.match(MARK) ?? [];
+
+const textOf = (contents: readonly Content[]) => contents.map(contentText).join('\n');
+
+/** Letters only: a number would be a fact that a summary has to keep. */
+const fingerprint = (contents: readonly Content[]) =>
+  createHash('sha256')
+    .update(JSON.stringify(contents))
+    .digest('hex')
+    .slice(0, 12)
+    .replaceAll(/\d/g, (digit) => 'ghijklmnop'[Number(digit)] ?? '');
+
+/** What the chat model says: the mark of the question and a fingerprint of all that it was shown. */
+export function chatAnswer({ contents }: Pick<ModelRequest, 'contents'>): string {
+  const question = contents.at(-1);
+  const name = /q-([a-z]+)-mark/.exec(question ? contentText(question) : '')?.[1] ?? 'none';
+  return `${answerText(name)} Seen: ${fingerprint(contents)}.`;
+}
+
+/** As short as a summary can be: every token of it delays the next crossing. */
+const snapshotOf = (knowledge: string) =>
+  `<state_snapshot><overall_goal>Plan a walk.</overall_goal><active_constraints></active_constraints><key_knowledge>${knowledge}</key_knowledge><artifact_trail></artifact_trail><file_system_state></file_system_state><recent_actions></recent_actions><task_state></task_state></state_snapshot>`;
+
+/** A summary that names every mark of what it was given, and passes the verification. */
+export function summaryAnswer({ contents }: Pick<ModelRequest, 'contents'>): ModelResponse {
+  const marks = [...new Set(marksIn(textOf(contents)))];
+  return {
+    parts: [{ text: snapshotOf(`Talked about: ${marks.join(', ')}.`) }],
+    finishReason: 'STOP',
+    usage: { promptTokens: 100, cachedTokens: 0, outputTokens: 50, thoughtsTokens: 0 },
+  };
+}

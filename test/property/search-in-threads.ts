@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Search, SearchResult } from './search.ts';
+
+/** Seeds of one search lie far from those of the next. */
+const SEED_STEP = 1_000_003;
+
+async function searchInThread(of: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>) {
+  const worker = new Worker(new URL('search-thread.ts', import.meta.url), { workerData: of });
+  const [result] = (await once(worker, 'message')) as [SearchResult];
+  await worker.terminate();
+  return result;
+}
+
+/** Spreads a search over the processors; the first failure of any of them is the result. */
+export async function searchInThreads(
+  of: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>,
+): Promise<SearchResult> {
+  const threads = availableParallelism();
+  const results = await Promise.all(
+    Array.from({ length: threads }, (_, index) =>
+      searchInThread({
+        ...of,
+        runs: Math.ceil(of.runs / threads),
+        seed: of.seed + index * SEED_STEP,
+      }),
+    ),
+  );
+  const failure = results.find((result) => result.failure !== undefined)?.failure;
+  const runs = results.reduce((sum, result) => sum + result.runs, 0);
+  return { runs, ...(failure !== undefined && { failure }) };
+}
