@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
+import { autoNeed, buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
+import { compactionBench } from '../support/compaction-dependencies.ts';
+import { madeUpQuestion } from '../support/conversation-builder.ts';
+
+const good = snapshotAnswer();
+const without = (...texts: string[]) => texts.reduce((text, cut) => text.replace(cut, ''), good);
+
+const orders = Array.from({ length: 20 }, (_, index) => `ORD-${70_000 + index}`);
+const orderTurns = orders.map((order, index) => ({
+  user: `${order} goes to door ${index + 1}. ${madeUpQuestion(index + 1)}`,
+}));
+
+/** Answers from which no snapshot can be read that could be trusted. */
+const unreadable: { shape: string; answer: string }[] = [
+  { shape: 'prose', answer: 'The user plans a trip and eats no meat. They asked about places.' },
+  { shape: 'a refusal', answer: 'I cannot help with that request.' },
+  { shape: 'only a scratchpad', answer: '<scratchpad>Nothing was decided.</scratchpad>' },
+  { shape: 'JSON', answer: '{"overall_goal":"Plan a trip","key_knowledge":["no meat"]}' },
+  { shape: 'Markdown headings', answer: '# overall_goal\nPlan a trip\n# key_knowledge\nno meat' },
+  {
+    shape: 'sections without their root',
+    answer: without('<state_snapshot>', '</state_snapshot>'),
+  },
+  { shape: 'an empty root', answer: '<state_snapshot></state_snapshot>' },
+  { shape: 'a root with prose', answer: '<state_snapshot>The user eats no meat.</state_snapshot>' },
+  {
+    shape: 'empty sections',
+    answer: good.replaceAll(/<(\w+)>[^<]+<\/\1>/gu, '<$1></$1>'),
+  },
+  { shape: 'a root that is opened and no more', answer: '<state_snapshot>' },
+  { shape: 'a root that is closed and no more', answer: '</state_snapshot>' },
+  { shape: 'a cut within a section', answer: good.slice(0, good.indexOf('no meat')) },
+  { shape: 'a cut within a tag', answer: good.slice(0, good.indexOf('<key_knowledge>') + 5) },
+  {
+    shape: 'a section twice',
+    answer: good.replace(
+      '<recent_actions>',
+      '<overall_goal>Another goal altogether.</overall_goal><recent_actions>',
+    ),
+  },
+  {
+    shape: 'another closing tag than the opening one',
+    answer: good.replace('</overall_goal>', '</task_state>'),
+  },
+  { shape: 'HTML entities in place of tags', answer: good.replaceAll('<', '&lt;') },
+  { shape: 'tags in capitals', answer: good.replaceAll(/<\/?\w+>/gu, (tag) => tag.toUpperCase()) },
+  { shape: 'tags with blanks', answer: good.replaceAll('<', '< ') },
+  { shape: 'a snapshot that is closed twice', answer: `${good}</state_snapshot></key_knowledge>` },
+  { shape: 'white space', answer: ' \n\t ' },
+  { shape: 'NUL characters', answer: '\u0000'.repeat(200) },
+  { shape: 'one word a thousand times', answer: 'again '.repeat(1_000) },
+];
+
+/** Answers that miss something a snapshot can do without. */
+const imperfect: { shape: string; answer: string }[] = [
+  { shape: 'no scratchpad', answer: good.slice(good.indexOf('<state_snapshot>')) },
+  { shape: 'a code fence', answer: `\`\`\`xml\n${good}\n\`\`\`` },
+  { shape: 'words before and after', answer: `Here it is:\n${good}\nI hope that helps.` },
+  { shape: 'no end of the root', answer: without('</state_snapshot>') },
+  { shape: 'no file_system_state', answer: without('<file_system_state></file_system_state>') },
+  {
+    shape: 'no recent_actions',
+    answer: without('<recent_actions>The assistant described several places.</recent_actions>'),
+  },
+  { shape: 'a section of another name', answer: good.replaceAll('task_state', 'current_plan') },
+  { shape: 'an unescaped <', answer: good.replace('eats no meat', 'eats < 3 kinds of meat') },
+];
+
+async function compactWith(answer: string) {
+  const bench = compactionBench({ model: createScriptedModel({ answers: [answer] }) });
+  const conversationId = await buildDue(bench, { turns: orderTurns });
+  const before = await see(bench.store, conversationId);
+  const result = await compactOnce(bench, conversationId);
+  return { result, before, after: await see(bench.store, conversationId) };
+}
+
+const lostOrders = (text: string) => orders.filter((order) => !text.includes(order));
+
+describe('a summary in the shape of', () => {
+  test.each(unreadable)('$shape is refused, and every turn stays', async ({ answer }) => {
+    const { result, before, after } = await compactWith(answer);
+
+    expect(result.kind).toBe('retry');
+    expect(after.head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+    expect(after.items).toEqual(before.items);
+    expect(after.job?.records[0]?.state).toMatch(/^FAILED_(VERIFICATION|EMPTY_SUMMARY)$/);
+  });
+});
+
+describe('a summary with', () => {
+  test.each(imperfect)('$shape is taken, and loses nothing that the user stated', async (bad) => {
+    const { result, after } = await compactWith(bad.answer);
+
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(after.head.generation).toBe(1);
+    expect(after.text).toContain('meat');
+    expect(lostOrders(after.text)).toEqual([]);
+  });
+
+  test.each([...unreadable, ...imperfect])(
+    '$shape never costs an order number, whatever becomes of it',
+    async ({ answer }) => {
+      const { after } = await compactWith(answer);
+
+      expect(lostOrders(after.text)).toEqual([]);
+    },
+  );
+
+  test('a broken first and a good second answer is taken from the second', async () => {
+    const model = createScriptedModel({ answers: ['I cannot help.', good] });
+    const bench = compactionBench({ model });
+    const conversationId = await buildDue(bench, { turns: orderTurns });
+
+    expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
+  });
+});

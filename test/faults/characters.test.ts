@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
+import { readTurns } from '../../shared/conversation/read-conversation.ts';
+import { contentText } from '../../shared/conversation/content.ts';
+import { cutIntoPieces } from '../../shared/conversation/json-pieces.ts';
+import { headOf as headOfText, tailOf } from '../../shared/text-cut.ts';
+import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
+import { chatDependencies } from '../support/chat-dependencies.ts';
+import { errorOf } from '../support/chat-server.ts';
+import {
+  messageBody,
+  messagesPath,
+  startFaultStack,
+  type FaultStack,
+} from '../support/fault-stack.ts';
+import { collect, request } from '../support/sending.ts';
+
+let stack: FaultStack;
+beforeAll(async () => {
+  stack = await startFaultStack();
+});
+afterAll(() => stack.stop());
+
+/** What breaks careless programs, between code points of every plane. */
+const troublemakers = fc.constantFrom(
+  '\u0000',
+  '\u200d',
+  '\u202e',
+  '\u2066',
+  '\u2028',
+  '\ufeff',
+  '\uffff',
+  '👩‍👩‍👧‍👦',
+  '👋🏽',
+  '🇰🇷🇯🇵',
+  '\u1112\u1161\u11ab',
+  'e\u0301\u0323',
+  '𝒳',
+  '\u{10ffff}',
+  '\r\n',
+  '"\\',
+  '</state_snapshot>',
+  'data: [DONE]\n\n',
+);
+const wellFormed = fc
+  .array(fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), troublemakers), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((pieces) => pieces.join(''))
+  .filter((text) => text !== '' && text.isWellFormed());
+const loneSurrogate = fc
+  .tuple(wellFormed, fc.integer({ min: 0xd800, max: 0xdfff }), fc.constantFrom('', ' ', 'a', '한'))
+  .map(([before, unit, after]) => `${before} ${String.fromCharCode(unit)}${after}`);
+
+/** Bytes that a store and a model hand back, as one message of many parts. */
+const PARTS = 100;
+const MESSAGES = 100;
+
+describe('text of any characters', () => {
+  test('comes back from the transcript, and reaches the model, as it was sent', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(wellFormed, { minLength: PARTS, maxLength: PARTS }),
+        async (texts) => {
+          const id = randomUUID();
+          const parts = texts.map((text) => ({ type: 'text', text }));
+
+          const response = await stack.chat.call(messagesPath(id), {
+            body: { message: { id: randomUUID(), parts } },
+          });
+
+          const [message] = await stack.transcript(id);
+          expect(response.status).toBe(200);
+          expect(message?.parts).toEqual(parts);
+          expect(stack.lastPrompt()).toEqual([
+            { role: 'user', parts: texts.map((text) => ({ text })) },
+          ]);
+        },
+      ),
+      { numRuns: MESSAGES },
+    );
+  }, 120_000);
+
+  test('with half of a surrogate pair is refused by its field, and nothing is written', async () => {
+    await fc.assert(
+      fc.asyncProperty(loneSurrogate, async (text) => {
+        const id = randomUUID();
+
+        const response = await stack.chat.call(messagesPath(id), { body: messageBody(text) });
+
+        const { http, message } = await errorOf(response);
+        expect(http).toBe(400);
+        expect(message).toContain('message.parts[0].text');
+        expect(await stack.store.get([headPath(id)])).toEqual([undefined]);
+      }),
+      { numRuns: 500 },
+    );
+  }, 60_000);
+
+  test('is cut at an edge without a half character, wherever the edge lies', () => {
+    fc.assert(
+      fc.property(wellFormed, fc.nat({ max: 80 }), (text, max) => {
+        for (const cut of [headOfText(text, max), tailOf(text, max)]) {
+          expect(cut.isWellFormed()).toBe(true);
+          expect(cut.length).toBeLessThanOrEqual(Math.max(0, max));
+        }
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  test('is cut into documents and joined again without a loss', () => {
+    fc.assert(
+      fc.property(wellFormed, (text) => {
+        const pieces = cutIntoPieces(text.repeat(20));
+
+        expect(pieces.join('')).toBe(text.repeat(20));
+        expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+/** `text` as the chunks that end at the UTF-16 units `edges`. */
+function chunksOf(text: string, edges: readonly number[]): string[] {
+  const places = [0, ...edges.map((edge) => edge % (text.length + 1)), text.length];
+  const sorted = places.toSorted((a, b) => a - b);
+  return sorted.slice(1).map((end, index) => text.slice(sorted[index], end));
+}
+
+describe('an answer that the model cuts anywhere, within a surrogate pair too', () => {
+  test('is streamed in whole characters and stored as one text', async () => {
+    const edges = fc.array(fc.nat({ max: 200 }), { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(wellFormed, edges, async (text, cuts) => {
+        const answer = `Answer: ${text}`;
+        const chunks = chunksOf(answer, cuts).map((piece) => ({ parts: [{ text: piece }] }));
+        const { model } = scriptedStreamer({
+          chunks: [...chunks, { parts: [], finishReason: 'STOP' }],
+        });
+        const dependencies = chatDependencies({ model });
+        const id = randomUUID();
+
+        const frames = await collect(
+          (await sendMessage(dependencies, request(id, 'Say it.'))).frames(),
+        );
+
+        const deltas = frames.flatMap(({ chunk }) =>
+          chunk.type === 'text-delta' ? [chunk.delta] : [],
+        );
+        const [turn] = await readTurns(dependencies.store, id, [1]);
+        expect(deltas.join('')).toBe(answer);
+        expect(deltas.filter((delta) => !delta.isWellFormed())).toEqual([]);
+        expect(turn?.value.contents.map(contentText)).toEqual([answer]);
+      }),
+      { numRuns: 1_000 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readTurns } from '../../shared/conversation/read-conversation.ts';
+import { contentText } from '../../shared/conversation/content.ts';
+import { isTerminal } from '../../shared/conversation/turn.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  headOf,
+  messageBody,
+  messagesPath,
+  startFaultStack,
+  type FaultStack,
+} from '../support/fault-stack.ts';
+
+const QUESTION = 'Tell me of the long way from the harbour to the temple.';
+const ANSWER = Array.from({ length: 40 }, (_, stop) => `Stop ${stop} has a view of the sea.`).join(
+  ' ',
+);
+/** About a second for the answer, in frames of 40 ms. */
+const TOKENS_PER_SECOND = 400;
+const EVENTS = 16;
+
+let stack: FaultStack;
+beforeAll(async () => {
+  stack = await startFaultStack();
+  stack.answerWith(QUESTION, ANSWER);
+  stack.standIn.setTiming({ tokensPerSecond: TOKENS_PER_SECOND });
+});
+afterAll(() => stack.stop());
+
+/** Sends over SSE and hangs up as soon as `events` of them have arrived. */
+async function hangUpAfter(events: number, conversationId: string, messageId: string) {
+  const leaving = new AbortController();
+  const response = await stack.chat.call(messagesPath(conversationId), {
+    body: messageBody(QUESTION, messageId),
+    headers: { accept: 'text/event-stream' },
+    signal: leaving.signal,
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ''; text.split('\ndata: ').length - 1 < events;) {
+    const chunk = await reader?.read();
+    if (!chunk || chunk.done) break;
+    text += chunk.value;
+  }
+  leaving.abort();
+  await reader?.read().catch(() => undefined);
+}
+
+const finishedTurn = (conversationId: string) =>
+  eventually('the end of the turn', async () => {
+    const [turn] = await readTurns(stack.store, conversationId, [1]);
+    return turn && isTerminal(turn.value.state) ? turn.value : undefined;
+  });
+
+describe('a client that hangs up', () => {
+  test.concurrent.each(Array.from({ length: EVENTS }, (_, events) => events))(
+    'after %i events finds the whole answer, made by one model call, when it comes back',
+    async (events) => {
+      const [id, messageId] = [randomUUID(), randomUUID()];
+
+      await hangUpAfter(events, id, messageId);
+      const turn = await finishedTurn(id);
+      const replay = await stack.send(id, QUESTION, messageId);
+
+      expect(turn).toMatchObject({ state: 'done', attempt: 1, inContext: true });
+      expect(turn.contents.map(contentText)).toEqual([ANSWER]);
+      expect(replay).toEqual({ http: 200, text: ANSWER });
+      expect((await headOf(stack.store, id)).lastSeq).toBe(1);
+    },
+  );
+
+  test('before its first event has its message all the same', async () => {
+    const [id, messageId] = [randomUUID(), randomUUID()];
+    const leaving = new AbortController();
+    const call = stack.chat.call(messagesPath(id), {
+      body: messageBody(QUESTION, messageId),
+      headers: { accept: 'text/event-stream' },
+      signal: leaving.signal,
+    });
+    await eventually('the start of the turn', async () => {
+      const [turn] = await readTurns(stack.store, id, [1]);
+      return turn;
+    });
+    leaving.abort();
+    await call.catch(() => undefined);
+
+    expect(await finishedTurn(id)).toMatchObject({ state: 'done' });
+  });
+});
+
+describe('a message that is sent twice', () => {
+  test('one after the other is one turn and one model call, and the same answer word for word', async () => {
+    const [id, messageId] = [randomUUID(), randomUUID()];
+
+    const first = await stack.send(id, QUESTION, messageId);
+    stack.standIn.clearJournal();
+    const second = await stack.send(id, QUESTION, messageId);
+
+    expect(second).toEqual(first);
+    expect(stack.standIn.journal()).toEqual([]);
+    expect((await stack.transcript(id)).map(({ seq }) => seq)).toEqual([1, 1]);
+  });
+
+  test('while the first is being answered follows the same answer', async () => {
+    const [id, messageId] = [randomUUID(), randomUUID()];
+
+    const both = await Promise.all([
+      stack.send(id, QUESTION, messageId),
+      stack.send(id, QUESTION, messageId),
+    ]);
+
+    expect(both).toEqual([
+      { http: 200, text: ANSWER },
+      { http: 200, text: ANSWER },
+    ]);
+    expect((await headOf(stack.store, id)).lastSeq).toBe(1);
+  });
+
+  test('with another text is refused, and the first stands', async () => {
+    const [id, messageId] = [randomUUID(), randomUUID()];
+    await stack.send(id, QUESTION, messageId);
+
+    const other = await stack.send(id, 'Something else.', messageId);
+
+    expect(other).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(await stack.transcript(id)).toHaveLength(2);
+  });
+
+  test('never stands twice in a later prompt', async () => {
+    const [id, messageId] = [randomUUID(), randomUUID()];
+    await stack.send(id, QUESTION, messageId);
+    await stack.send(id, QUESTION, messageId);
+
+    await stack.send(id, 'Thank you.');
+
+    expect(stack.lastPromptTexts()).toEqual([QUESTION, ANSWER, 'Thank you.']);
+  });
+});

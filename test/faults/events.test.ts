@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runSweep } from '../../functions/src/compaction/sweep.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { EventPublisher } from '../../shared/ports.ts';
+import { neverAborted, see } from '../support/compacted-conversation.ts';
+import { headOf, startFaultStack, textsOf, type FaultStack } from '../support/fault-stack.ts';
+
+const THRESHOLD = 1_000;
+const LONG = 'The way from the harbour to the temple is long, so tell me of each stop. '.repeat(60);
+
+/** A bus that can be down. */
+function createBus() {
+  const published: string[] = [];
+  let isDown = false;
+  const publisher: EventPublisher = {
+    publish: async ({ data }) => {
+      await Promise.resolve();
+      if (isDown)
+        throw new AppError({
+          status: 'UNAVAILABLE',
+          reason: 'EVENT_BUS_UNAVAILABLE',
+          message: 'down',
+          publicMessage: 'down',
+          retryable: true,
+        });
+      if ('conversationId' in data) published.push(String(data.conversationId));
+    },
+  };
+  return { publisher, published, setDown: (down: boolean) => void (isDown = down) };
+}
+
+let bus: ReturnType<typeof createBus>;
+let stack: FaultStack;
+beforeEach(async () => {
+  bus = createBus();
+  stack = await startFaultStack({
+    publisher: bus.publisher,
+    environment: { THRESHOLD_TOKENS: String(THRESHOLD) },
+  });
+});
+afterEach(() => stack.stop());
+
+const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
+
+/** Serves every event that was published, each `times` times. */
+async function serveEvents(times = 1): Promise<void> {
+  for (const id of bus.published.splice(0))
+    for (let delivery = 0; delivery < times; delivery++) await stack.compact(id);
+}
+
+describe('while events cannot be published', () => {
+  test('a hundred messages over the threshold are answered, and each leaves its need', async () => {
+    bus.setDown(true);
+    const conversations = ids(100);
+
+    for (const id of conversations) {
+      expect(await stack.send(id, LONG)).toMatchObject({ http: 200 });
+      expect((await headOf(stack.store, id)).compactionNeeded.auto).toBeDefined();
+    }
+
+    expect(bus.published).toEqual([]);
+    const warnings = stack.chat.logs.filter(({ event }) => event === 'compaction_publish_failed');
+    expect(warnings).toHaveLength(100);
+  }, 60_000);
+
+  test('nothing of it is told to the user', async () => {
+    bus.setDown(true);
+    const id = randomUUID();
+
+    const sent = await stack.send(id, LONG);
+
+    expect(sent).toMatchObject({ http: 200 });
+    expect(sent.reason).toBeUndefined();
+    expect(textsOf(await stack.transcript(id), 'user')).toEqual([LONG]);
+  });
+});
+
+describe('once events can be published again', () => {
+  test('the next message of each conversation publishes its need, and all are compacted', async () => {
+    bus.setDown(true);
+    const conversations = ids(20);
+    for (const id of conversations) await stack.send(id, LONG);
+    bus.setDown(false);
+    stack.clock.shift(60_001);
+
+    for (const id of conversations) await stack.send(id, 'Thank you.');
+    expect(new Set(bus.published)).toEqual(new Set(conversations));
+    await serveEvents();
+
+    for (const id of conversations) {
+      const { head } = await see(stack.store, id);
+      expect(head).toMatchObject({ generation: 1, compactionNeeded: {}, lastSeq: 2 });
+    }
+  }, 60_000);
+
+  test('a sweep publishes the needs of all that were left, and all are compacted', async () => {
+    bus.setDown(true);
+    const conversations = ids(100);
+    for (const id of conversations) {
+      await stack.send(id, LONG);
+      await stack.send(id, 'Thank you.');
+    }
+    bus.setDown(false);
+    stack.clock.shift(60_001);
+
+    await runSweep({ ...stack.worker, publisher: bus.publisher }, neverAborted());
+    expect(new Set(bus.published)).toEqual(new Set(conversations));
+    await serveEvents();
+
+    const heads = await Promise.all(conversations.map((id) => headOf(stack.store, id)));
+    expect(heads.filter(({ generation }) => generation !== 1)).toEqual([]);
+    expect(heads.filter(({ compactionNeeded }) => compactionNeeded.auto)).toEqual([]);
+  }, 120_000);
+});
+
+describe('events that come twice, late or in another order', () => {
+  test('five times over make one swap for each conversation', async () => {
+    const conversations = ids(5);
+    for (const id of conversations) await stack.send(id, LONG);
+    for (const id of conversations) await stack.send(id, 'Thank you.');
+
+    bus.published.reverse();
+    await serveEvents(5);
+
+    for (const id of conversations) {
+      const { head, job } = await see(stack.store, id);
+      expect(head.generation).toBe(1);
+      expect(job?.records.filter(({ state }) => state === 'COMPACTED')).toHaveLength(1);
+    }
+  });
+
+  test('an hour after the compaction cost no model call and change nothing', async () => {
+    const id = randomUUID();
+    await stack.send(id, LONG);
+    await stack.send(id, 'Thank you.');
+    await stack.compact(id);
+    const before = await see(stack.store, id);
+    stack.standIn.clearJournal();
+
+    stack.clock.shift(3_600_000);
+    const result = await stack.compact(id);
+
+    expect(result).toEqual({ kind: 'done', reason: 'NO_NEED' });
+    expect(stack.standIn.journal()).toEqual([]);
+    expect((await see(stack.store, id)).items).toEqual(before.items);
+  });
+});

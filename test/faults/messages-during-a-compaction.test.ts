@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
+import { buildDue, neverAborted, see } from '../support/compacted-conversation.ts';
+import { madeUpQuestion } from '../support/conversation-builder.ts';
+import { headOf, startFaultStack, textsOf, type FaultStack } from '../support/fault-stack.ts';
+
+let stack: FaultStack;
+beforeEach(async () => {
+  stack = await startFaultStack();
+});
+afterEach(() => stack.stop());
+
+const TURNS = 20;
+const questions = Array.from({ length: TURNS }, (_, index) => madeUpQuestion(index + 1));
+
+const due = () => buildDue(stack, { turns: TURNS, head: { ownerUid: 'alice' } });
+
+/** Compacts while something happens once at every step; returns the steps that were passed. */
+async function compactWhile(
+  conversationId: string,
+  atStep: (point: string) => Promise<void>,
+): Promise<string[]> {
+  const steps: string[] = [];
+  const result = await runCompaction(
+    {
+      ...stack.worker,
+      atCrashPoint: async (point) => {
+        // A step that the change makes the worker repeat is not changed again.
+        if (steps.includes(point)) return;
+        steps.push(point);
+        await atStep(point);
+      },
+    },
+    { conversationId, signal: neverAborted() },
+  );
+  expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+  return steps;
+}
+
+/** The seqs that the context shows as turns; each has two contents. */
+async function shownSeqs(conversationId: string): Promise<number[]> {
+  const { items } = await see(stack.store, conversationId);
+  return [...new Set(items.flatMap(({ seq }) => seq ?? []))];
+}
+
+const upTo = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+describe('messages that are sent at every step of a compaction', () => {
+  test('are all answered, and stand in the transcript once and in order', async () => {
+    const id = await due();
+    const said: string[] = [];
+
+    const steps = await compactWhile(id, async (point) => {
+      said.push(`Sent at ${point}.`);
+      expect(await stack.send(id, `Sent at ${point}.`)).toMatchObject({ http: 200 });
+    });
+
+    expect(steps.length).toBeGreaterThanOrEqual(6);
+    expect(textsOf(await stack.transcript(id), 'user')).toEqual([...questions, ...said]);
+  });
+
+  test('stand in the context once and in order, behind what the snapshot covers', async () => {
+    const id = await due();
+
+    const steps = await compactWhile(id, async (point) => {
+      await stack.send(id, `Sent at ${point}.`);
+    });
+
+    const { generation, coveredThrough, lastSeq } = await headOf(stack.store, id);
+    expect(generation).toBe(1);
+    expect(lastSeq).toBe(TURNS + steps.length);
+    expect(await shownSeqs(id)).toEqual(upTo(coveredThrough.seq + 1, lastSeq));
+  });
+
+  test('see at each step a context of one generation, whole', async () => {
+    const id = await due();
+    const seen: { generation: number; seqs: number[] }[] = [];
+
+    await compactWhile(id, async () => {
+      const { generation } = await headOf(stack.store, id);
+      seen.push({ generation, seqs: await shownSeqs(id) });
+    });
+
+    const { coveredThrough } = await headOf(stack.store, id);
+    const firstOf = (generation: number) => (generation === 0 ? 1 : coveredThrough.seq + 1);
+    expect(new Set(seen.map(({ generation }) => generation))).toEqual(new Set([0, 1]));
+    for (const { generation, seqs } of seen) expect(seqs).toEqual(upTo(firstOf(generation), TURNS));
+  });
+
+  test('get as their prompt what /context showed before', async () => {
+    const id = await due();
+    let compared = 0;
+
+    await compactWhile(id, async (point) => {
+      const shown = await stack.shownContents(id);
+      await stack.send(id, `Sent at ${point}.`);
+      expect(stack.lastPrompt().slice(0, -1)).toEqual(shown);
+      compared += 1;
+    });
+
+    const shown = await stack.shownContents(id);
+    await stack.send(id, 'After it.');
+    expect(stack.lastPrompt().slice(0, -1)).toEqual(shown);
+    expect(compared).toBeGreaterThanOrEqual(6);
+  });
+
+  test('that were begun before the swap and end after it are in the next context', async () => {
+    const id = await due();
+    const isSwapped = Promise.withResolvers<void>();
+    stack.standIn.queueFaults({ kind: 'delay', delayMs: 400, match: { role: 'chat' } });
+    const across = stack.send(id, 'I span the swap.');
+    await compactWhile(id, async (point) => {
+      if (point === 'swapped') isSwapped.resolve();
+      await Promise.resolve();
+    });
+    await isSwapped.promise;
+
+    expect(await across).toMatchObject({ http: 200 });
+    await stack.send(id, 'And then?');
+
+    const prompt = stack.lastPromptTexts();
+    expect(prompt.filter((text) => text === 'I span the swap.')).toHaveLength(1);
+    expect(prompt[0]).toContain('state_snapshot');
+  });
+});
+
+describe('settings that change at a step of a compaction', () => {
+  test.each([
+    ['claimed', { settings: { thresholdTokens: 1_500 } }],
+    ['planned', { settings: { thresholdTokens: 1_200 } }],
+    ['summarised', { settings: { thresholdTokens: 1_300 } }],
+    ['verified', { settings: { thresholdTokens: 1_400 } }],
+    ['swapped', { settings: { thresholdTokens: 1_100 } }],
+    ['summarised', { title: 'A new title' }],
+    ['verified', { metadata: { colour: 'green' } }],
+  ])('%s as %j stay changed, and the swap is made', async (at, change) => {
+    const id = await due();
+
+    await compactWhile(id, async (point) => {
+      if (point !== at) return;
+      const path = `/v1/conversations/${id}`;
+      const changed = await stack.chat.call(path, { method: 'PATCH', body: change });
+      expect(changed.status).toBe(200);
+    });
+
+    const head = await headOf(stack.store, id);
+    expect(head).toMatchObject({ ...change, generation: 1, compactionNeeded: {} });
+    expect(await shownSeqs(id)).toEqual(upTo(head.coveredThrough.seq + 1, TURNS));
+  });
+});

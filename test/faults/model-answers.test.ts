@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { QueuedFault } from '../../infra/local/stand-in/faults.ts';
+import {
+  headOf,
+  messageBody,
+  messagesPath,
+  startFaultStack,
+  textsOf,
+  type FaultStack,
+} from '../support/fault-stack.ts';
+
+let stack: FaultStack;
+beforeAll(async () => {
+  stack = await startFaultStack({ modelWaitMs: 1_500 });
+  // The first call loads the SDK.
+  await stack.send(randomUUID(), 'Good morning.');
+  stack.answerWith(QUESTION, ANSWER);
+});
+beforeEach(() => {
+  stack.standIn.clearFaults();
+  stack.standIn.clearJournal();
+});
+afterAll(() => stack.stop());
+
+const QUESTION = 'The gate code is 7731. Which floor has the meeting room with the long table?';
+/** Long enough for several events. */
+const ANSWER =
+  'With the gate code 7731 you come to the lift; the room with the long table is on the fourth floor, behind the kitchen, and the door is open until six in the evening.';
+
+interface Failure {
+  name: string;
+  fault: QueuedFault;
+  http: number;
+  reason: string;
+  /** Model calls of the one send. */
+  calls: number;
+}
+
+const overloaded = { http: 503, reason: 'MODEL_OVERLOADED' };
+const failures: Failure[] = [
+  {
+    name: '429 with a RetryInfo of 20 s',
+    fault: { kind: 'quota', retryDelayMs: 20_000 },
+    http: 429,
+    reason: 'MODEL_QUOTA',
+    calls: 1,
+  },
+  {
+    name: '429 again and again',
+    fault: { kind: 'quota', retryDelayMs: 10, times: 3 },
+    http: 429,
+    reason: 'MODEL_QUOTA',
+    calls: 3,
+  },
+  { name: '500 three times', fault: { kind: 'internal', times: 3 }, ...overloaded, calls: 3 },
+  { name: '503 three times', fault: { kind: 'unavailable', times: 3 }, ...overloaded, calls: 3 },
+  { name: 'an HTML 502', fault: { kind: 'htmlBadGateway', times: 3 }, ...overloaded, calls: 3 },
+  {
+    name: 'silence from the start',
+    fault: { kind: 'hang' },
+    http: 504,
+    reason: 'MODEL_TIMEOUT',
+    calls: 1,
+  },
+  {
+    name: 'silence between two events',
+    fault: { kind: 'stall', delayMs: 60_000 },
+    http: 504,
+    reason: 'MODEL_TIMEOUT',
+    calls: 1,
+  },
+  { name: 'a reset connection', fault: { kind: 'cut' }, ...overloaded, calls: 1 },
+  { name: 'an end without a finish', fault: { kind: 'silentEnd' }, ...overloaded, calls: 1 },
+  { name: 'an end within an event', fault: { kind: 'halfEvent' }, ...overloaded, calls: 1 },
+  { name: 'an error event', fault: { kind: 'errorEvent' }, ...overloaded, calls: 1 },
+  {
+    name: 'no candidates field',
+    fault: { kind: 'emptyCandidates', shape: 'missing' },
+    ...overloaded,
+    calls: 1,
+  },
+  {
+    name: 'an empty list of candidates',
+    fault: { kind: 'emptyCandidates', shape: 'emptyList' },
+    ...overloaded,
+    calls: 1,
+  },
+  {
+    name: 'a candidate without parts',
+    fault: { kind: 'emptyCandidates', shape: 'noParts' },
+    http: 503,
+    reason: 'MODEL_EMPTY_ANSWER',
+    calls: 1,
+  },
+  {
+    name: 'a malformed function call',
+    fault: { kind: 'malformedFunctionCall' },
+    http: 503,
+    reason: 'MODEL_EMPTY_ANSWER',
+    calls: 1,
+  },
+];
+
+describe('a model that fails with', () => {
+  test.each(failures)(
+    '$name is told as $reason, and the message stays in the transcript',
+    async ({ fault, http, reason, calls }) => {
+      const id = randomUUID();
+      stack.standIn.queueFaults(fault);
+
+      const sent = await stack.send(id, QUESTION);
+
+      const messages = await stack.transcript(id);
+      expect(sent).toMatchObject({ http, reason });
+      expect(stack.standIn.journal()).toHaveLength(calls);
+      expect(textsOf(messages, 'user')).toEqual([QUESTION]);
+      expect(messages[0]).toMatchObject({ state: 'failed', inContext: false });
+    },
+  );
+
+  test.each(failures)(
+    '$name costs no message: sent again it is answered in the same turn',
+    async ({ fault }) => {
+      const [id, messageId] = [randomUUID(), randomUUID()];
+      stack.standIn.queueFaults(fault);
+      await stack.send(id, QUESTION, messageId);
+
+      const again = await stack.sendUntilAnswered(id, QUESTION, messageId);
+
+      const messages = await stack.transcript(id);
+      expect(again.http).toBe(200);
+      expect((await headOf(stack.store, id)).lastSeq).toBe(1);
+      expect(textsOf(messages, 'user')).toEqual([QUESTION]);
+      expect(textsOf(messages, 'model')).toEqual([again.text]);
+    },
+  );
+
+  test.each(failures)('$name leaves no half answer in a later prompt', async ({ fault }) => {
+    const id = randomUUID();
+    stack.standIn.queueFaults(fault);
+    await stack.send(id, QUESTION);
+
+    expect(await stack.send(id, 'Good morning.')).toMatchObject({ http: 200 });
+
+    expect(stack.lastPromptTexts()).toEqual(['Good morning.']);
+  });
+
+  test.each(failures)('$name ends a stream with error, finish and [DONE]', async ({ fault }) => {
+    stack.standIn.queueFaults(fault);
+
+    const response = await stack.chat.call(messagesPath(randomUUID()), {
+      body: messageBody(QUESTION),
+      headers: { accept: 'text/event-stream' },
+    });
+
+    const events = (await response.text())
+      .split('\n')
+      .filter((line) => line.startsWith('data: '))
+      .map((line) => /"type":"([a-z-]+)"/.exec(line)?.[1] ?? line.slice(6));
+    expect(response.status).toBe(200);
+    expect(events.slice(-3)).toEqual(['error', 'finish', '[DONE]']);
+  });
+});
+
+describe('a model that is back after', () => {
+  test.each<{ name: string; fault: QueuedFault }>([
+    { name: 'one 429', fault: { kind: 'quota', retryDelayMs: 100 } },
+    { name: 'one 500', fault: { kind: 'internal' } },
+    { name: 'one 503', fault: { kind: 'unavailable' } },
+    { name: 'a reset before the first event', fault: { kind: 'cut', afterEvents: 0 } },
+  ])('$name answers within the same send', async ({ fault }) => {
+    const id = randomUUID();
+    stack.standIn.queueFaults(fault);
+
+    const sent = await stack.send(id, QUESTION);
+
+    expect(sent.http).toBe(200);
+    expect(stack.standIn.journal()).toHaveLength(2);
+    expect(await stack.transcript(id)).toHaveLength(2);
+  });
+
+  test('a 429 is left alone for as long as its RetryInfo says', async () => {
+    stack.standIn.queueFaults({ kind: 'quota', retryDelayMs: 300 });
+
+    await stack.send(randomUUID(), QUESTION);
+
+    const [first, second] = stack.standIn.journal().map(({ at }) => Date.parse(at));
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(300);
+  });
+
+  test('a long 429 is asked for no earlier than its RetryInfo says, however often a phone comes back', async () => {
+    const [id, messageId] = [randomUUID(), randomUUID()];
+    stack.standIn.queueFaults({ kind: 'quota', retryDelayMs: 20_000 });
+    await stack.send(id, QUESTION, messageId);
+
+    const tooEarly = await stack.send(id, QUESTION, messageId);
+
+    expect(tooEarly).toMatchObject({ http: 429, retryAfterSeconds: 20 });
+    expect(stack.standIn.journal()).toHaveLength(1);
+  });
+});
+
+describe('an answer that the model', () => {
+  test('cut at MAX_TOKENS is told as length and is what the next prompt has', async () => {
+    const id = randomUUID();
+    stack.standIn.queueFaults({ kind: 'maxTokens' });
+
+    const sent = await stack.send(id, QUESTION);
+    await stack.send(id, 'Go on.');
+
+    const [, answer] = await stack.transcript(id);
+    expect(answer).toMatchObject({ finishReason: 'length', state: 'done', inContext: true });
+    expect(stack.lastPromptTexts()).toEqual([QUESTION, sent.text, 'Go on.']);
+  });
+
+  test.each<{ name: string; fault: QueuedFault }>([
+    { name: 'SAFETY', fault: { kind: 'safety' } },
+    { name: 'SAFETY half-way', fault: { kind: 'safety', afterEvents: 1 } },
+    { name: 'RECITATION', fault: { kind: 'recitation' } },
+    { name: 'RECITATION half-way', fault: { kind: 'recitation', afterEvents: 1 } },
+    { name: 'PROHIBITED_CONTENT', fault: { kind: 'prohibitedContent' } },
+    { name: 'a blocked prompt', fault: { kind: 'blockedPrompt', reason: 'SAFETY' } },
+  ])('refused for $name is told as content-filter and poisons no later turn', async ({ fault }) => {
+    const id = randomUUID();
+    await stack.send(id, 'Good morning.');
+    stack.standIn.queueFaults(fault);
+
+    const sent = await stack.send(id, QUESTION);
+    const next = await stack.send(id, 'Good evening.');
+
+    const refused = (await stack.transcript(id)).find(({ seq }) => seq === 2);
+    expect(sent.http).toBe(200);
+    expect(refused).toMatchObject({ inContext: false });
+    expect(next.http).toBe(200);
+    expect(stack.lastPromptTexts().join('\n')).not.toContain('7731');
+    expect(stack.lastPromptTexts()[0]).toBe('Good morning.');
+  });
+
+  test('gave without usageMetadata is counted by estimate, and the next report corrects it', async () => {
+    const id = randomUUID();
+    stack.standIn.queueFaults({ kind: 'missingUsage' });
+
+    await stack.send(id, QUESTION);
+    const estimated = (await headOf(stack.store, id)).context;
+    await stack.send(id, 'Good evening.');
+
+    expect(estimated).toMatchObject({ source: 'estimated' });
+    expect(estimated.tokens).toBeGreaterThan(10);
+    expect((await headOf(stack.store, id)).context.source).toBe('reported');
+  });
+
+  test('gave with a malformed function call after its text keeps the text and no half call', async () => {
+    const id = randomUUID();
+    stack.standIn.queueFaults({ kind: 'malformedFunctionCall', afterEvents: 1 });
+
+    const sent = await stack.send(id, QUESTION);
+    await stack.send(id, 'Go on.');
+
+    expect(sent.http).toBe(200);
+    expect(stack.lastPromptTexts()).toEqual([QUESTION, sent.text, 'Go on.']);
+    expect(JSON.stringify(stack.lastPrompt())).not.toContain('functionCall');
+  });
+});

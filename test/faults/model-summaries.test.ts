@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { QueuedFault } from '../../infra/local/stand-in/faults.ts';
+import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
+import { autoNeed, buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
+import { compactionBench } from '../support/compaction-dependencies.ts';
+import { madeUpQuestion } from '../support/conversation-builder.ts';
+import { headOf, startFaultStack, type FaultStack } from '../support/fault-stack.ts';
+import { historiesOf } from '../support/stored-histories.ts';
+
+let stack: FaultStack;
+beforeAll(async () => {
+  stack = await startFaultStack({ modelWaitMs: 1_500 });
+  // The first call loads the SDK.
+  await stack.send(randomUUID(), 'Good morning.');
+});
+beforeEach(() => {
+  stack.standIn.clearFaults();
+  stack.standIn.setVices({});
+  stack.standIn.clearJournal();
+});
+afterAll(() => stack.stop());
+
+const summariser = { role: 'utility_compressor' };
+const orders = Array.from({ length: 20 }, (_, index) => `ORD-${70_000 + index}`);
+const orderTurns = orders.map((order, index) => ({
+  user: `${order} goes to door ${index + 1}. ${madeUpQuestion(index + 1)}`,
+}));
+
+/** Over its threshold and below the hard one, from which prompts are shortened. */
+const due = () =>
+  buildDue(stack, {
+    turns: orderTurns,
+    head: {
+      ownerUid: 'alice',
+      settings: { thresholdTokens: 2_000 },
+      compactionNeeded: autoNeed(),
+    },
+  });
+
+const always = (fault: QueuedFault): QueuedFault => ({ ...fault, match: summariser, times: 12 });
+
+interface Failure {
+  name: string;
+  fault: QueuedFault;
+  state: string;
+  reason?: string;
+}
+
+const failures: Failure[] = [
+  { name: '429', fault: { kind: 'quota' }, state: 'FAILED_ERROR', reason: 'MODEL_QUOTA' },
+  { name: '500', fault: { kind: 'internal' }, state: 'FAILED_ERROR', reason: 'MODEL_OVERLOADED' },
+  {
+    name: '503',
+    fault: { kind: 'unavailable' },
+    state: 'FAILED_ERROR',
+    reason: 'MODEL_OVERLOADED',
+  },
+  { name: 'silence', fault: { kind: 'hang' }, state: 'FAILED_ERROR', reason: 'MODEL_TIMEOUT' },
+  {
+    name: 'an answer that breaks off',
+    fault: { kind: 'halfEvent' },
+    state: 'FAILED_ERROR',
+    reason: 'MODEL_OVERLOADED',
+  },
+  {
+    name: 'an answer without a finish',
+    fault: { kind: 'silentEnd' },
+    state: 'FAILED_ERROR',
+    reason: 'MODEL_OVERLOADED',
+  },
+  {
+    name: 'no candidates field',
+    fault: { kind: 'emptyCandidates', shape: 'missing' },
+    state: 'FAILED_ERROR',
+    reason: 'MODEL_OVERLOADED',
+  },
+  {
+    name: 'an empty list of candidates',
+    fault: { kind: 'emptyCandidates', shape: 'emptyList' },
+    state: 'FAILED_ERROR',
+    reason: 'MODEL_OVERLOADED',
+  },
+  {
+    name: 'a candidate without parts',
+    fault: { kind: 'emptyCandidates', shape: 'noParts' },
+    state: 'FAILED_EMPTY_SUMMARY',
+  },
+  {
+    name: 'MAX_TOKENS',
+    fault: { kind: 'maxTokens' },
+    state: 'FAILED_VERIFICATION',
+    reason: 'SUMMARY_MAX_TOKENS',
+  },
+  {
+    name: 'SAFETY',
+    fault: { kind: 'safety' },
+    state: 'FAILED_VERIFICATION',
+    reason: 'SUMMARY_SAFETY',
+  },
+  {
+    name: 'RECITATION',
+    fault: { kind: 'recitation' },
+    state: 'FAILED_VERIFICATION',
+    reason: 'SUMMARY_RECITATION',
+  },
+  {
+    name: 'PROHIBITED_CONTENT',
+    fault: { kind: 'prohibitedContent' },
+    state: 'FAILED_VERIFICATION',
+    reason: 'SUMMARY_PROHIBITED_CONTENT',
+  },
+  {
+    name: 'a blocked prompt',
+    fault: { kind: 'blockedPrompt', reason: 'SAFETY' },
+    state: 'FAILED_VERIFICATION',
+    reason: 'SUMMARY_BLOCKED_SAFETY',
+  },
+  {
+    name: 'a malformed function call',
+    fault: { kind: 'malformedFunctionCall' },
+    state: 'FAILED_VERIFICATION',
+    reason: 'SUMMARY_MALFORMED_FUNCTION_CALL',
+  },
+];
+
+describe('a summariser that gives', () => {
+  test.each(failures)(
+    '$name changes nothing: the context stays as it was and the need stands',
+    async ({ fault, state, reason }) => {
+      const id = await due();
+      const before = await see(stack.store, id);
+      stack.standIn.queueFaults(always(fault));
+
+      const result = await stack.compact(id);
+
+      const after = await see(stack.store, id);
+      expect(result.kind).toBe('retry');
+      expect(after.job?.records).toMatchObject([{ state, ...(reason && { reason }) }]);
+      expect(after.items).toEqual(before.items);
+      expect(after.head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+      expect(await historiesOf(stack, id)).toEqual([]);
+    },
+  );
+
+  test.each(failures)('$name does not hold up the chat', async ({ fault }) => {
+    const id = await due();
+    stack.standIn.queueFaults(always(fault));
+    await stack.compact(id);
+
+    const sent = await stack.send(id, 'Good evening.');
+
+    expect(sent.http).toBe(200);
+    expect(orders.filter((order) => !stack.lastPromptTexts().join().includes(order))).toEqual([]);
+  });
+
+  test.each(failures)('$name once is made good by the next delivery', async ({ fault }) => {
+    const id = await due();
+    stack.standIn.queueFaults(always(fault));
+    await stack.compact(id);
+    stack.standIn.clearFaults();
+
+    stack.clock.shift(120_000);
+    const result = await stack.compact(id);
+
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    const { head, text } = await see(stack.store, id);
+    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(orders.filter((order) => !text.includes(order))).toEqual([]);
+  });
+
+  test('a snapshot larger than the history leaves the history, and is not asked for again', async () => {
+    const id = await due();
+    stack.standIn.setVices({ verbose: 60 });
+    const before = await see(stack.store, id);
+
+    let result = await stack.compact(id);
+    for (let delivery = 0; result.kind === 'retry' && delivery < 5; delivery++) {
+      stack.clock.shift(1_200_000);
+      result = await stack.compact(id);
+    }
+
+    const { head, items } = await see(stack.store, id);
+    expect(result.kind).toBe('done');
+    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(items).toEqual(before.items);
+    expect(stack.standIn.journal().length).toBeLessThan(20);
+  });
+});
+
+describe('a token counter that', () => {
+  test.each<{ name: string; fault: QueuedFault }>([
+    { name: 'answers 500', fault: { kind: 'internal' } },
+    { name: 'answers 429', fault: { kind: 'quota' } },
+    { name: 'does not answer', fault: { kind: 'hang' } },
+  ])('$name holds nothing up: both sizes are estimated and the swap is made', async ({ fault }) => {
+    const id = await due();
+    stack.standIn.queueFaults({ ...fault, match: { operation: 'countTokens' }, times: 12 });
+
+    const result = await stack.compact(id);
+
+    const { history } = await see(stack.store, id);
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(history?.report['tokensSource']).toBe('estimated');
+  });
+
+  test('hangs is left after ten seconds', async () => {
+    const counting = Promise.withResolvers<void>();
+    const model = createScriptedModel({
+      answers: [snapshotAnswer()],
+      count: () => {
+        counting.resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    const bench = compactionBench({ model });
+    const id = await buildDue(bench);
+
+    const running = compactOnce(bench, id);
+    await counting.promise;
+    bench.clock.advance(10_000);
+
+    expect(await running).toMatchObject({ state: 'COMPACTED' });
+    expect((await see(bench.store, id)).history?.report['tokensSource']).toBe('estimated');
+  });
+
+  test('is down is not asked by a send', async () => {
+    const id = await due();
+    stack.standIn.queueFaults({
+      kind: 'internal',
+      match: { operation: 'countTokens' },
+      times: 12,
+    });
+
+    expect(await stack.send(id, 'Good evening.')).toMatchObject({ http: 200 });
+
+    expect(stack.standIn.journal().map(({ operation }) => operation)).toEqual([
+      'streamGenerateContent',
+    ]);
+    expect((await headOf(stack.store, id)).context.source).toBe('reported');
+  });
+});

@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { planCompaction } from '../../shared/compaction/plan.ts';
+import { resolvePolicy } from '../../shared/compaction/policy.ts';
+import { findSplitPoint } from '../../shared/compaction/split-point.ts';
+import { assembleContext } from '../../shared/conversation/assemble-context.ts';
+import {
+  hasFunctionCall,
+  hasFunctionResponse,
+  type Content,
+} from '../../shared/conversation/content.ts';
+import type { Turn } from '../../shared/conversation/turn.ts';
+
+const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 });
+
+/** One step of a model that uses tools: calls side by side, and their responses in one content. */
+const round = fc
+  .tuple(fc.integer({ min: 1, max: 4 }), text, fc.boolean())
+  .map(([width, output, hasText]): Content[] => {
+    const calls = Array.from({ length: width }, (_, index) => `call-${index}`);
+    return [
+      {
+        role: 'model',
+        parts: [
+          ...(hasText ? [{ text: 'I look it up.' }] : []),
+          ...calls.map((id) => ({ functionCall: { id, name: 'look', args: { output } } })),
+        ],
+      },
+      {
+        role: 'user',
+        parts: calls.map((id) => ({
+          functionResponse: { id, name: 'look', response: { output } },
+        })),
+      },
+    ];
+  });
+
+interface GeneratedTurn {
+  user: Content;
+  contents: Content[];
+}
+
+/** A turn of any number of tool rounds; some have no last word, some end in an unanswered call. */
+const generatedTurn = fc
+  .record({
+    question: text,
+    rounds: fc.array(round, { maxLength: 5 }),
+    answer: text,
+    end: fc.constantFrom('answer', 'answer', 'answer', 'response', 'call'),
+  })
+  .map(({ question, rounds, answer, end }): GeneratedTurn => {
+    const call = { functionCall: { id: 'open', name: 'look', args: {} } };
+    const endings: Record<string, Content[]> = {
+      answer: [{ role: 'model', parts: [{ text: answer }] }],
+      response: [],
+      call: [{ role: 'model', parts: [call] }],
+    };
+    return {
+      user: { role: 'user', parts: [{ text: question }] },
+      contents: [...rounds.flat(), ...(endings[end] ?? [])],
+    };
+  });
+
+const generatedTurns = fc.array(generatedTurn, { minLength: 1, maxLength: 12 });
+
+/** Whether a content that holds responses follows, at once, one that holds their calls. */
+function pairsAreWhole(contents: readonly Content[]): boolean {
+  return contents.every((content, index) => {
+    if (!hasFunctionResponse(content)) return true;
+    const before = contents[index - 1];
+    const called = before?.parts.flatMap(({ functionCall }) => functionCall?.id ?? []) ?? [];
+    return content.parts.every(
+      ({ functionResponse }) =>
+        functionResponse === undefined || called.includes(functionResponse.id ?? ''),
+    );
+  });
+}
+
+/** Whether every call but those of the last content has its responses behind it. */
+const callsAreAnswered = (contents: readonly Content[]) =>
+  contents.every((content, index) => {
+    const next = contents[index + 1];
+    return !hasFunctionCall(content) || (next !== undefined && hasFunctionResponse(next));
+  });
+
+const turnOf = ({ user, contents }: GeneratedTurn, seq: number): Turn => ({
+  schemaVersion: 1,
+  seq,
+  messageId: `message-${seq}`,
+  state: 'done',
+  attempt: 1,
+  producer: 'p',
+  leaseUntil: new Date(0),
+  createTime: new Date(0),
+  tokens: { user: 1, answer: 1 },
+  inContext: true,
+  user,
+  contents,
+});
+
+const policy = resolvePolicy({
+  conversation: { thresholdTokens: 1_000 },
+  environment: {},
+  model: 'gemini-2.5-flash',
+  profile: 'assistant',
+});
+
+function planOf(generated: readonly GeneratedTurn[], summariserWindowTokens: number) {
+  const turns = generated.map((turn, index) => turnOf(turn, index + 1));
+  const context = {
+    model: 'gemini-2.5-flash',
+    pins: [],
+    history: undefined,
+    coveredThrough: { seq: 0, contentIndex: 0 },
+    turns,
+  };
+  const plan = planCompaction({
+    context,
+    policy,
+    calibration: 1,
+    summariserWindowTokens,
+    isModelAllowed: true,
+    blobName: String,
+  });
+  return { turns, context, plan };
+}
+
+describe('a history of any nesting of calls and responses', () => {
+  test('is split before a user’s words and never between a call and its response', () => {
+    fc.assert(
+      fc.property(
+        generatedTurns,
+        fc.double({ min: 0.01, max: 0.99, noNaN: true }),
+        (turns, fraction) => {
+          const contents = turns.flatMap(({ user, contents: answer }) => [user, ...answer]);
+
+          const split = findSplitPoint(contents, fraction);
+
+          const first = contents[split];
+          expect(first === undefined || !hasFunctionResponse(first)).toBe(true);
+          expect(first === undefined || first.role === 'user').toBe(true);
+        },
+      ),
+      { numRuns: 10_000 },
+    );
+  }, 120_000);
+
+  test('is folded in whole turns, whatever window the summariser has', () => {
+    fc.assert(
+      fc.property(generatedTurns, fc.integer({ min: 1_000, max: 100_000 }), (generated, window) => {
+        const { turns, plan } = planOf(generated, window);
+        if (plan.kind !== 'fold') return;
+
+        const folded = plan.folded.map(({ seq }) => seq);
+        const kept = plan.kept.map(({ seq }) => seq);
+        expect([...folded, ...kept]).toEqual(turns.map(({ seq }) => seq));
+        expect(plan.folded).toEqual(turns.slice(0, folded.length));
+        expect(kept.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 2_000 },
+    );
+  }, 120_000);
+
+  test('reaches model and summariser with every pair whole', () => {
+    fc.assert(
+      fc.property(generatedTurns, (generated) => {
+        const { context, plan } = planOf(generated, 100_000);
+        if (plan.kind !== 'fold') return;
+
+        const after = assembleContext({
+          ...context,
+          history: { snapshotText: 'Before that: nothing.', masks: [] },
+          coveredThrough: { seq: plan.upTo, contentIndex: 0 },
+          turns: plan.kept,
+        }).map(({ content }) => content);
+        for (const contents of [after, plan.contents]) {
+          expect(pairsAreWhole(contents)).toBe(true);
+          expect(callsAreAnswered(contents)).toBe(true);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  }, 120_000);
+});

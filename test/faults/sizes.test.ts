@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { contentText } from '../../shared/conversation/content.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
+import { readTurns } from '../../shared/conversation/read-conversation.ts';
+import type { Write } from '../../shared/ports.ts';
+import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+import { chatDependencies } from '../support/chat-dependencies.ts';
+import { errorOf } from '../support/chat-server.ts';
+import { autoNeed, see } from '../support/compacted-conversation.ts';
+import { buildConversation } from '../support/conversation-builder.ts';
+import {
+  headOf,
+  messageBody,
+  messagesPath,
+  startFaultStack,
+  type FaultStack,
+} from '../support/fault-stack.ts';
+import { request, sendAll } from '../support/sending.ts';
+
+let stack: FaultStack | undefined;
+afterEach(async () => {
+  await stack?.stop();
+  stack = undefined;
+});
+
+const MIB = 1024 * 1024;
+/** The widest that a deployment can set. */
+const WIDE = { MAX_PART_BYTES: '900000', MAX_MESSAGE_BYTES: '2000000', MAX_BODY_BYTES: '3000000' };
+const WIDE_WINDOW = { MODEL_WINDOWS: '{"gemini-2.5-flash":20000000}' };
+
+/** A store that notes its largest document and its largest commit, as JSON. */
+function measuredStore() {
+  const largest = { documentBytes: 0, commitBytes: 0 };
+  const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+  const store = createMemoryDocumentStore({
+    afterCommit: async (writes: readonly Write[]) => {
+      largest.commitBytes = Math.max(largest.commitBytes, bytesOf(writes));
+      for (const write of writes)
+        if (write.op !== 'delete')
+          largest.documentBytes = Math.max(largest.documentBytes, bytesOf(write.fields));
+      await Promise.resolve();
+    },
+  });
+  return { store, largest };
+}
+
+describe('a message of 900 KiB', () => {
+  test('is refused under the default limits before anything is written', async () => {
+    stack = await startFaultStack();
+    const id = randomUUID();
+
+    const response = await stack.chat.call(messagesPath(id), {
+      body: messageBody('x'.repeat(900 * 1024)),
+    });
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'TEXT_TOO_LONG' });
+    expect(await stack.store.get([headPath(id)])).toEqual([undefined]);
+  });
+
+  test.each([
+    ['letters', 'x'],
+    ['quotation marks', '"'],
+    ['line ends', '\n'],
+    ['characters of four bytes', '𝒳'],
+    ['NUL characters', '\u0000'],
+  ])(
+    'of %s is stored, answered and read back where a deployment lets it in',
+    async (_, character) => {
+      stack = await startFaultStack({ environment: { ...WIDE, ...WIDE_WINDOW } });
+      const id = randomUUID();
+      const bodyBytes = Buffer.byteLength(JSON.stringify(character)) - 2;
+      const length = Math.floor((870 * 1024) / Math.max(bodyBytes, Buffer.byteLength(character)));
+      const text = character.repeat(length);
+
+      const response = await stack.chat.call(messagesPath(id), { body: messageBody(text) });
+
+      const [message] = await stack.transcript(id);
+      expect(response.status).toBe(200);
+      expect(message?.parts).toEqual([{ type: 'text', text }]);
+    },
+  );
+});
+
+describe('documents', () => {
+  test.each([
+    ['a message of the widest limits', '"'.repeat(650_000), 'Fine.'],
+    ['an answer of 1.9 million characters', 'Tell me all.', 'x'.repeat(1_900_000)],
+    ['an answer of line ends', 'Tell me all.', '\n'.repeat(900_000)],
+    ['an answer of four-byte characters', 'Tell me all.', '𝒳'.repeat(450_000)],
+  ])('stay under 1 MiB, and commits under 4 MiB, for %s', async (_, user, answer) => {
+    const { store, largest } = measuredStore();
+    const { model } = scriptedStreamer(textAnswer(answer));
+    const chat = chatDependencies({ store, model }, WIDE_WINDOW);
+    const id = randomUUID();
+
+    await sendAll(chat, id, [user]);
+
+    const [turn] = await readTurns(store, id, [1]);
+    expect(turn?.value.user.parts).toEqual([{ text: user }]);
+    expect(turn?.value.contents.map(contentText)).toEqual([answer]);
+    expect(largest.documentBytes).toBeGreaterThan(100_000);
+    // JSON in JSON: what is measured here is larger than what is stored.
+    expect(largest.commitBytes).toBeLessThan(2 * 4 * MIB);
+  });
+});
+
+describe('an answer that is too large to store', () => {
+  test.each([
+    ['in one piece', ['x'.repeat(4_000_000)]],
+    ['in many pieces', Array.from({ length: 40 }, () => 'x'.repeat(100_000))],
+  ])('%s ends its turn, and the conversation goes on', async (_, pieces) => {
+    const large = {
+      chunks: [
+        ...pieces.map((text) => ({ parts: [{ text }] })),
+        { parts: [], finishReason: 'STOP' },
+      ],
+    };
+    const chat = chatDependencies(
+      { model: scriptedStreamer(large, textAnswer('Fine.')).model },
+      WIDE_WINDOW,
+    );
+    const id = randomUUID();
+
+    await sendMessage(chat, request(id, 'Tell me all.')).then(({ result }) =>
+      result.catch(() => undefined),
+    );
+    const next = await (await sendMessage(chat, request(id, 'And now?'))).result;
+
+    const [turn] = await readTurns(chat.store, id, [1]);
+    expect(turn?.value.state).toMatch(/^(done|failed)$/);
+    expect(next.turn).toMatchObject({ seq: 2, state: 'done' });
+  });
+});
+
+describe('a single turn of twice the threshold', () => {
+  const THRESHOLD = 1_000;
+  const long = (seq: number) => `Chapter ${seq}. ${'All of it is a single message. '.repeat(300)}`;
+
+  async function conversationOf(texts: readonly string[]) {
+    stack = await startFaultStack({ environment: { THRESHOLD_TOKENS: String(THRESHOLD) } });
+    const { conversationId } = await buildConversation(stack.store, {
+      turns: texts.map((user) => ({ user, answer: 'Noted.' })),
+      head: { ownerUid: 'alice', compactionNeeded: autoNeed() },
+    });
+    stack.standIn.clearJournal();
+    return { stack, id: conversationId };
+  }
+
+  test('is not compacted alone, calls no summariser and leaves no need behind', async () => {
+    const { stack: running, id } = await conversationOf([long(1)]);
+
+    const result = await running.compact(id);
+
+    const head = await headOf(running.store, id);
+    expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
+    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(running.standIn.journal()).toEqual([]);
+  });
+
+  test('is folded once another follows, in one compaction', async () => {
+    const { stack: running, id } = await conversationOf([long(1), 'And then?']);
+
+    const result = await running.compact(id);
+
+    const { head, items } = await see(running.store, id);
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(head).toMatchObject({ generation: 1, coveredThrough: { seq: 1 } });
+    expect(items.filter(({ seq }) => seq === 2)).toHaveLength(2);
+  });
+
+  test('after another costs at most one attempt per message', async () => {
+    const { stack: running, id } = await conversationOf([long(1), long(2)]);
+    const requests = new Set<string>();
+
+    for (let i = 0; i < 4; i++) {
+      await running.send(id, long(3 + i));
+      const need = (await headOf(running.store, id)).compactionNeeded.auto;
+      if (need) requests.add(need.requestId);
+      await running.compact(id);
+    }
+
+    const { head } = await see(running.store, id);
+    expect(requests.size).toBeLessThanOrEqual(5);
+    expect(head.lastSeq).toBe(6);
+    expect(head.compactionNeeded).toEqual({});
+    expect(head.coveredThrough.seq).toBeGreaterThanOrEqual(4);
+  });
+
+  test('that no window holds is refused with both figures, and the conversation goes on', async () => {
+    const chat = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+    const id = randomUUID();
+    await sendAll(chat, id, ['hello']);
+
+    const sent = sendMessage(chat, request(id, 'word '.repeat(5_000)));
+
+    await expect(sent).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
+    await sendAll(chat, id, ['hello again']);
+    expect((await headOf(chat.store, id)).lastSeq).toBe(2);
+  });
+});

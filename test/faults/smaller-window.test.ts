@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
+import { autoNeed, neverAborted, see } from '../support/compacted-conversation.ts';
+import { buildConversation } from '../support/conversation-builder.ts';
+import { headOf, startFaultStack, type FaultStack } from '../support/fault-stack.ts';
+
+const SMALL = 'gemini-small';
+const SMALL_WINDOW_TOKENS = 8_000;
+
+let stack: FaultStack;
+beforeEach(async () => {
+  stack = await startFaultStack({
+    environment: {
+      CLIENT_WRITABLE: 'model',
+      MODEL_WINDOWS: JSON.stringify({ [SMALL]: SMALL_WINDOW_TOKENS }),
+      COMPRESSOR_MODEL: SMALL,
+    },
+  });
+  stack.standIn.setWindow(SMALL, SMALL_WINDOW_TOKENS);
+});
+afterEach(() => stack.stop());
+
+/** About 128 tokens a turn: fits the first model many times. */
+async function conversationOf(turns: number): Promise<string> {
+  const { conversationId } = await buildConversation(stack.store, {
+    turns,
+    head: { ownerUid: 'alice' },
+  });
+  return conversationId;
+}
+
+async function switchModel(id: string): Promise<void> {
+  const path = `/v1/conversations/${id}`;
+  const changed = await stack.chat.call(path, { method: 'PATCH', body: { model: SMALL } });
+  expect(changed.status).toBe(200);
+}
+
+/** Runs the worker until nothing is asked for; each run folds what its window holds. */
+async function compactUntilQuiet(id: string): Promise<number> {
+  for (let runs = 0; runs < 20; runs++) {
+    const { compactionNeeded } = await headOf(stack.store, id);
+    if (!compactionNeeded.auto && !compactionNeeded.manual) return runs;
+    await stack.compact(id);
+    stack.clock.shift(120_000);
+  }
+  throw new Error('the conversation asks for compactions without end');
+}
+
+const refusedForLength = () =>
+  stack.standIn.journal().filter(({ refusal }) => refusal !== undefined);
+
+describe('a conversation that is switched to a model with a smaller window', () => {
+  test('is answered, and never sends a prompt over that window', async () => {
+    const id = await conversationOf(200);
+    await switchModel(id);
+
+    for (let message = 0; message < 6; message++) {
+      const sent = await stack.send(id, `Message ${message}: what is next?`);
+      expect(sent.http).toBe(200);
+      await compactUntilQuiet(id);
+    }
+
+    const prompts = stack.standIn.journal().filter(({ operation }) => operation !== 'countTokens');
+    expect(refusedForLength()).toEqual([]);
+    expect(Math.max(...prompts.map(({ promptTokens }) => promptTokens))).toBeLessThanOrEqual(
+      SMALL_WINDOW_TOKENS,
+    );
+  });
+
+  test('is compacted below the new threshold by its next message', async () => {
+    const id = await conversationOf(60);
+    await switchModel(id);
+
+    await stack.send(id, 'What is next?');
+    await compactUntilQuiet(id);
+
+    const { head, tokens } = await see(stack.store, id);
+    expect(head).toMatchObject({ generation: 1, lastSeq: 61 });
+    expect(tokens).toBeLessThan(0.5 * SMALL_WINDOW_TOKENS);
+  });
+
+  test('while it is being compacted has the new model and the new generation', async () => {
+    const id = await conversationOf(60);
+    await stack.store.commit([
+      {
+        op: 'update',
+        path: headPath(id),
+        fields: {
+          settings: { thresholdTokens: 5_000 },
+          compactionNeeded: { auto: { ...autoNeed().auto } },
+        },
+        guard: { exists: true },
+      },
+    ]);
+
+    await runCompaction(
+      {
+        ...stack.worker,
+        atCrashPoint: async (point) => {
+          if (point === 'summarised') await switchModel(id);
+        },
+      },
+      { conversationId: id, signal: neverAborted() },
+    );
+
+    const head = await headOf(stack.store, id);
+    expect(head).toMatchObject({ model: SMALL, generation: 1, compactionNeeded: {} });
+    expect(await stack.send(id, 'What is next?')).toMatchObject({ http: 200 });
+    expect(refusedForLength()).toEqual([]);
+  });
+});
