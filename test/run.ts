@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { startEmulators, type Emulators } from '../infra/local/emulators.ts';
+import { INSTALL_MODEL_CHECKER, missingModelChecker } from './support/tools.ts';
 
 /**
  * What `npm test` runs: the emulators once, then vitest with the arguments given, and at the end which
@@ -15,7 +16,7 @@ async function main(): Promise<number> {
     console.error(emulators.missing);
     if (process.env.CI === 'true') return 1;
     const status = await runVitest({ RECAP_TEST_WITHOUT_EMULATORS: 'true' });
-    console.log('backends: memory');
+    printBackends('memory');
     console.log('not run: Firestore emulator, Pub/Sub emulator, both functions on the emulators');
     console.log(emulators.missing);
     return status;
@@ -23,11 +24,17 @@ async function main(): Promise<number> {
   try {
     const status = await runVitest(environmentOf(emulators));
     const { source } = emulators;
-    console.log(`backends: memory, Firestore emulator (${source}), Pub/Sub emulator (${source})`);
+    printBackends(`memory, Firestore emulator (${source}), Pub/Sub emulator (${source})`);
     return status;
   } finally {
     await emulators.stop();
   }
+}
+
+function printBackends(backends: string): void {
+  const missing = missingModelChecker();
+  console.log(`backends: ${backends}${missing.length === 0 ? ', model checker (spin)' : ''}`);
+  if (missing.length > 0) console.log(`not run: model checker (${INSTALL_MODEL_CHECKER})`);
 }
 
 function environmentOf(emulators: Emulators): Record<string, string> {

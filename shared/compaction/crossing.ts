@@ -2,10 +2,39 @@ import type { CompactionNeeded, ContextMeter, Head } from '../conversation/head.
 import type { History } from '../conversation/history.ts';
 import { isArmed, isOverThreshold, type CompactionPolicy } from './policy.ts';
 
+/** Tokens beyond which compaction re-arms; null: at once, because nothing was swapped, or not all of it. */
+export const tokensAfterLastSwap = (
+  history: Pick<History, 'afterTokens' | 'isPartial'> | undefined,
+): number | null =>
+  history === undefined || history.isPartial === true ? null : history.afterTokens;
+
+interface DueContext {
+  head: Pick<Head, 'settings' | 'context'>;
+  history: History | undefined;
+  tokens: number;
+  policy: CompactionPolicy;
+  requestId: string;
+  now: Date;
+}
+
 /**
- * The need that a finished turn leaves in the head, or undefined: below the threshold, not armed since
- * the last swap, already asked for, or switched off. Equal to the threshold compacts; a prompt that the
- * model found too long always does, unless compaction is off.
+ * The need of a context as it stands, whoever waits for a compaction already; undefined: below the
+ * threshold, not armed since the last swap, or compaction is not automatic. Equal to the threshold compacts.
+ */
+export function needOfContext(context: DueContext): CompactionNeeded['auto'] {
+  const { head, history, tokens, policy, requestId, now } = context;
+  if ((head.settings.compaction ?? 'auto') !== 'auto') return undefined;
+  if (!isOverThreshold({ tokens, overheadTokens: head.context.overheadTokens, policy }))
+    return undefined;
+  if (!isArmed({ tokens, tokensAfterLastSwap: tokensAfterLastSwap(history), policy }))
+    return undefined;
+  return { requestId, since: now, trigger: 'auto' };
+}
+
+/**
+ * The need that a finished turn leaves in the head, or undefined: nothing to ask for (`needOfContext`), or
+ * asked for already. A person's request is none of the threshold's: the context may grow beyond it. A
+ * prompt that the model found too long always asks, unless compaction is off.
  */
 export function compactionNeed(turn: {
   head: Pick<Head, 'settings' | 'compactionNeeded'>;
@@ -18,14 +47,11 @@ export function compactionNeed(turn: {
   requestId: string;
   now: Date;
 }): CompactionNeeded['auto'] {
-  const { head, history, meter, policy } = turn;
-  const mode = head.settings.compaction ?? 'auto';
-  if (head.compactionNeeded.auto || head.compactionNeeded.manual) return undefined;
-  if (turn.isOverflow && mode !== 'off')
-    return { requestId: turn.requestId, since: turn.now, trigger: 'overflow' };
-  if (mode !== 'auto' || meter === undefined) return undefined;
-  if (!isOverThreshold({ ...meter, policy })) return undefined;
-  if (!isArmed({ tokens: meter.tokens, tokensAfterLastSwap: history?.afterTokens ?? null, policy }))
-    return undefined;
-  return { requestId: turn.requestId, since: turn.now, trigger: 'auto' };
+  const { head, meter, requestId, now } = turn;
+  if (head.compactionNeeded.auto) return undefined;
+  if (turn.isOverflow && head.settings.compaction !== 'off')
+    return { requestId, since: now, trigger: 'overflow' };
+  if (meter === undefined) return undefined;
+  const { settings } = head;
+  return needOfContext({ ...turn, head: { settings, context: meter }, tokens: meter.tokens });
 }

@@ -30,6 +30,8 @@ export interface FoldPlan {
   /** First and last turn of the range; turns outside the context in between go silently. */
   from: number;
   upTo: number;
+  /** Not all that should be folded: the summariser could not have read more. */
+  isPartial: boolean;
   /** The turns of the range that the context showed. */
   folded: Turn[];
   /** The turns after the range. */
@@ -141,6 +143,7 @@ export function planCompaction(source: PlanSource): Plan {
   const masked = withMasks(context, masks);
   const splitSeq = foldLimit(source, masked, visible);
   if (splitSeq === undefined) return { kind: 'noop', reason: 'NOTHING_TO_FOLD' };
+  const wanted = visible.filter(({ seq }) => seq <= splitSeq);
   const input = summariserInput(
     {
       unmasked: withMasks(context, []),
@@ -149,7 +152,7 @@ export function planCompaction(source: PlanSource): Plan {
       calibration: source.calibration,
       windowTokens: source.summariserWindowTokens,
     },
-    visible.filter(({ seq }) => seq <= splitSeq),
+    wanted,
   );
   if (input === undefined) return { kind: 'noop', reason: 'TURN_TOO_LARGE' };
 
@@ -159,6 +162,7 @@ export function planCompaction(source: PlanSource): Plan {
     kind: 'fold',
     from: context.turns[0]?.seq ?? upTo,
     upTo,
+    isPartial: input.folded.length < wanted.length,
     folded: input.folded,
     kept: context.turns.filter(({ seq }) => seq > upTo),
     masks: masks.filter(({ seq }) => seq > upTo),

@@ -14,6 +14,8 @@ export interface SwapFacts {
   snapshotState: SnapshotState;
   policy: Pick<CompactionPolicy, 'minimumSavingFraction' | 'acceptsEqualSize'>;
   trigger: Trigger;
+  /** Only part of what should be folded was: what it saves is measured at the end, not at each step. */
+  isPartial?: boolean;
 }
 
 export type SwapDecision =
@@ -46,8 +48,9 @@ function sizeDecision(
     ? afterTokens <= beforeTokens
     : afterTokens < beforeTokens;
   if (!isSmaller) return { swap: false, state, reason: 'NOT_SMALLER' };
-  // Somebody waits for room: any is welcome.
-  if (trigger === 'manual' || trigger === 'overflow') return { swap: true };
+  // Somebody waits for room, or this is a step on the way: any is welcome.
+  if (trigger === 'manual' || trigger === 'overflow' || facts.isPartial === true)
+    return { swap: true };
   const wanted = policy.minimumSavingFraction * (beforeTokens - (facts.overheadTokens ?? 0));
   if (beforeTokens - afterTokens < wanted)
     return { swap: false, state, reason: 'SAVES_TOO_LITTLE' };
@@ -57,7 +60,7 @@ function sizeDecision(
 /**
  * Whether the result of a compaction replaces the history: the snapshot is sound, both counts are, and
  * the context gets smaller; runs that neither a person nor an overflow asked for must also save
- * `minimumSavingFraction` of the conversation's tokens. In the profile `gemini-cli` an equal size passes.
+ * `minimumSavingFraction` of the conversation's tokens, unless they fold only a part. In the profile `gemini-cli` an equal size passes.
  */
 export function decideSwap(facts: SwapFacts): SwapDecision {
   const { snapshotState, beforeTokens, afterTokens } = facts;

@@ -28,6 +28,8 @@ const historyFieldsSchema = z.object({
   /** First turn that this compaction folded (the parent covered all before). */
   from: z.number().int().nonnegative(),
   turnsFolded: z.number().int().nonnegative(),
+  /** There was more to fold than the summariser could read at once: the rest follows without delay. */
+  isPartial: z.boolean().optional(),
   beforeTokens: z.number().nonnegative(),
   afterTokens: z.number().nonnegative(),
   /** Estimated tokens of snapshot and acknowledgement, before calibration. */

@@ -66,6 +66,7 @@ export function continuedHistory(next: {
     by: next.by,
     restoredFrom: next.restoredFrom,
     changedFromSeq: next.state === 'CHANGED' ? (next.changedFromSeq ?? firstChanged) : undefined,
+    isPartial: undefined,
     erased: undefined,
   };
 }

@@ -79,8 +79,11 @@ export type StartDecision =
 const isRetryableFailure = (turn: TurnFields) =>
   turn.state === 'failed' && turn.error?.retryable === true;
 
-const remainingWaitMs = (turn: TurnFields, now: Date) =>
-  (turn.finishTime?.getTime() ?? 0) + (turn.error?.retryAfterMs ?? 0) - now.getTime();
+/** Never more than the model asked for: the clock of the instance that wrote `finishTime` may be ahead. */
+const remainingWaitMs = ({ finishTime, error }: TurnFields, now: Date) => {
+  const askedMs = error?.retryAfterMs ?? 0;
+  return Math.min(askedMs, (finishTime?.getTime() ?? 0) + askedMs - now.getTime());
+};
 
 function decideKnown(facts: StartFacts, head: Head, turn: TurnFields): StartDecision {
   const { seq, attempt } = turn;

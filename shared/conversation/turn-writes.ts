@@ -213,12 +213,17 @@ export interface FinishBatch {
   /** The new meter; absent when the turn left the context as it was. */
   meter?: ContextMeter;
   /** Set in the same batch as the crossing, so that no crash forgets it. */
-  need?: NonNullable<CompactionNeeded['auto']>;
+  need?: CompactionNeeded['auto'];
+  /** The head must not have changed since; absent: its existence is enough. */
+  headUpdateTime?: string | undefined;
   /** The rest of the stream: its last chunks, how many there are in all, and the id of the last frame. */
   stream?: { writes: readonly Write[]; chunks: number; lastFrameId: number };
 }
 
-/** The one batch that ends a turn. The head is updated on existence only: the turn is the guard. */
+/**
+ * The one batch that ends a turn. The turn is the guard; the head is updated on existence only, unless the
+ * turn relies on what it read there.
+ */
 export function finishWrites(batch: FinishBatch): Write[] {
   const { conversationId, seq, attempt, now, stream } = batch;
   const answer = encodeAnswer({ conversationId, seq, attempt }, batch.contents);
@@ -251,7 +256,7 @@ export function finishWrites(batch: FinishBatch): Write[] {
         ...(batch.need && { 'compactionNeeded.auto': { ...batch.need } }),
       },
       remove: ['open'],
-      guard: { exists: true },
+      guard: batch.headUpdateTime ? { updateTime: batch.headUpdateTime } : { exists: true },
     },
   ];
 }

@@ -10,6 +10,7 @@ import { finishReasonOf, type StreamFrame } from '../../../shared/wire/stream.ts
 import { meterCounting, policyOf } from '../conversation-policy.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
+import type { NeedAtEnd } from './need-at-end.ts';
 import { isShown, type Answer } from './stream-answer.ts';
 import type { Attempt, TurnWriter } from './turn-writer.ts';
 
@@ -61,7 +62,8 @@ export function endTurn(
       })
     : undefined;
   const need = compactionNeed({
-    head: begun.head,
+    // What waits in the head is looked at again when the finish is written.
+    head: { settings: begun.head.settings, compactionNeeded: {} },
     history: begun.history,
     meter,
     isOverflow: answer.error?.reason === 'MODEL_CONTEXT_OVERFLOW',
@@ -113,7 +115,7 @@ export const takenOverError = ({ conversationId, seq, attempt }: Attempt) =>
 /**
  * Commits the end of a turn, with the frames that are not stored yet and the closing ones. A lost reply and
  * a lost guard look the same from here, so the turn itself is asked: terminal by this producer is success.
- * Throws TURN_TAKEN_OVER, StoreUnavailableError.
+ * Resolves to the need that stands in the head now. Throws TURN_TAKEN_OVER, StoreUnavailableError.
  */
 export async function commitFinish(
   dependencies: ChatDependencies,
@@ -124,10 +126,14 @@ export async function commitFinish(
     closing: readonly StreamFrame[];
     /** Told to the owner's devices in the same batch; absent when the state of compaction stays. */
     status: ContextObject | undefined;
+    decided: NeedAtEnd;
+    /** For another try: sees what others did meanwhile. */
+    decideAgain: () => Promise<NeedAtEnd>;
   },
-): Promise<void> {
+): Promise<FinishBatch['need']> {
   const { store, clock } = dependencies;
-  const { batch, own, writer, closing, status } = finish;
+  const { batch, own, writer, closing, status, decideAgain } = finish;
+  let { decided } = finish;
   const lastFrameId = closing.at(-1)?.id ?? 0;
   for (let tries = 1; ; tries++) {
     try {
@@ -135,15 +141,18 @@ export async function commitFinish(
       const told = status ? [await statusWrite(store, own.conversationId, { ...status })] : [];
       const stream = { ...writer.last(closing, batch.now), lastFrameId };
       const { turnUpdateTime } = own;
-      await store.commit([...finishWrites({ ...batch, turnUpdateTime, stream }), ...told]);
-      return;
+      const writes = finishWrites({ ...batch, ...decided, turnUpdateTime, stream });
+      await store.commit([...writes, ...told]);
+      return decided.need;
     } catch (error) {
       const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
       if (!isOpen || tries >= FINISH_TRIES) throw error;
       await clock.wait(FINISH_RETRY_MS * (tries - 1));
       const standing = await writer.recover().catch(() => 'own' as const);
-      if (standing === 'ended') return;
+      if (standing === 'ended') return decided.need;
       if (standing === 'lost') throw takenOverError(own);
+      // A head that others keep changing is not waited for: a request too many ends as NOOP.
+      decided = tries < FINISH_TRIES - 1 ? await decideAgain() : { need: batch.need };
     }
   }
 }

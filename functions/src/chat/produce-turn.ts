@@ -8,10 +8,10 @@ import { textPartId } from '../../../shared/wire/frame-ids.ts';
 import type { StreamChunk } from '../../../shared/wire/stream.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
-import { isStillNeeded } from './confirm-need.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { commitFinish, endTurn } from './finish-turn.ts';
 import type { FinishedTurn, FrameLog, LogEnd } from './live-turn.ts';
+import { needAtEnd } from './need-at-end.ts';
 import { publishOverdue, publishRequest } from './publish-request.ts';
 import { streamAnswer, type Answer } from './stream-answer.ts';
 import { shuttingDownError, StreamCutError } from './stream-cut.ts';
@@ -153,17 +153,19 @@ async function finishTurn(
     now: dependencies.clock.now(),
     requestId: dependencies.randomness.uuid(),
   });
-  if (batch.need && !(await isStillNeeded(dependencies, batch.conversationId, begun.head)))
-    batch.need = undefined;
-  const context = view(dependencies, production, batch);
+  const decideNeed = () => needAtEnd(dependencies, begun, batch);
+  const decided = await decideNeed();
+  const context = view(dependencies, production, { ...batch, need: decided.need });
   const closing = closingChunks({ turn: batch, error: batch.error, context });
   await passCrashPoint(dependencies, 'before-finish');
-  await commitFinish(dependencies, {
-    batch,
+  batch.need = await commitFinish(dependencies, {
+    batch: { ...batch },
     own: begun.attempt,
     writer,
     closing: log.preview(closing),
-    status: batch.need && context,
+    status: decided.need && context,
+    decided,
+    decideAgain: decideNeed,
   });
   await passCrashPoint(dependencies, 'turn-finished');
   const turn = finishedTurn(production, batch);

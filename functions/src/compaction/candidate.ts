@@ -11,6 +11,7 @@ export interface Candidate {
   /** First turn of the range; 0 when none was folded. */
   from: number;
   turnsFolded: number;
+  isPartial?: boolean;
   boundary: string;
   snapshotText: string;
   sections: StoredSections;

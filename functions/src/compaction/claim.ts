@@ -5,6 +5,7 @@ import {
   type ClaimDecision,
   type Need,
 } from '../../../shared/compaction/claim-decision.ts';
+import { tokensAfterLastSwap } from '../../../shared/compaction/crossing.ts';
 import { isArmed, isOverThreshold } from '../../../shared/compaction/policy.ts';
 import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
 import { compactionJobPath } from '../../../shared/conversation/paths.ts';
@@ -24,7 +25,7 @@ const CONTENDED_RETRY_MS = 1_000;
 
 export type Claim =
   | Extract<ClaimDecision, { kind: 'nothing' | 'busy' }>
-  | { kind: 'settled'; reading: Reading; need: Need }
+  | { kind: 'settled'; need: Need; isSwapped: boolean }
   | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR'; reason: string }
   | { kind: 'claimed'; run: Run; taken: TakenLease };
 
@@ -47,7 +48,7 @@ function decide(found: HeadAndJob, reading: Reading | undefined, now: Date): Cla
       reading !== undefined &&
       isArmed({
         tokens: reading.tokens,
-        tokensAfterLastSwap: reading.history?.afterTokens ?? null,
+        tokensAfterLastSwap: tokensAfterLastSwap(reading.history),
         policy: reading.policy,
       }),
     isBreakerClosed: isBreakerClosed(
@@ -56,6 +57,11 @@ function decide(found: HeadAndJob, reading: Reading | undefined, now: Date): Cla
     ),
   });
 }
+
+const isRecordedAsSwap = ({ job }: Reading, { requestId }: Need): boolean =>
+  (job?.value.records ?? []).some(
+    (record) => record.requestId === requestId && record.generation !== undefined,
+  );
 
 interface Taking {
   run: Run;
@@ -152,7 +158,8 @@ export async function claimCompaction(
     if (decision.kind === 'nothing' || decision.kind === 'busy') return decision;
     if (reading === undefined) return { kind: 'nothing', reason: 'NO_NEED' };
     const { need } = decision;
-    if (decision.kind === 'settled') return { kind: 'settled', reading, need };
+    if (decision.kind === 'settled')
+      return { kind: 'settled', need, isSwapped: isRecordedAsSwap(reading, need) };
     const run = runOf(dependencies, reading, need);
     if (decision.kind === 'outcome') {
       const { state, reason } = decision;

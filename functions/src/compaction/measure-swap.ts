@@ -70,6 +70,7 @@ function candidateOf(measured: Measured): Candidate {
     coveredThrough: after.coveredThrough,
     from: plan.from,
     turnsFolded: plan.folded.length,
+    ...(plan.isPartial && { isPartial: true }),
     boundary: measured.boundary,
     snapshotText: after.history?.snapshotText ?? '',
     sections: storedSections(verification.repaired),
@@ -118,6 +119,7 @@ export async function measureSwap(
     snapshotState: 'ok',
     policy: reading.policy,
     trigger: run.need.trigger,
+    isPartial: plan.isPartial,
   });
   const beforeTokens = counts.beforeTokens ?? reading.tokens;
   const measured = { run, summary, verification, boundary, masks, after, counts, beforeTokens };

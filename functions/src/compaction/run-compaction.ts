@@ -7,6 +7,7 @@ import {
 } from '../../../shared/compaction/plan.ts';
 import { stackFrames } from '../stack-frames.ts';
 import type { Verified } from './candidate.ts';
+import { clearNeed } from './clear-need.ts';
 import { claimCompaction, type Claim } from './claim.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { CrashedError, passCrashPoint, type CompactionCrashPoint } from './crash-points.ts';
@@ -15,7 +16,7 @@ import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { reportOutcome, reportStart } from './report-events.ts';
 import { contextOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
-import { clearNeed, settle, type Settlement } from './settle.ts';
+import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 import { summarise } from './summarise.ts';
 import { swap } from './swap.ts';
@@ -169,7 +170,7 @@ export async function runCompaction(
     case 'busy':
       return { kind: 'retry', retryAfterMs: claim.retryAfterMs, reason: claim.reason };
     case 'settled':
-      await clearNeed(dependencies, conversationId, claim.need);
+      await clearNeed(dependencies, { conversationId, ...claim });
       await passCrashPoint(dependencies, 'settled');
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {

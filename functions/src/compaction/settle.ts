@@ -1,11 +1,9 @@
-import type { Need } from '../../../shared/compaction/claim-decision.ts';
 import { decideSettle } from '../../../shared/compaction/settle-decision.ts';
-import { compactionJobPath, headPath } from '../../../shared/conversation/paths.ts';
+import { compactionJobPath } from '../../../shared/conversation/paths.ts';
 import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
-import { readHead } from '../../../shared/conversation/read-conversation.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { DocumentFields, DocumentStore, Write } from '../../../shared/ports.ts';
-import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { clearNeed } from './clear-need.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { jobAfter } from './job-after.ts';
 import type { JobLease } from './job-lease.ts';
@@ -13,11 +11,6 @@ import { StoppedError, type Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 
-/**
- * Chat changes the head often; a worker that loses this often in a row leaves the need, and the next
- * sweep publishes it again.
- */
-const CLEAR_TRIES = 20;
 const RECORD_TRIES = 5;
 
 export type Settlement =
@@ -29,38 +22,6 @@ export type Settlement =
 
 /** Writers of one job document meet for milliseconds; a second later the way is free. */
 const CONTENDED_RETRY_MS = 1_000;
-
-/**
- * Takes the need that was served off the head, under the head's update time. One that chat has replaced
- * meanwhile stays. After a crash before or in here
- * the next delivery, or the sweep, finds the record and comes back.
- */
-export async function clearNeed(
-  dependencies: Pick<CompactionDependencies, 'store' | 'logger'>,
-  conversationId: string,
-  need: Pick<Need, 'kind' | 'requestId'>,
-): Promise<void> {
-  for (let tries = 0; tries < CLEAR_TRIES; tries++) {
-    const head = await readHead(dependencies.store, conversationId);
-    if (head?.value.state !== 'live') return;
-    if (head.value.compactionNeeded[need.kind]?.requestId !== need.requestId) return;
-    try {
-      await dependencies.store.commit([
-        {
-          op: 'update',
-          path: headPath(conversationId),
-          fields: {},
-          remove: [`compactionNeeded.${need.kind}`],
-          guard: { updateTime: head.updateTime },
-        },
-      ]);
-      return;
-    } catch (error) {
-      if (!(error instanceof GuardLostError)) throw error;
-    }
-  }
-  dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });
-}
 
 /**
  * The job document as the run left it: held, or as it was read by a run that took no lease. One that is
@@ -137,6 +98,11 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
       throw error;
     }
   if (decision.kind === 'retry') return decision;
-  await clearNeed(run.dependencies, run.reading.conversationId, run.need);
+  const { conversationId } = run.reading;
+  await clearNeed(run.dependencies, {
+    conversationId,
+    need: run.need,
+    isSwapped: isSwapped(outcome),
+  });
   return { kind: 'settled' };
 }

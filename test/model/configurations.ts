@@ -1,0 +1,63 @@
+/** Bounds of one search; recap.pml says what each counts. */
+export interface Bounds {
+  MESSAGES: number;
+  REPEATS: number;
+  FAULTS: number;
+  CHANGES: number;
+}
+
+/**
+ * Searched on every run of the tests: every order in which turns and compactions meet with one fault of
+ * any kind, and every order in which the owner changes something meanwhile. About 5 s on two cores.
+ */
+export const smallConfigurations: readonly Bounds[] = [
+  { MESSAGES: 3, REPEATS: 0, FAULTS: 1, CHANGES: 0 },
+  { MESSAGES: 2, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
+];
+
+/** Searched on demand: more turns, more faults, faults and changes together. */
+export const fullConfigurations: readonly Bounds[] = [
+  { MESSAGES: 5, REPEATS: 0, FAULTS: 0, CHANGES: 0 },
+  { MESSAGES: 3, REPEATS: 0, FAULTS: 2, CHANGES: 0 },
+  { MESSAGES: 3, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
+  { MESSAGES: 2, REPEATS: 1, FAULTS: 1, CHANGES: 1 },
+  { MESSAGES: 1, REPEATS: 2, FAULTS: 2, CHANGES: 0 },
+];
+
+/** A way to break the protocol, and the smallest bounds in which the checker finds out. */
+export interface Mutant {
+  /** Preprocessor symbol of recap.pml. */
+  name: string;
+  sentence: string;
+  bounds: Bounds;
+}
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'NO_SWEEP',
+    sentence: 'without the sweep a need or an open turn is forgotten after a crash',
+    bounds: { MESSAGES: 2, REPEATS: 0, FAULTS: 1, CHANGES: 0 },
+  },
+  {
+    name: 'WHOLE_DOCUMENT_REWRITE',
+    sentence: 'a swap that rewrites the whole head loses a message sent meanwhile',
+    bounds: { MESSAGES: 3, REPEATS: 0, FAULTS: 0, CHANGES: 0 },
+  },
+  {
+    name: 'SWAP_CLEARS_NEED',
+    sentence: 'a swap that clears the needs of the head loses one that it did not serve',
+    bounds: { MESSAGES: 2, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
+  },
+  {
+    name: 'EDIT_TAKES_NO_GENERATION',
+    sentence: 'an edit that takes no generation comes back in the snapshot of a worker in flight',
+    bounds: { MESSAGES: 2, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
+  },
+];
+
+/** What the protocol does not promise: a stronger property than I6, which the checker refutes. */
+export const strongerProperty: Mutant = {
+  name: 'EVERY_CROSSING_IS_HEARD',
+  sentence: 'a crossing while an earlier need stands is left to the next turn',
+  bounds: { MESSAGES: 3, REPEATS: 0, FAULTS: 0, CHANGES: 0 },
+};
