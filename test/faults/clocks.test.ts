@@ -14,7 +14,7 @@ import { chatDependencies } from '../support/chat-dependencies.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { autoNeed, buildDue, neverAborted, see } from '../support/compacted-conversation.ts';
 import { headOf } from '../support/fault-stack.ts';
-import { request } from '../support/sending.ts';
+import { overloaded, request } from '../support/sending.ts';
 import { historiesOf } from '../support/stored-histories.ts';
 
 const TEN_MINUTES_MS = 10 * 60_000;
@@ -123,6 +123,22 @@ describe('instances whose clocks differ by ten minutes and more', () => {
     expect(second.turn.contents.map(contentText)).toEqual(['Fine.']);
     expect(turn?.value).toMatchObject({ attempt: 2, state: 'done' });
     expect(turn?.value.contents.map(contentText)).toEqual(['Fine.']);
+  });
+
+  test('ask nobody to wait longer than the model asked', async () => {
+    const store = createMemoryDocumentStore();
+    const ahead = chatDependencies({
+      store,
+      clock: createShiftedClock(TEN_MINUTES_MS),
+      model: scriptedStreamer({ error: overloaded }).model,
+    });
+    const right = chatDependencies({ store });
+    const send = request(randomUUID(), 'Hello');
+    await expect((await sendMessage(ahead, send)).result).rejects.toBeDefined();
+
+    const again = sendMessage(right, send).then(({ result }) => result);
+
+    await expect(again).rejects.toMatchObject({ retryAfterMs: 1_000 });
   });
 });
 

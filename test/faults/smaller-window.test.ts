@@ -109,4 +109,18 @@ describe('a conversation that is switched to a model with a smaller window', () 
     expect(await stack.send(id, 'What is next?')).toMatchObject({ http: 200 });
     expect(refusedForLength()).toEqual([]);
   });
+
+  test('is compacted in steps until it is below the new threshold, however large it was', async () => {
+    const id = await conversationOf(200);
+    await switchModel(id);
+
+    for (let message = 0; message < 12; message++) {
+      await stack.send(id, `Message ${message}: what is next?`);
+      await compactUntilQuiet(id);
+    }
+
+    const { head, tokens } = await see(stack.store, id);
+    expect(head.generation).toBeGreaterThan(1);
+    expect(tokens).toBeLessThan(0.5 * SMALL_WINDOW_TOKENS);
+  });
 });
