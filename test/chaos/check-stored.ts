@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { viewOfNextCall } from '../../functions/src/chat/next-call.ts';
+import { viewOfNextCall } from '../../functions/src/chat/send/next-call.ts';
 import { policyOf } from '../../functions/src/conversation-policy.ts';
 import { compactionNeed } from '../../shared/compaction/crossing.ts';
 import { assembleContext } from '../../shared/conversation/assemble-context.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
-import type { SendRequest } from '../../functions/src/chat/send-request.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import type { SendRequest } from '../../functions/src/chat/send/send-request.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { isTerminal } from '../../shared/conversation/turn.ts';

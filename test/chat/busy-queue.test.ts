@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { requestCancel } from '../../functions/src/chat/cancel-turn.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { requestCancel } from '../../functions/src/chat/answer/cancel-turn.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { QUEUE_MAX } from '../../shared/conversation/queue-decision.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';

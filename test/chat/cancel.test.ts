@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { cancelTurn, requestCancel } from '../../functions/src/chat/cancel-turn.ts';
+import { cancelTurn, requestCancel } from '../../functions/src/chat/answer/cancel-turn.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
 import type { DocumentStore } from '../../shared/ports.ts';

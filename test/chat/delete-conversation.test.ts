@@ -4,10 +4,10 @@ import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import {
   deleteConversation,
   eraseOwnConversation,
-} from '../../functions/src/chat/delete-conversation.ts';
-import { readOwnConversation } from '../../functions/src/chat/own-conversation.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
-import { undeleteConversation } from '../../functions/src/chat/undelete-conversation.ts';
+} from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { readOwnConversation } from '../../functions/src/chat/conversation/own-conversation.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
 import { markErasing } from '../../shared/conversation/mark-erasing.ts';
 import { historyPath, turnPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';

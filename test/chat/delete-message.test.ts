@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
-import { listMessages } from '../../functions/src/chat/list-messages.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
-import { showContext } from '../../functions/src/chat/show-context.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { finishErasure } from '../../shared/conversation/finish-erasure.ts';
 import {
   chunkPath,

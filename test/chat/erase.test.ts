@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createConversation } from '../../functions/src/chat/create-conversation.ts';
+import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import type { ChatCrashPoint } from '../../functions/src/chat/crash-points.ts';
-import { deleteConversation } from '../../functions/src/chat/delete-conversation.ts';
-import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
-import { eraseUser } from '../../functions/src/chat/erase-user.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { compactionCrashPoints } from '../../functions/src/compaction/crash-points.ts';
 import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
 import { eraseCrashPoints } from '../../functions/src/compaction/erase-crash-points.ts';

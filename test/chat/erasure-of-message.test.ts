@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
-import { listCompactions } from '../../functions/src/chat/list-compactions.ts';
-import { showContext } from '../../functions/src/chat/show-context.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { listCompactions } from '../../functions/src/chat/context/list-compactions.ts';
+import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { finishErasure } from '../../shared/conversation/finish-erasure.ts';
 import { blobPiecePath, historyPath } from '../../shared/conversation/paths.ts';
 import { continuedHistory } from '../../shared/conversation/next-generation.ts';

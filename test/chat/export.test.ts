@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteConversation } from '../../functions/src/chat/delete-conversation.ts';
-import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
-import { exportConversation } from '../../functions/src/chat/export-conversation.ts';
+import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { exportConversation } from '../../functions/src/chat/conversation/export-conversation.ts';
 import { turnPath } from '../../shared/conversation/paths.ts';
 import { exportLineResponse, type ExportLine } from '../../shared/wire/responses.ts';
 import { startChatServer, errorOf, type ChatServer } from '../support/chat-server.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createConversation } from '../../functions/src/chat/create-conversation.ts';
-import { deleteConversation } from '../../functions/src/chat/delete-conversation.ts';
-import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
-import { forkConversation } from '../../functions/src/chat/fork-conversation.ts';
-import { readOwnConversation } from '../../functions/src/chat/own-conversation.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
+import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
+import { readOwnConversation } from '../../functions/src/chat/conversation/own-conversation.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import { headPath, messageGuardPath, turnPath } from '../../shared/conversation/paths.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
-import { showContext } from '../../functions/src/chat/show-context.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { headPath, historyPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';

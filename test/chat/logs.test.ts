@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createJsonLogger } from '../../functions/src/adapters/json-logger.ts';
-import { logRequest } from '../../functions/src/chat/log-request.ts';
+import { logRequest } from '../../functions/src/chat/http/log-request.ts';
 import { startChatServer, type ChatServer } from '../support/chat-server.ts';
 
 let chat: ChatServer | undefined;

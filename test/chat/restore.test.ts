@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { restoreGeneration } from '../../functions/src/chat/restore-generation.ts';
-import { showContext } from '../../functions/src/chat/show-context.ts';
-import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
+import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
+import { showContext } from '../../functions/src/chat/context/show-context.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { buildDue, compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 import { historyPath, statusPath } from '../../shared/conversation/paths.ts';

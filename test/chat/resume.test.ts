@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { collapseFrames } from '../../shared/wire/collapse-frames.ts';

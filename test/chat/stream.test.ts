@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { sseText } from '../../functions/src/chat/sse.ts';
+import { sseText } from '../../functions/src/chat/http/sse.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';

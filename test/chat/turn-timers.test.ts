@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { chatCrashPoints } from '../../functions/src/chat/crash-points.ts';
-import { cancelTurn } from '../../functions/src/chat/cancel-turn.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
-import { ANSWER_MAX_BYTES } from '../../functions/src/chat/stream-answer.ts';
+import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { ANSWER_MAX_BYTES } from '../../functions/src/chat/answer/stream-answer.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';

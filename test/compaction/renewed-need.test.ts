@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
 import { textAnswer, scriptedStreamer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';

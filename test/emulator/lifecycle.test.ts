@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteConversation } from '../../functions/src/chat/delete-conversation.ts';
-import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
-import { eraseUser } from '../../functions/src/chat/erase-user.ts';
-import { forkConversation } from '../../functions/src/chat/fork-conversation.ts';
-import { restoreGeneration } from '../../functions/src/chat/restore-generation.ts';
-import { undeleteConversation } from '../../functions/src/chat/undelete-conversation.ts';
+import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
+import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
+import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
+import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
 import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
 import { chunkPath, headPath, turnPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
-import { cancelTurn } from '../../functions/src/chat/cancel-turn.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { assembleContext } from '../../shared/conversation/assemble-context.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { historyPath } from '../../shared/conversation/paths.ts';

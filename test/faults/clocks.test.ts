@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { listMessages } from '../../functions/src/chat/list-messages.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';

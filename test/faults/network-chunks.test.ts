@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import { collect, request, textOf } from '../support/sending.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { requestCompaction } from '../../functions/src/chat/request-compaction.ts';
-import { updateConversation } from '../../functions/src/chat/update-conversation.ts';
+import { requestCompaction } from '../../functions/src/chat/context/request-compaction.ts';
+import { updateConversation } from '../../functions/src/chat/conversation/update-conversation.ts';
 import { chatOf, conversation, send, type Action } from './actors.ts';
 import { deliver } from './delivery.ts';
 import { lifecycleActions } from './lifecycle-actions.ts';

@@ -1,6 +1,6 @@
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
-import type { Replacing } from '../../functions/src/chat/send-request.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import type { Replacing } from '../../functions/src/chat/send/send-request.ts';
 import { CONVERSATION } from './initial-state.ts';
 import type { Flow, Interleaving } from './interleaving.ts';
 import { questionText } from './scripted-models.ts';

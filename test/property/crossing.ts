@@ -12,6 +12,17 @@ import { fieldOf, isHead, isJob } from './journal-writes.ts';
 import type { RunRecord } from './run-program.ts';
 import { config } from './world.ts';
 
+/** Whether the newest outcome says why this very context was not compacted. */
+function isTold(head: Head, documents: Documents): boolean {
+  const history = documents.histories.find(({ generation }) => generation === head.generation);
+  const turns = documents.turns.filter(
+    ({ seq, state }) => seq > head.coveredThrough.seq && isTerminal(state),
+  );
+  const { tokens } = contextTokens({ head, history, turns });
+  const record = documents.job?.records.findLast(({generation}) => generation === undefined);
+  return record !== undefined && record.beforeTokens === tokens;
+}
+
 /** Whether a conversation would ask for a compaction if a turn ended now. */
 function isDue(head: Head, documents: Documents): boolean {
   const history = documents.histories.find(({ generation }) => generation === head.generation);
@@ -27,58 +38,17 @@ function isDue(head: Head, documents: Documents): boolean {
   );
 }
 
-/** How many needs stand in the head after these writes to it, in order. */
-function needsAfter(writes: readonly Write[]): number {
-  const needs = new Set<string>();
-  for (const write of writes.filter(isHead)) {
-    if (write.op === 'delete') continue;
-    const whole = write.fields['compactionNeeded'];
-    if (typeof whole === 'object' && whole !== null)
-      for (const kind of Object.keys(whole)) needs.add(`compactionNeeded.${kind}`);
-    for (const field of Object.keys(write.fields))
-      if (field.startsWith('compactionNeeded.')) needs.add(field);
-    if (write.op === 'update') for (const field of write.remove ?? []) needs.delete(field);
-  }
-  return needs.size;
-}
+const isSettings = (write: Write) => isHead(write) && fieldOf(write, 'settings') !== undefined;
 
-const touchesNeed = (write: Write) =>
-  isHead(write) &&
-  write.op === 'update' &&
-  [...Object.keys(write.fields), ...(write.remove ?? [])].some(
-    (field) => field === 'generation' || field === 'settings' || field.startsWith('compaction'),
-  );
-
-/**
- * Whether the newest turn in the context has to have asked for a compaction if one is due: it saw the
- * head that it finished on, and what came after it is no reason. A turn that is overtaken by a swap or by
- * another threshold, or that began while a need was waiting, leaves the question to the next one; so does
- * an owner who goes back to another generation or takes the conversation out of the bin.
- */
-function mustHaveAsked({ initial, journal }: RunRecord, turns: readonly Turn[]): boolean {
+function mustHaveAsked({ journal, final }: RunRecord, turns: readonly Turn[]): boolean {
   const { commits } = journal;
   const newest = turns.findLast(({ inContext }) => inContext);
   if (!newest) return false;
-  const isFinish = (write: Write) =>
-    write.path === turnPath(CONVERSATION, newest.seq) && fieldOf(write, 'inContext') === true;
-  const finish = commits.findLastIndex(({ writes }) => writes.some(isFinish));
-  const start = commits.findLastIndex(
-    ({ writes }, index) => index < finish && writes.some((write) => isOpening(write, newest.seq)),
+  const start = commits.findIndex(({ writes }) =>
+    writes.some((write) => isOpening(write, newest.seq)),
   );
-  if (start === -1) return false;
-  const before = commits.slice(0, start).flatMap(({ writes }) => writes);
-  if (needsAfter([...initial.writes, ...before]) > 0) return false;
-  const during = commits.slice(start + 1, finish).flatMap(({ writes }) => writes);
-  const after = commits.slice(finish + 1).flatMap(({ writes }) => writes);
-  const isTold = after.some((write) => isJob(write) && fieldOf(write, 'records') !== undefined);
-  const isOverruled = after.some(
-    (write) =>
-      isHead(write) &&
-      ['settings', 'state', 'compactionNeeded'].some(
-        (field) => fieldOf(write, field) !== undefined,
-      ),
-  );
-  return !during.some(touchesNeed) && !isTold && !isOverruled;
+  const since = commits.slice(start + 1).flatMap(({ writes }) => writes);
+  return !since.some(isSettings);
 }
 
 function isOpening(write: Write, seq: number): boolean {
@@ -94,7 +64,7 @@ export const crossings: Invariant = {
     const { head } = final;
     if (head?.state !== 'live') return [];
     return when(
-      isDue(head, final) && mustHaveAsked(record, final.turns),
+      isDue(head, final) && !isTold(head, final) && mustHaveAsked(record, final.turns),
       'the threshold is crossed, and there is neither a compaction nor a reason',
     );
   },

@@ -1,5 +1,5 @@
-import type { FinishedTurn } from '../../functions/src/chat/live-turn.ts';
-import type { Replacing } from '../../functions/src/chat/send-request.ts';
+import type { FinishedTurn } from '../../functions/src/chat/answer/live-turn.ts';
+import type { Replacing } from '../../functions/src/chat/send/send-request.ts';
 import type { ModelRequest, Write } from '../../shared/ports.ts';
 
 /** A commit that was applied, in the order of all. */

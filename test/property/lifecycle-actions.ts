@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { cancelTurn } from '../../functions/src/chat/cancel-turn.ts';
-import { deleteConversation } from '../../functions/src/chat/delete-conversation.ts';
-import { deleteMessage } from '../../functions/src/chat/delete-message.ts';
-import { restoreGeneration } from '../../functions/src/chat/restore-generation.ts';
-import { undeleteConversation } from '../../functions/src/chat/undelete-conversation.ts';
+import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
+import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
+import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
 import { runSweep } from '../../functions/src/compaction/sweep.ts';
 import { chatOf, conversation, messageIdOf, send, type Action } from './actors.ts';
 

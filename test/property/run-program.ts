@@ -1,4 +1,4 @@
-import { showContext } from '../../functions/src/chat/show-context.ts';
+import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ModelRequest } from '../../shared/ports.ts';

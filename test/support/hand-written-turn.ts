@@ -1,4 +1,4 @@
-import type { SendHandle, SendRequest } from '../../functions/src/chat/send-request.ts';
+import type { SendHandle, SendRequest } from '../../functions/src/chat/send/send-request.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import type { Turn } from '../../shared/conversation/turn.ts';
 import type { ContextObject } from '../../shared/wire/context-object.ts';

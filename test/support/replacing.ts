@@ -1,6 +1,6 @@
-import type { SendRequest } from '../../functions/src/chat/send-request.ts';
+import type { SendRequest } from '../../functions/src/chat/send/send-request.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { showContext } from '../../functions/src/chat/show-context.ts';
+import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { contentText, contentSchema } from '../../shared/conversation/content.ts';
 import { request } from './sending.ts';
 

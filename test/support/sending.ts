@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
-import type { SendRequest } from '../../functions/src/chat/send-request.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import type { SendRequest } from '../../functions/src/chat/send/send-request.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
 

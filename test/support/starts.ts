@@ -1,5 +1,5 @@
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../shared/conversation/turn.ts';

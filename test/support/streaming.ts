@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { readOwnTurn } from '../../functions/src/chat/read-turn.ts';
-import { sendMessage } from '../../functions/src/chat/send-message.ts';
-import { streamTurn } from '../../functions/src/chat/stream-turn.ts';
+import { readOwnTurn } from '../../functions/src/chat/stream/read-turn.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { streamTurn } from '../../functions/src/chat/stream/stream-turn.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
 import type { ManualClock } from '../fakes/manual-clock.ts';

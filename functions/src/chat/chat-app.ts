@@ -2,12 +2,12 @@ import { Hono, type Context } from 'hono';
 import { AppError } from '../../../shared/errors.ts';
 import type { Caller } from '../../../shared/ports.ts';
 import { errorReply } from '../../../shared/wire/error-body.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate } from './http/authenticate.ts';
 import { chatRoutes } from './chat-routes.ts';
-import { logRequest } from './log-request.ts';
-import { readJsonBody } from './read-body.ts';
+import { logRequest } from './http/log-request.ts';
+import { readJsonBody } from './http/read-body.ts';
 import type { Reply, Route, RouteDependencies } from './route.ts';
-import { routerPath, withoutVerb } from './route-path.ts';
+import { routerPath, withoutVerb } from './http/route-path.ts';
 
 /** What the server hands in beside the request. */
 export interface ChatBindings {

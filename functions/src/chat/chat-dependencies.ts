@@ -12,7 +12,7 @@ import type {
   Sha256,
 } from '../../../shared/ports.ts';
 import type { Config } from '../config.ts';
-import type { LiveTurns } from './live-turn.ts';
+import type { LiveTurns } from './answer/live-turn.ts';
 
 /** What the chat function works with; handed in once by the composition root. */
 export interface ChatDependencies {

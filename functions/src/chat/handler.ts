@@ -7,7 +7,7 @@ import { guardServer } from '../server-guard.ts';
 import { createChatApp } from './chat-app.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { RouteDependencies } from './route.ts';
-import { sendMessage } from './send-message.ts';
+import { sendMessage } from './send/send-message.ts';
 
 const unusableRequest = (cause: unknown) =>
   new AppError({

@@ -4,7 +4,7 @@ import type { Caller } from '../../../shared/ports.ts';
 import { parseRequest } from '../../../shared/wire/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { notFoundError } from './not-found.ts';
-import type { SendHandle, SendRequest } from './send-request.ts';
+import type { SendHandle, SendRequest } from './send/send-request.ts';
 
 /** What routes work with: the dependencies and the one use case that streams. */
 export interface RouteDependencies extends ChatDependencies {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { untilAborted } from '../../../functions/src/chat/abortable.ts';
+import { untilAborted } from '../../../functions/src/chat/answer/abortable.ts';
 
 async function* forEver(): AsyncGenerator<number> {
   yield 1;

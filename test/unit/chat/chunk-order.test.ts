@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createChunkOrder } from '../../../functions/src/chat/chunk-order.ts';
+import { createChunkOrder } from '../../../functions/src/chat/stream/chunk-order.ts';
 import type { StreamChunkDocument } from '../../../shared/conversation/stream-chunk.ts';
 import type { StreamFrame } from '../../../shared/wire/stream.ts';
 import { idsOf } from '../../support/streaming.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDeltaCoalescer } from '../../../functions/src/chat/delta-coalescer.ts';
+import { createDeltaCoalescer } from '../../../functions/src/chat/answer/delta-coalescer.ts';
 import { createManualClock } from '../../fakes/manual-clock.ts';
 
 function coalescer() {

@@ -12,12 +12,12 @@ import {
   compactResponse,
   contextResponse,
 } from '../../../../shared/wire/responses.ts';
-import { listCompactions, readCompaction } from '../list-compactions.ts';
-import { preferredLocale } from '../locale.ts';
-import { previewCompaction } from '../preview-compaction.ts';
-import { requestCompaction } from '../request-compaction.ts';
+import { listCompactions, readCompaction } from '../context/list-compactions.ts';
+import { preferredLocale } from '../http/locale.ts';
+import { previewCompaction } from '../context/preview-compaction.ts';
+import { requestCompaction } from '../context/request-compaction.ts';
 import { noBody, userRoute } from '../route.ts';
-import { showContext } from '../show-context.ts';
+import { showContext } from '../context/show-context.ts';
 
 export const compactRoute = userRoute({
   operation: 'compactConversation',

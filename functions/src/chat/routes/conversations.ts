@@ -13,12 +13,12 @@ import {
   conversationWithContextResponse,
 } from '../../../../shared/wire/responses.ts';
 import { conversationView } from '../../../../shared/wire/views.ts';
-import { createConversation } from '../create-conversation.ts';
-import { listConversations } from '../list-conversations.ts';
-import { preferredLocale } from '../locale.ts';
-import { contextObjectOf, readContext } from '../read-context.ts';
+import { createConversation } from '../conversation/create-conversation.ts';
+import { listConversations } from '../conversation/list-conversations.ts';
+import { preferredLocale } from '../http/locale.ts';
+import { contextObjectOf, readContext } from '../context/read-context.ts';
 import { noBody, userRoute } from '../route.ts';
-import { etagOf, updateConversation } from '../update-conversation.ts';
+import { etagOf, updateConversation } from '../conversation/update-conversation.ts';
 
 const noParams = z.strictObject({});
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { conversationParams, exportQuery, noQuery } from '../../../../shared/wire/requests.ts';
 import { exportLineResponse } from '../../../../shared/wire/responses.ts';
-import { exportConversation, exportUser } from '../export-conversation.ts';
+import { exportConversation, exportUser } from '../conversation/export-conversation.ts';
 import { emptyBody, noBody, userRoute, type TextReply } from '../route.ts';
 
 const FORMATS = {

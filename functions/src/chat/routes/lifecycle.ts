@@ -15,14 +15,14 @@ import {
   messageResponse,
 } from '../../../../shared/wire/responses.ts';
 import { conversationView } from '../../../../shared/wire/views.ts';
-import { deleteConversation, eraseOwnConversation } from '../delete-conversation.ts';
-import { deleteMessage } from '../delete-message.ts';
-import { eraseUser } from '../erase-user.ts';
-import { forkConversation } from '../fork-conversation.ts';
-import { preferredLocale } from '../locale.ts';
-import { restoreGeneration } from '../restore-generation.ts';
+import { deleteConversation, eraseOwnConversation } from '../conversation/delete-conversation.ts';
+import { deleteMessage } from '../conversation/delete-message.ts';
+import { eraseUser } from '../conversation/erase-user.ts';
+import { forkConversation } from '../conversation/fork-conversation.ts';
+import { preferredLocale } from '../http/locale.ts';
+import { restoreGeneration } from '../context/restore-generation.ts';
 import { emptyBody, userRoute } from '../route.ts';
-import { undeleteConversation } from '../undelete-conversation.ts';
+import { undeleteConversation } from '../conversation/undelete-conversation.ts';
 
 export const restoreRoute = userRoute({
   operation: 'restoreGeneration',

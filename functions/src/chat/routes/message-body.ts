@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { refuseTooLong, toPart } from '../../../../shared/wire/message-parts.ts';
 import type { sendMessageBody } from '../../../../shared/wire/requests.ts';
-import { preferredLocale } from '../locale.ts';
+import { preferredLocale } from '../http/locale.ts';
 import type { RouteDependencies } from '../route.ts';
-import type { SendRequest } from '../send-request.ts';
+import type { SendRequest } from '../send/send-request.ts';
 
 type Body = z.infer<typeof sendMessageBody>;
 

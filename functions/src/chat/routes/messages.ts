@@ -5,9 +5,9 @@ import {
   streamQuery,
 } from '../../../../shared/wire/requests.ts';
 import { messageListResponse, sendMessageResponse } from '../../../../shared/wire/responses.ts';
-import { listMessages } from '../list-messages.ts';
+import { listMessages } from '../conversation/list-messages.ts';
 import { noBody, userRoute } from '../route.ts';
-import { readCursor } from '../stream-cursor.ts';
+import { readCursor } from '../stream/stream-cursor.ts';
 import { answerOptions, messageOfBody } from './message-body.ts';
 import { turnReply } from './turn-reply.ts';
 

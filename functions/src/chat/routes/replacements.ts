@@ -6,7 +6,7 @@ import {
 } from '../../../../shared/wire/requests.ts';
 import { sendMessageResponse } from '../../../../shared/wire/responses.ts';
 import { userRoute } from '../route.ts';
-import { readCursor } from '../stream-cursor.ts';
+import { readCursor } from '../stream/stream-cursor.ts';
 import { answerOptions, messageOfBody } from './message-body.ts';
 import { turnReply } from './turn-reply.ts';
 

@@ -3,13 +3,13 @@ import { readTurns } from '../../../../shared/conversation/read-conversation.ts'
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { conversationParams, streamQuery, turnParams } from '../../../../shared/wire/requests.ts';
 import { streamResponse } from '../../../../shared/wire/responses.ts';
-import { preferredLocale } from '../locale.ts';
-import { readOwnConversation, type OwnConversation } from '../own-conversation.ts';
-import { readOwnTurn } from '../read-turn.ts';
+import { preferredLocale } from '../http/locale.ts';
+import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
+import { readOwnTurn } from '../stream/read-turn.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '../route.ts';
-import { readCursor } from '../stream-cursor.ts';
-import { streamReply } from '../stream-reply.ts';
-import { streamTurn } from '../stream-turn.ts';
+import { readCursor } from '../stream/stream-cursor.ts';
+import { streamReply } from '../stream/stream-reply.ts';
+import { streamTurn } from '../stream/stream-turn.ts';
 
 /** 204 tells an EventSource to stop asking. */
 const nothing: Reply = { kind: 'empty', status: 204 };

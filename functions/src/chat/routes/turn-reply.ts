@@ -1,7 +1,7 @@
 import { answerView, turnView, usageView, userMessageView } from '../../../../shared/wire/views.ts';
 import type { Reply, RouteDependencies } from '../route.ts';
-import type { SendHandle } from '../send-request.ts';
-import { streamReply } from '../stream-reply.ts';
+import type { SendHandle } from '../send/send-request.ts';
+import { streamReply } from '../stream/stream-reply.ts';
 
 async function jsonReply(handle: SendHandle): Promise<Reply> {
   const { turn, context, replayed, shrinkage } = await handle.result;

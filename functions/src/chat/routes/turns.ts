@@ -1,8 +1,8 @@
 import { noQuery, turnParams } from '../../../../shared/wire/requests.ts';
 import { turnResponse } from '../../../../shared/wire/responses.ts';
 import { turnView } from '../../../../shared/wire/views.ts';
-import { cancelTurn } from '../cancel-turn.ts';
-import { readOwnTurn } from '../read-turn.ts';
+import { cancelTurn } from '../answer/cancel-turn.ts';
+import { readOwnTurn } from '../stream/read-turn.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 
 export const getTurnRoute = userRoute({

@@ -1,0 +1,92 @@
+import {
+  CHUNK_MAX_BYTES,
+  frameBytes,
+  streamChunkWrite,
+} from '../../../../shared/conversation/stream-chunk.ts';
+import type { Write } from '../../../../shared/ports.ts';
+import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+
+interface SizedFrame {
+  frame: StreamFrame;
+  bytes: number;
+}
+
+interface BufferedAttempt {
+  conversationId: string;
+  seq: number;
+  attempt: number;
+  producer: string;
+}
+
+/** How many of `frames` fit one chunk document; a frame alone always does (see DELTA_MAX_CHARACTERS). */
+function countOfNextChunk(frames: readonly SizedFrame[]): number {
+  let bytes = 0;
+  const tooMany = frames.findIndex((frame) => (bytes += frame.bytes) > CHUNK_MAX_BYTES);
+  return tooMany === -1 ? frames.length : Math.max(1, tooMany);
+}
+
+/** Frames of one attempt that are not stored yet, and the chunks that they become. */
+export interface ChunkBuffer {
+  add(frame: StreamFrame): void;
+  /** JSON bytes that wait. */
+  pendingBytes(): number;
+  /** Chunks that are stored. */
+  storedCount(): number;
+  /** The chunk that the oldest pending frames make; undefined when none waits. */
+  next(now: Date): { write: Write; n: number; lastId: number } | undefined;
+  /** Chunk `n` up to frame `lastId` is stored. */
+  stored(chunk: { n: number; lastId: number }): void;
+  /** All that waits, with the closing frames behind it; the last chunk says that it is. */
+  last(closing: readonly StreamFrame[], now: Date): { writes: Write[]; chunks: number };
+}
+
+export function createChunkBuffer(own: BufferedAttempt): ChunkBuffer {
+  let pending: SizedFrame[] = [];
+  let bytes = 0;
+  let stored = 0;
+  const sized = (frame: StreamFrame) => ({ frame, bytes: frameBytes(frame) });
+  const writeOf = (
+    frames: readonly SizedFrame[],
+    chunk: { n: number; isFinal: boolean; now: Date },
+  ) =>
+    streamChunkWrite({
+      ...chunk,
+      conversationId: own.conversationId,
+      seq: own.seq,
+      attempt: own.attempt,
+      producer: own.producer,
+      frames: frames.map(({ frame }) => frame),
+    });
+  return {
+    add: (frame) => {
+      const added = sized(frame);
+      pending.push(added);
+      bytes += added.bytes;
+    },
+    pendingBytes: () => bytes,
+    storedCount: () => stored,
+    next: (now) => {
+      const frames = pending.slice(0, countOfNextChunk(pending));
+      const lastId = frames.at(-1)?.frame.id;
+      if (lastId === undefined) return undefined;
+      const n = stored + 1;
+      return { write: writeOf(frames, { n, isFinal: false, now }), n, lastId };
+    },
+    stored: ({ n, lastId }) => {
+      stored = n;
+      pending = pending.filter(({ frame }) => frame.id > lastId);
+      bytes = pending.reduce((sum, frame) => sum + frame.bytes, 0);
+    },
+    last: (closing, now) => {
+      let rest = [...pending, ...closing.map(sized)];
+      const writes: Write[] = [];
+      while (rest.length > 0) {
+        const count = countOfNextChunk(rest);
+        const n = stored + writes.length + 1;
+        writes.push(writeOf(rest.slice(0, count), { n, isFinal: count === rest.length, now }));
+        rest = rest.slice(count);
+      }
+      return { writes, chunks: stored + writes.length };
+    },
+  };
+}

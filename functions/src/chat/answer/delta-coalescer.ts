@@ -1,0 +1,69 @@
+import type { Clock } from '../../../../shared/ports.ts';
+import { headOf } from '../../../../shared/text-cut.ts';
+
+/** One frame per this many milliseconds at most; the first goes out at once. */
+export const DELTA_INTERVAL_MS = 40;
+
+/**
+ * UTF-16 units of one frame's delta. Escaped as JSON they take at most six bytes each, so that every frame
+ * fits a chunk document of 256 KiB.
+ */
+export const DELTA_MAX_CHARACTERS = 32 * 1024;
+
+const endsInHalfAPair = (text: string) => /[\uD800-\uDBFF]$/.test(text);
+
+/**
+ * Joins small deltas to frames and cuts very large ones. A delta never ends between the halves of a
+ * surrogate pair: a phone that decodes each frame alone would show a replacement character.
+ */
+export function createDeltaCoalescer(options: {
+  clock: Clock;
+  emit: (delta: string) => void;
+  intervalMs?: number;
+}) {
+  const intervalMs = options.intervalMs ?? DELTA_INTERVAL_MS;
+  let pending = '';
+  let lastAtMs = Number.NEGATIVE_INFINITY;
+  let timer: { done: Promise<void>; cancel: AbortController } | undefined;
+
+  const send = (keepHalf: boolean) => {
+    const half = keepHalf && endsInHalfAPair(pending) ? pending.slice(-1) : '';
+    const delta = half === '' ? pending : pending.slice(0, -1);
+    pending = half;
+    if (delta === '') return;
+    lastAtMs = options.clock.now().getTime();
+    for (let rest = delta; rest !== '';) {
+      const head = headOf(rest, DELTA_MAX_CHARACTERS);
+      options.emit(head);
+      rest = rest.slice(head.length);
+    }
+  };
+
+  const sendLater = (ms: number) => {
+    const cancel = new AbortController();
+    const done = options.clock.wait(ms, cancel.signal).then(() => {
+      if (cancel.signal.aborted) return;
+      timer = undefined;
+      send(true);
+    });
+    timer = { done, cancel };
+  };
+
+  return {
+    push: (text: string) => {
+      pending += text;
+      if (timer) return;
+      const dueInMs = lastAtMs + intervalMs - options.clock.now().getTime();
+      if (dueInMs <= 0) send(true);
+      else sendLater(dueInMs);
+    },
+    /** Sends the rest; nothing is pending afterwards and no timer runs. */
+    flush: async () => {
+      const waiting = timer;
+      timer = undefined;
+      waiting?.cancel.abort();
+      await waiting?.done;
+      send(false);
+    },
+  };
+}

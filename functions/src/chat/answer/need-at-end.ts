@@ -1,0 +1,49 @@
+import { needOfContext } from '../../../../shared/compaction/crossing.ts';
+import type { CompactionNeeded } from '../../../../shared/conversation/head.ts';
+import { contextTokens } from '../../../../shared/conversation/meter.ts';
+import { readContextParts, readHead } from '../../../../shared/conversation/read-conversation.ts';
+import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
+import { policyOf } from '../../conversation-policy.ts';
+import type { BegunTurn } from '../send/begin-turn.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+
+/** What a finished turn asks for, and the state of the head that this holds for. */
+export interface NeedAtEnd {
+  need: CompactionNeeded['auto'];
+  /** Only when the turn relies on a need that waits: it must still wait when the finish is committed. */
+  headUpdateTime?: string | undefined;
+}
+
+/**
+ * What becomes of a crossing that was measured with the head of the start (`batch.need`), at the end of
+ * the turn. A need that waits is request enough: whoever settles it looks at the context again. After a
+ * swap in between the context is measured anew, with this turn. One read, and only by turns that crossed.
+ */
+export async function needAtEnd(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'config'>,
+  begun: BegunTurn,
+  batch: FinishBatch,
+): Promise<NeedAtEnd> {
+  const { conversationId, seq, need } = batch;
+  if (!need) return { need };
+  const head = await readHead(dependencies.store, conversationId).catch(() => undefined);
+  // Unknown: a request too many ends as NOOP, one too few would be missed.
+  if (!head) return { need };
+  const { compactionNeeded, generation, context } = head.value;
+  if (compactionNeeded.auto) return { need: undefined, headUpdateTime: head.updateTime };
+  if (generation === begun.head.generation) return { need };
+  const toSeq = seq - 1;
+  const parts = await readContextParts(dependencies, { conversationId, head: head.value, toSeq });
+  const ownTokens = batch.inContext ? batch.userTokens + batch.answerTokens : 0;
+  const { tokens } = contextTokens({ head: head.value, ...parts });
+  return {
+    need: needOfContext({
+      head: head.value,
+      history: parts.history,
+      tokens: Math.ceil(tokens + context.calibration * ownTokens),
+      policy: policyOf(dependencies.config, head.value),
+      requestId: need.requestId,
+      now: need.since,
+    }),
+  };
+}

@@ -1,0 +1,238 @@
+import type { Head } from '../../../../shared/conversation/head.ts';
+import { contextTokens } from '../../../../shared/conversation/meter.ts';
+import { turnId } from '../../../../shared/conversation/paths.ts';
+import { isFinal, type Turn } from '../../../../shared/conversation/turn.ts';
+import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import { textPartId } from '../../../../shared/wire/frame-ids.ts';
+import type { StreamChunk } from '../../../../shared/wire/stream.ts';
+import type { BegunTurn } from '../send/begin-turn.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { passCrashPoint } from '../crash-points.ts';
+import { commitFinish, endTurn } from './finish-turn.ts';
+import type { FinishedTurn, FrameLog, LogEnd } from './live-turn.ts';
+import { needAtEnd } from './need-at-end.ts';
+import { publishOverdue, publishRequest } from './publish-request.ts';
+import { streamAnswer, type Answer } from './stream-answer.ts';
+import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
+import { closingChunks, openingChunks, shrunkenNotice } from './turn-frames.ts';
+import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
+import { viewContext } from '../context/view-context.ts';
+
+export interface Production {
+  begun: BegunTurn;
+  messageId: string;
+  locale: string | undefined;
+  /** Where readers of this instance read. */
+  log: Pick<FrameLog, 'emit' | 'preview' | 'end'>;
+  /** Fired by a cancellation here, and by this production when it finds one in the store. */
+  cancelled: AbortController;
+  /** Fires when the process ends and cannot wait for the answer. */
+  givenUp: AbortSignal;
+}
+
+/** The head as the finish leaves it, without reading it again. */
+const headAfter = (begun: BegunTurn, batch: FinishBatch): Head => ({
+  ...begun.head,
+  lastSeq: batch.seq,
+  context: batch.meter ?? begun.head.context,
+  compactionNeeded: {
+    ...begun.head.compactionNeeded,
+    ...(batch.need && { auto: batch.need }),
+  },
+});
+
+const finishedTurn = ({ begun, messageId }: Production, batch: FinishBatch): Turn => ({
+  schemaVersion: 1,
+  seq: batch.seq,
+  messageId,
+  state: batch.state,
+  attempt: batch.attempt,
+  producer: begun.attempt.producer,
+  leaseUntil: batch.now,
+  createTime: begun.createTime,
+  finishTime: batch.now,
+  tokens: { user: batch.userTokens, answer: batch.answerTokens },
+  usage: batch.usage,
+  finishReason: batch.finishReason,
+  error: batch.error,
+  inContext: batch.inContext,
+  retention: begun.retention,
+  replaces: begun.replaces,
+  ...(batch.state === 'cancelled' && { cancelRequested: true }),
+  user: begun.user,
+  contents: [...batch.contents],
+});
+
+async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
+  const { conversationId, need } = batch;
+  if (need) await publishRequest(dependencies, { conversationId, requestId: need.requestId });
+  else await publishOverdue(dependencies, conversationId, begun.head.compactionNeeded);
+}
+
+const timeoutError = (
+  { conversationId, seq }: BegunTurn['attempt'],
+  { config }: ChatDependencies,
+) =>
+  new AppError({
+    status: 'DEADLINE_EXCEEDED',
+    reason: 'MODEL_TIMEOUT',
+    message: `turn ${seq} of ${conversationId} had no complete answer after ${config.TURN_TIMEOUT_MS} ms`,
+    publicMessage: 'The model did not finish in time. Send the same message again.',
+    retryable: true,
+  });
+
+/** Fires after `ms`; `stop` ends the timer. */
+function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: number) {
+  const timeout = new AbortController();
+  const stopped = new AbortController();
+  void clock.wait(ms, stopped.signal).then(() => {
+    if (!stopped.signal.aborted) timeout.abort();
+  });
+  return { signal: timeout.signal, stop: () => stopped.abort() };
+}
+
+async function callModel(
+  dependencies: ChatDependencies,
+  { begun, cancelled, givenUp }: Production,
+  to: { writer: TurnWriter; emit: (chunk: StreamChunk) => void },
+): Promise<Answer> {
+  const { seq, attempt } = begun.attempt;
+  const { writer, emit } = to;
+  writer.start();
+  const timeout = timeoutAfter(dependencies, dependencies.config.TURN_TIMEOUT_MS);
+  const answer = await streamAnswer(dependencies, {
+    request: { ...begun.prompt, role: 'chat', promptId: turnId(seq) },
+    signal: AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]),
+    emit,
+    partId: textPartId(attempt),
+  });
+  timeout.stop();
+  if (answer.error && timeout.signal.aborted)
+    answer.error = timeoutError(begun.attempt, dependencies);
+  return answer;
+}
+
+function view(dependencies: ChatDependencies, production: Production, batch: FinishBatch) {
+  const head = headAfter(production.begun, batch);
+  const meter = contextTokens({ ...production.begun, head });
+  return viewContext(dependencies, {
+    head,
+    tokens: meter.tokens,
+    tokensSource: meter.source,
+    job: production.begun.job,
+    locale: production.locale,
+  });
+}
+
+const logFinished = (dependencies: ChatDependencies, batch: FinishBatch, startMs: number) =>
+  dependencies.logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
+    conversationId: batch.conversationId,
+    turnId: turnId(batch.seq),
+    attempt: batch.attempt,
+    state: batch.state,
+    reason: batch.error?.reason,
+    promptTokens: batch.usage?.promptTokens,
+    outputTokens: batch.usage?.outputTokens,
+    compactionRequested: batch.need !== undefined,
+    durationMs: batch.now.getTime() - startMs,
+  });
+
+/** Stores the end of a turn, then tells its readers and the workers. */
+async function finishTurn(
+  dependencies: ChatDependencies,
+  production: Production,
+  end: { writer: TurnWriter; answer: Answer; startMs: number },
+): Promise<FinishedTurn> {
+  const { begun, log, cancelled } = production;
+  const { writer, answer, startMs } = end;
+  const batch = endTurn(dependencies, {
+    begun,
+    answer,
+    isCancelled: cancelled.signal.aborted,
+    now: dependencies.clock.now(),
+    requestId: dependencies.randomness.uuid(),
+  });
+  const decideNeed = () => needAtEnd(dependencies, begun, batch);
+  const decided = await decideNeed();
+  const context = view(dependencies, production, { ...batch, need: decided.need });
+  const closing = closingChunks({ turn: batch, error: batch.error, context });
+  await passCrashPoint(dependencies, 'before-finish');
+  batch.need = await commitFinish(dependencies, {
+    batch: { ...batch },
+    own: begun.attempt,
+    writer,
+    closing: log.preview(closing),
+    status: decided.need && context,
+    decided,
+    decideAgain: decideNeed,
+  });
+  await passCrashPoint(dependencies, 'turn-finished');
+  const turn = finishedTurn(production, batch);
+  if (isFinal(turn))
+    dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
+  for (const chunk of closing) log.emit(chunk);
+  logFinished(dependencies, batch, startMs);
+  await publishNeed(dependencies, begun, batch);
+  await passCrashPoint(dependencies, 'turn-published');
+  return { turn, context, replayed: false, shrinkage: begun.shrinkage };
+}
+
+/** The readers learn that the answer ended without being stored. */
+function emitFailure({ begun, log }: Production, error: unknown): void {
+  const errorText =
+    error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
+  const { generation } = begun.head;
+  log.emit({ type: 'error', errorText });
+  log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
+}
+
+function endOf(error: unknown): LogEnd {
+  if (error instanceof StreamCutError) return 'givenUp';
+  return error instanceof AppError && error.reason === 'TURN_TAKEN_OVER' ? 'lost' : 'finished';
+}
+
+/**
+ * Answers a turn that this instance owns: model, finish, publish, in a straight line. The frames end
+ * after the publish, so that an instance keeps its CPU until all is done. A cancelled turn that is taken
+ * over is closed without a model call.
+ * Resolves for every turn that was stored, failed and cancelled ones included; throws when it could not
+ * be stored, when another instance has it (TURN_TAKEN_OVER), or when it was given up (SHUTTING_DOWN).
+ */
+export async function produceTurn(
+  dependencies: ChatDependencies,
+  production: Production,
+): Promise<FinishedTurn> {
+  const { begun, log, cancelled, givenUp } = production;
+  const { conversationId, seq, attempt } = begun.attempt;
+  const startMs = dependencies.clock.now().getTime();
+  const writer = createTurnWriter(dependencies, begun.attempt, () => cancelled.abort());
+  const emit = (chunk: StreamChunk) => writer.add(log.emit(chunk));
+  try {
+    const { generation } = begun.head;
+    const opening = { conversationId, seq, attempt, generation, replayed: false };
+    for (const chunk of openingChunks(opening)) emit(chunk);
+    if (begun.shrinkage) emit(shrunkenNotice(begun.shrinkage));
+    await passCrashPoint(dependencies, 'turn-started');
+    if (begun.cancelRequested) cancelled.abort();
+    const answer: Answer = cancelled.signal.aborted
+      ? { parts: [] }
+      : await callModel(dependencies, production, { writer, emit });
+    await passCrashPoint(dependencies, 'answer-streamed');
+    await writer.stop();
+    if (givenUp.aborted && answer.error && !cancelled.signal.aborted) {
+      // A release that fails changes nothing but the time: the lease runs out by itself.
+      await writer.release().catch(() => undefined);
+      throw shuttingDownError(`turn ${seq} of ${conversationId}`);
+    }
+    const finished = await finishTurn(dependencies, production, { writer, answer, startMs });
+    log.end('finished');
+    return finished;
+  } catch (error) {
+    await writer.stop().catch(() => undefined);
+    const end = endOf(error);
+    if (end === 'finished') emitFailure(production, error);
+    log.end(end);
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { compactionRequestWriteSchema } from '../../../../shared/compaction/event.ts';
+import { REPUBLISH_AFTER_MS } from '../../../../shared/compaction/sweep-decision.ts';
+import type { CompactionNeeded } from '../../../../shared/conversation/head.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+
+/**
+ * Tells the workers to look at a conversation. Only a hint: the need stands in the head, so a publish
+ * that fails is logged and nothing else.
+ */
+export async function publishRequest(
+  dependencies: Pick<ChatDependencies, 'publisher' | 'logger'>,
+  request: { conversationId: string; requestId: string },
+): Promise<void> {
+  try {
+    await dependencies.publisher.publish({
+      topic: 'compaction',
+      data: compactionRequestWriteSchema.parse({ schemaVersion: 1, ...request }),
+    });
+  } catch (error) {
+    dependencies.logger.log('WARNING', 'compaction_publish_failed', {
+      ...request,
+      error: error instanceof Error ? error.name : 'unknown',
+    });
+  }
+}
+
+/**
+ * Publishes a need that waits in the head for longer than a compaction takes: its event was lost, or its
+ * worker died. The sweep does it every five minutes; a request that meets such a need does not wait for it.
+ */
+export async function publishOverdue(
+  dependencies: Pick<ChatDependencies, 'publisher' | 'logger' | 'clock'>,
+  conversationId: string,
+  needed: CompactionNeeded,
+): Promise<void> {
+  const waiting = needed.manual ?? needed.auto;
+  if (!waiting) return;
+  const waitedMs = dependencies.clock.now().getTime() - waiting.since.getTime();
+  if (waitedMs <= REPUBLISH_AFTER_MS) return;
+  await publishRequest(dependencies, { conversationId, requestId: waiting.requestId });
+}

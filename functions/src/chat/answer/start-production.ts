@@ -1,0 +1,98 @@
+import { turnId } from '../../../../shared/conversation/paths.ts';
+import { firstFrameId } from '../../../../shared/wire/frame-ids.ts';
+import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import type { BegunTurn } from '../send/begin-turn.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { followFrames } from '../stream/follow-frames.ts';
+import {
+  createFrameLog,
+  liveTurnKey,
+  readingOf,
+  type FrameLog,
+  type LiveTurn,
+  type Reading,
+} from './live-turn.ts';
+import { produceTurn } from './produce-turn.ts';
+import { orFailure, settled } from '../stream/replay-turn.ts';
+import type { SendHandle, SendRequest } from '../send/send-request.ts';
+
+/** A turn that this instance is answering, as one who comes to it later gets it. */
+export function liveHandle(
+  request: SendRequest,
+  live: LiveTurn,
+  turn: { seq: number; generation: number },
+): SendHandle {
+  return handleOf(request, live, {
+    ...turn,
+    reading: readingOf(request.cursor, live.attempt),
+  });
+}
+
+function handleOf(
+  { conversationId }: SendRequest,
+  live: LiveTurn,
+  turn: { seq: number; generation: number; reading: Reading },
+): SendHandle {
+  return {
+    turnId: turnId(turn.seq),
+    conversationId,
+    generation: turn.generation,
+    replayed: false,
+    frames: () => live.frames(turn.reading),
+    result: settled(live.result.then(orFailure)),
+  };
+}
+
+/** The frames of the log; when another instance has taken the turn over, those of its attempt too. */
+async function* framesOf(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  of: { log: FrameLog; seq: number; reading: Reading },
+): AsyncGenerator<StreamFrame> {
+  let cursor = of.reading.kind === 'after' ? of.reading.id : undefined;
+  const frames = of.log.frames(of.reading);
+  for (;;) {
+    const next = await frames.next();
+    if (next.done) {
+      if (next.value === 'lost') break;
+      return;
+    }
+    cursor = next.value.id;
+    yield next.value;
+  }
+  const { conversationId, locale } = request;
+  yield* followFrames(dependencies, { conversationId, seq: of.seq, cursor, locale });
+}
+
+/** Answers a turn that was begun here; whoever reads may come and go. */
+export function startProduction(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  begun: BegunTurn,
+): SendHandle {
+  const { conversationId, seq, attempt } = begun.attempt;
+  const key = liveTurnKey(conversationId, seq);
+  const log = createFrameLog(firstFrameId(attempt));
+  const cancelled = new AbortController();
+  const givenUp = new AbortController();
+  const result = produceTurn(dependencies, {
+    begun,
+    messageId: request.message.id,
+    locale: request.locale,
+    log,
+    cancelled,
+    givenUp: givenUp.signal,
+  }).finally(() => {
+    if (dependencies.liveTurns.get(key)?.attempt === attempt) dependencies.liveTurns.delete(key);
+  });
+  const live: LiveTurn = {
+    attempt,
+    frames: (reading) => framesOf(dependencies, request, { log, seq, reading }),
+    result: settled(result),
+    cancel: () => cancelled.abort(),
+    giveUp: () => givenUp.abort(),
+  };
+  dependencies.liveTurns.set(key, live);
+  const { generation } = begun.head;
+  return handleOf(request, live, { seq, generation, reading: { kind: 'all' } });
+}

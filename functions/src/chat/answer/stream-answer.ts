@@ -1,0 +1,128 @@
+import type { Part } from '../../../../shared/conversation/content.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import type { ModelChunk, ModelRequest, ModelUsage } from '../../../../shared/ports.ts';
+import { utf8Length } from '../../../../shared/store/names.ts';
+import { finishReasonOf, type StreamChunk } from '../../../../shared/wire/stream.ts';
+import { untilAborted } from './abortable.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { createDeltaCoalescer } from './delta-coalescer.ts';
+
+/** What came of one model call. `parts` are raw: signatures and unknown fields must go back as sent. */
+export interface Answer {
+  parts: Part[];
+  finishReason?: string;
+  usage?: ModelUsage;
+  /** The call ended in an error; what was received until then stands in `parts`. */
+  error?: AppError;
+}
+
+/**
+ * JSON of one answer, bytes of UTF-8: it is stored in one commit of 3.5 MiB, together with what of its
+ * stream is not stored yet. Models end earlier (65,536 tokens are about 400 KB).
+ */
+export const ANSWER_MAX_BYTES = 2 * 1024 * 1024;
+
+export const isShown = (part: Part) =>
+  part.text !== undefined && part.text !== '' && part.thought !== true;
+
+/** Neighbouring plain text pieces are one part: a stream cuts text anywhere, the transcript does not. */
+function appendPart(parts: Part[], part: Part): void {
+  const last = parts.at(-1);
+  const isPlain = (candidate: Part | undefined) =>
+    candidate?.text !== undefined && Object.keys(candidate).length === 1;
+  if (last && isPlain(last) && isPlain(part)) last.text = `${last.text}${part.text}`;
+  else parts.push({ ...part });
+}
+
+interface AnswerCall {
+  request: ModelRequest;
+  /** Ends the call; what was received until then is the answer. */
+  signal: AbortSignal;
+  emit: (chunk: StreamChunk) => void;
+  /** Id of the text part in the stream; one per answer. */
+  partId: string;
+}
+
+function textFrames({ emit, partId: id }: AnswerCall, clock: ChatDependencies['clock']) {
+  let isOpen = false;
+  const deltas = createDeltaCoalescer({
+    clock,
+    emit: (delta) => emit({ type: 'text-delta', id, delta }),
+  });
+  return {
+    push: (text: string) => {
+      if (!isOpen) emit({ type: 'text-start', id });
+      isOpen = true;
+      deltas.push(text);
+    },
+    close: async () => {
+      await deltas.flush();
+      if (isOpen) emit({ type: 'text-end', id });
+    },
+  };
+}
+
+const asAppError = (error: unknown) =>
+  error instanceof AppError
+    ? error
+    : new AppError({
+        status: 'INTERNAL',
+        reason: 'INTERNAL',
+        message: 'the answer could not be produced',
+        publicMessage: 'The answer could not be produced.',
+        cause: error,
+      });
+
+/** An answer without a word is no answer: storing it would poison the context (nothing to send back). */
+function emptyAnswerError(answer: Answer): AppError | undefined {
+  const isFiltered = finishReasonOf(answer.finishReason) === 'content-filter';
+  const hasContent = answer.parts.some((part) => isShown(part) || part.functionCall !== undefined);
+  if (answer.error || isFiltered || hasContent) return undefined;
+  return new AppError({
+    status: 'UNAVAILABLE',
+    reason: 'MODEL_EMPTY_ANSWER',
+    message: `the model answered nothing (finishReason ${answer.finishReason ?? 'missing'})`,
+    publicMessage: 'The model gave no answer. Send the same message again.',
+    retryable: true,
+  });
+}
+
+/** Takes a chunk into the answer; what of it is shown, or 'full' when the answer may not grow by it. */
+function takeChunk(answer: Answer, chunk: ModelChunk, sizes: { bytes: number }): Part[] | 'full' {
+  sizes.bytes += chunk.parts.reduce((sum, part) => sum + utf8Length(JSON.stringify(part)), 0);
+  if (sizes.bytes > ANSWER_MAX_BYTES) {
+    answer.finishReason = 'MAX_TOKENS';
+    return 'full';
+  }
+  for (const part of chunk.parts) appendPart(answer.parts, part);
+  answer.usage = chunk.usage ?? answer.usage;
+  answer.finishReason = chunk.finishReason ?? answer.finishReason;
+  if (chunk.blockReason !== undefined) answer.finishReason = 'BLOCKED_PROMPT';
+  return chunk.parts.filter(isShown);
+}
+
+/**
+ * Calls the model and passes its text on as it comes. Never throws: an error is part of the answer. An
+ * answer above ANSWER_MAX_BYTES ends as MAX_TOKENS.
+ */
+export async function streamAnswer(
+  dependencies: Pick<ChatDependencies, 'model' | 'clock'>,
+  call: AnswerCall,
+): Promise<Answer> {
+  const answer: Answer = { parts: [] };
+  const sizes = { bytes: 0 };
+  const text = textFrames(call, dependencies.clock);
+  try {
+    const { request, signal } = call;
+    for await (const chunk of untilAborted(dependencies.model.stream(request, signal), signal)) {
+      const shown = takeChunk(answer, chunk, sizes);
+      if (shown === 'full') break;
+      for (const part of shown) text.push(part.text ?? '');
+    }
+  } catch (error) {
+    answer.error = asAppError(error);
+  }
+  await text.close();
+  answer.error ??= emptyAnswerError(answer);
+  return answer;
+}

@@ -1,0 +1,136 @@
+import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
+import { contentText } from '../../../../shared/conversation/content.ts';
+import { answerId, turnId } from '../../../../shared/conversation/paths.ts';
+import type { Turn, TurnError } from '../../../../shared/conversation/turn.ts';
+import type { ContextObject } from '../../../../shared/wire/context-object.ts';
+import {
+  earlierPartIds,
+  firstFrameId,
+  highestFrameId,
+  textPartId,
+} from '../../../../shared/wire/frame-ids.ts';
+import {
+  finishReasonOf,
+  type StreamChunk,
+  type StreamFrame,
+} from '../../../../shared/wire/stream.ts';
+
+/** What an attempt begins with; a later one says first what of the earlier ones no longer holds. */
+export const openingChunks = (start: {
+  conversationId: string;
+  seq: number;
+  attempt: number;
+  generation: number;
+  replayed: boolean;
+}): StreamChunk[] => [
+  {
+    type: 'start',
+    messageId: answerId(start.seq),
+    messageMetadata: {
+      turnId: turnId(start.seq),
+      conversationId: start.conversationId,
+      generation: start.generation,
+      replayed: start.replayed,
+    },
+  },
+  ...(start.attempt === 1
+    ? []
+    : [
+        {
+          type: 'data-notice' as const,
+          id: 'restarted' as const,
+          transient: true as const,
+          data: { kind: 'restarted' as const, dropParts: earlierPartIds(start.attempt) },
+        },
+      ]),
+];
+
+/** Tells the app that the model saw less than the whole context this time. */
+export const shrunkenNotice = (shrinkage: Shrinkage): StreamChunk => ({
+  type: 'data-notice',
+  id: 'shrunken',
+  transient: true,
+  data: { kind: 'shrunken', ...shrinkage },
+});
+
+/** What stands after the text: the context, an error if there was one, and the finish. */
+export function closingChunks(end: {
+  turn: Pick<Turn, 'usage' | 'finishReason' | 'state'>;
+  error: Pick<TurnError, 'message'> | undefined;
+  context: ContextObject;
+}): StreamChunk[] {
+  const { turn, error, context } = end;
+  const { promptTokens = 0, cachedTokens = 0, outputTokens = 0 } = turn.usage ?? {};
+  const isCancelled = turn.state === 'cancelled';
+  return [
+    { type: 'data-context', id: 'ctx', transient: true, data: context },
+    ...(isCancelled ? [{ type: 'abort' as const }] : []),
+    ...(error ? [{ type: 'error' as const, errorText: error.message }] : []),
+    {
+      type: 'finish',
+      finishReason: finishReasonView({ isCancelled, isFailed: error !== undefined, turn }),
+      messageMetadata: {
+        ...(turn.usage && { usage: { promptTokens, cachedTokens, outputTokens } }),
+        generation: context.generation,
+      },
+    },
+  ];
+}
+
+function finishReasonView(end: {
+  isCancelled: boolean;
+  isFailed: boolean;
+  turn: Pick<Turn, 'finishReason'>;
+}) {
+  if (end.isCancelled) return 'other';
+  return end.isFailed ? 'error' : finishReasonOf(end.turn.finishReason);
+}
+
+/**
+ * Id of the last frame of a finished turn. One that its producer did not finish ends with the highest id
+ * of its attempt: how far its frames went nobody knows, and no reader may take the end for an old frame.
+ */
+export const lastFrameIdOf = (turn: Pick<Turn, 'attempt' | 'lastFrameId'>) =>
+  turn.lastFrameId ?? highestFrameId(turn.attempt);
+
+/** The end of a finished turn, counted back from its last id. */
+export function closingFrames(end: { turn: Turn; context: ContextObject }): StreamFrame[] {
+  const chunks = closingChunks({ ...end, error: end.turn.error });
+  return countedBack(chunks, lastFrameIdOf(end.turn));
+}
+
+const countedBack = (chunks: readonly StreamChunk[], lastId: number): StreamFrame[] =>
+  chunks.map((chunk, i) => ({ id: lastId - (chunks.length - 1 - i), chunk }));
+
+/**
+ * A finished turn from what is stored: the text as one delta, with the ids that the live stream gave to
+ * the first frames and to the last ones, so that a reader can go on after any of them.
+ */
+export function replayFrames(replay: {
+  conversationId: string;
+  turn: Turn;
+  context: ContextObject;
+}): StreamFrame[] {
+  const { conversationId, turn, context } = replay;
+  const { seq, attempt } = turn;
+  const text = turn.contents.map(contentText).join('');
+  const id = textPartId(attempt);
+  const start = { conversationId, seq, attempt, generation: context.generation, replayed: true };
+  const opening = [
+    ...openingChunks(start),
+    ...(text === '' ? [] : [{ type: 'text-start' as const, id }]),
+  ];
+  const closing: StreamChunk[] = [
+    ...(text === ''
+      ? []
+      : ([
+          { type: 'text-delta', id, delta: text },
+          { type: 'text-end', id },
+        ] satisfies StreamChunk[])),
+    ...closingChunks({ turn, error: turn.error, context }),
+  ];
+  return [
+    ...opening.map((chunk, i) => ({ id: firstFrameId(attempt) + i, chunk })),
+    ...countedBack(closing, lastFrameIdOf(turn)),
+  ];
+}

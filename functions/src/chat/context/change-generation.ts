@@ -1,0 +1,160 @@
+import type { Head } from '../../../../shared/conversation/head.ts';
+import {
+  decodeHistory,
+  encodeHistory,
+  type History,
+} from '../../../../shared/conversation/history.ts';
+import { RECORDS_KEPT, type CompactionRecord } from '../../../../shared/conversation/job.ts';
+import { generationFields } from '../../../../shared/conversation/next-generation.ts';
+import { compactionJobPath, headPath, historyPath } from '../../../../shared/conversation/paths.ts';
+import { statusWrite } from '../../../../shared/conversation/status-write.ts';
+import { GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import type { DocumentFields, Write } from '../../../../shared/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import {
+  readOwnConversation,
+  type OwnConversation,
+  type OwnTarget,
+} from '../conversation/own-conversation.ts';
+import { viewContext } from './view-context.ts';
+
+/** A change reads again at most this often when others win the head's guard. */
+const CHANGE_TRIES = 25;
+const CHANGE_RETRY_MS = 10;
+const CHANGE_RETRY_MAX_MS = 100;
+/** A store that does not answer is asked again this often; then the caller is told to come back. */
+const OUTAGE_TRIES = 3;
+
+/** A generation that no compaction makes. */
+export interface NewGeneration<T> {
+  history: History;
+  /** The head as the batch leaves it, for the status document. */
+  headAfter: Head;
+  /** Tokens of the context afterwards. */
+  tokens: number;
+  fields: DocumentFields;
+  remove?: readonly string[];
+  /** Writes beside head and history that the head's guard covers. */
+  writes?: readonly Write[];
+  /** Told in the job, and so in the context object, where a compaction's outcome stands else. */
+  record?: CompactionRecord;
+  result: T;
+}
+
+/** What to do with a conversation: take a generation, or nothing. */
+export type Decision<T> = NewGeneration<T> | { result: T };
+
+type ChangeDependencies = Pick<ChatDependencies, 'store' | 'clock' | 'randomness' | 'config'>;
+
+/**
+ * Takes the lease from a worker in flight: what it makes can never be swapped in, and its next write
+ * would tell the owner's devices of a generation that is past.
+ */
+function jobWrites(own: OwnConversation, record: CompactionRecord | undefined, now: Date): Write[] {
+  const { conversationId, job, jobUpdateTime } = own;
+  if (!job || jobUpdateTime === undefined) return [];
+  const records = record && [...job.records, record].slice(-RECORDS_KEPT);
+  return [
+    {
+      op: 'update',
+      path: compactionJobPath(conversationId),
+      fields: {
+        owner: '',
+        leaseUntil: now,
+        fence: job.fence + 1,
+        step: '',
+        ...(records && { records: records.map((each) => ({ ...each })) }),
+      },
+      guard: { updateTime: jobUpdateTime },
+    },
+  ];
+}
+
+/** Tells the owner's devices what the context is now. */
+function ownersStatus<T>(
+  dependencies: ChangeDependencies,
+  own: OwnConversation,
+  change: NewGeneration<T>,
+): Promise<Write> {
+  const { headAfter, tokens, record } = change;
+  const job = own.job && {
+    ...own.job,
+    owner: '',
+    records: record ? [...own.job.records, record] : own.job.records,
+  };
+  const tokensSource = 'estimated';
+  const view = { head: headAfter, tokens, tokensSource, job, locale: undefined } as const;
+  return statusWrite(dependencies.store, own.conversationId, {
+    ...viewContext(dependencies, view),
+  });
+}
+
+async function commitGeneration<T>(
+  dependencies: ChangeDependencies,
+  own: OwnConversation,
+  change: NewGeneration<T>,
+): Promise<void> {
+  const { conversationId, head } = own;
+  const { history, fields, remove, writes = [], record } = change;
+  const now = dependencies.clock.now();
+  await dependencies.store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { ...generationFields(history), updateTime: now, ...fields },
+      ...(remove && { remove }),
+      guard: { updateTime: head.updateTime },
+    },
+    {
+      op: 'create',
+      path: historyPath(conversationId, history.generation),
+      fields: encodeHistory(history),
+    },
+    ...jobWrites(own, record, now),
+    ...writes,
+    await ownersStatus(dependencies, own, change),
+  ]);
+}
+
+/** Whether a generation was made by this very request, in a try whose reply was lost. */
+async function isOwn(
+  { store }: ChangeDependencies,
+  made: { conversationId: string; generation: number; by: string },
+): Promise<boolean> {
+  const [document] = await store.get([historyPath(made.conversationId, made.generation)]);
+  return document !== undefined && decodeHistory(document).by === made.by;
+}
+
+/**
+ * Changes a caller's own conversation in a way that takes the next generation, in one batch with the head
+ * under its update time: a worker in flight loses. Who loses the guard reads and decides again; a batch
+ * whose reply was lost is found by its nonce `by`, which `decide` writes into the history.
+ * Throws NOT_FOUND, what `decide` throws, GuardLostError, StoreUnavailableError.
+ */
+export async function changeGeneration<T>(
+  dependencies: ChangeDependencies,
+  of: OwnTarget,
+  decide: (own: OwnConversation, by: string) => Promise<Decision<T>>,
+): Promise<T> {
+  const { conversationId } = of;
+  const by = dependencies.randomness.uuid();
+  let tried: { generation: number; result: T } | undefined;
+  let outages = 0;
+  for (let tries = 1; ; tries++) {
+    try {
+      if (tried && (await isOwn(dependencies, { conversationId, by, ...tried })))
+        return tried.result;
+      const own = await readOwnConversation(dependencies, of);
+      const change = await decide(own, by);
+      if (!('history' in change)) return change.result;
+      tried = { generation: change.history.generation, result: change.result };
+      await commitGeneration(dependencies, own, change);
+      return change.result;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) outages += 1;
+      else if (!(error instanceof GuardLostError)) throw error;
+      if (tries >= CHANGE_TRIES || outages >= OUTAGE_TRIES) throw error;
+      await dependencies.clock.wait(Math.min(CHANGE_RETRY_MAX_MS, CHANGE_RETRY_MS * tries));
+    }
+  }
+}

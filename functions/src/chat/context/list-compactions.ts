@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts';
+import { cleanHistory } from '../../../../shared/conversation/erased-history.ts';
+import type { Head } from '../../../../shared/conversation/head.ts';
+import { decodeHistory, type History } from '../../../../shared/conversation/history.ts';
+import type { CompactionRecord } from '../../../../shared/conversation/job.ts';
+import { historyPath } from '../../../../shared/conversation/paths.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import { decodePageToken, encodePageToken } from '../../../../shared/wire/page-token.ts';
+import type { CompactionRecordView } from '../../../../shared/wire/responses.ts';
+import { attemptView, historyView } from '../../../../shared/wire/views.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { readOwnConversation } from '../conversation/own-conversation.ts';
+
+/** The next generation to look at and the sort key of the last entry shown. */
+const placeSchema = z.strictObject({
+  g: z.number().int().min(0).max(99_999_999),
+  k: z.string().max(128),
+});
+
+interface Entry {
+  key: string;
+  generation?: number;
+  view: CompactionRecordView;
+}
+
+/** Newest first by time; the request id tells entries of one millisecond apart. */
+const keyOf = (finishedAt: Date, requestId: string) => `${finishedAt.toISOString()}#${requestId}`;
+
+/** The histories of some generations in the order asked for; missing ones are left out. */
+export async function readHistories(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { conversationId, head }: { conversationId: string; head: Head },
+  generations: readonly number[],
+): Promise<History[]> {
+  const documents = await store.get(
+    generations.map((generation) => historyPath(conversationId, generation)),
+  );
+  return documents.flatMap((document) =>
+    document ? [cleanHistory(head, decodeHistory(document))] : [],
+  );
+}
+
+function entriesOf(
+  found: { histories: readonly History[]; records: readonly CompactionRecord[] },
+  locale: string | undefined,
+): Entry[] {
+  const message = (record: Parameters<typeof outcomeMessage>[0]) => outcomeMessage(record, locale);
+  return [
+    ...found.histories.map((history) => ({
+      key: keyOf(history.createTime, history.requestId),
+      generation: history.generation,
+      view: historyView(history, message),
+    })),
+    // What swapped is shown from its history document, which knows more and never goes.
+    ...found.records
+      .filter(({ generation }) => generation === undefined)
+      .map((record) => ({
+        key: keyOf(record.finishedAt, record.requestId),
+        view: attemptView(record, message),
+      })),
+  ];
+}
+
+/**
+ * A page of a conversation's compactions, newest first: every generation, and the newest attempts that
+ * changed nothing (the job remembers 20). Throws NOT_FOUND, PAGE_TOKEN_INVALID.
+ */
+export async function listCompactions(
+  dependencies: Pick<ChatDependencies, 'store'>,
+  page: {
+    caller: Caller;
+    conversationId: string;
+    pageSize: number;
+    pageToken?: string | undefined;
+    locale: string | undefined;
+  },
+): Promise<{ compactions: CompactionRecordView[]; nextPageToken?: string }> {
+  const { conversationId, pageSize, locale } = page;
+  const { head, job } = await readOwnConversation(dependencies, page);
+  const place = decodePageToken(placeSchema, page.pageToken);
+  const newest = Math.min(place?.g ?? head.value.generation, head.value.generation);
+  const generations = Array.from({ length: Math.min(pageSize, newest) }, (_, i) => newest - i);
+  const of = { conversationId, head: head.value };
+  const histories = await readHistories(dependencies, of, generations);
+  const entries = entriesOf({ histories, records: job?.records ?? [] }, locale)
+    .filter(({ key }) => place === undefined || key < place.k)
+    .toSorted((a, b) => (a.key < b.key ? 1 : -1));
+  const shown = entries.slice(0, pageSize);
+  const last = shown.at(-1);
+  const oldestShown = shown.findLast(({ generation }) => generation !== undefined)?.generation;
+  const nextGeneration = oldestShown === undefined ? newest : oldestShown - 1;
+  const hasMore = entries.length > pageSize || (last !== undefined && nextGeneration > 0);
+  return {
+    compactions: shown.map(({ view }) => view),
+    ...(hasMore && last && { nextPageToken: encodePageToken({ g: nextGeneration, k: last.key }) }),
+  };
+}
+
+export const generationNotFound = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'GENERATION_NOT_FOUND',
+    message: `no generation ${generation} in ${conversationId}`,
+    publicMessage: `The conversation has no generation ${generation}. Look at the list of compactions.`,
+    metadata: { generation: String(generation) },
+  });
+
+/** The compaction that made a generation. Throws NOT_FOUND. */
+export async function readCompaction(
+  dependencies: Pick<ChatDependencies, 'store'>,
+  of: { caller: Caller; conversationId: string; generation: number; locale: string | undefined },
+): Promise<CompactionRecordView> {
+  const { head } = await readOwnConversation(dependencies, of);
+  const { conversationId, generation, locale } = of;
+  const isKnown = generation <= head.value.generation;
+  const [history] = isKnown
+    ? await readHistories(dependencies, { conversationId, head: head.value }, [generation])
+    : [];
+  if (!history) throw generationNotFound(conversationId, generation);
+  return historyView(history, (record) => outcomeMessage(record, locale));
+}

@@ -1,0 +1,47 @@
+import { noopState, planCompaction } from '../../../../shared/compaction/plan.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import type { CompactionPreview } from '../../../../shared/wire/responses.ts';
+import { policyOf, summariserOf } from '../../conversation-policy.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { contextObjectOf, readContext } from './read-context.ts';
+
+/**
+ * What a manual compaction would fold now, by the worker's own plan. Calls no model and writes nothing;
+ * what the summary would save is not known before it is made. Throws NOT_FOUND.
+ */
+export async function previewCompaction(
+  dependencies: ChatDependencies,
+  of: { caller: Caller; conversationId: string },
+): Promise<CompactionPreview> {
+  const { config, sha256 } = dependencies;
+  const context = await readContext(dependencies, of);
+  const head = context.head.value;
+  const policy = policyOf(config, head);
+  const beforeTokens = contextObjectOf(dependencies, context, undefined).tokens;
+  const plan = planCompaction({
+    context: { ...head, history: context.history, turns: context.turns },
+    policy,
+    trigger: 'manual',
+    calibration: head.context.calibration,
+    summariserWindowTokens: summariserOf(config, { ...policy, model: head.model }).windowTokens,
+    isModelAllowed: true,
+    blobName: sha256,
+  });
+  switch (plan.kind) {
+    case 'fold': {
+      const { from, upTo, folded } = plan;
+      const turnsFolded = folded.length;
+      return { dryRun: true, state: 'WOULD_COMPACT', beforeTokens, turnsFolded, from, upTo };
+    }
+    case 'noop':
+      return {
+        dryRun: true,
+        state: noopState(plan),
+        reason: plan.reason,
+        beforeTokens,
+        turnsFolded: 0,
+      };
+    case 'truncate':
+      throw new Error('a plan that may use the model does not truncate');
+  }
+}

@@ -1,0 +1,44 @@
+import type { History } from '../../../../shared/conversation/history.ts';
+import { contextTokens } from '../../../../shared/conversation/meter.ts';
+import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { StoreUnavailableError } from '../../../../shared/errors.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import type { ContextObject } from '../../../../shared/wire/context-object.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
+import { viewContext } from './view-context.ts';
+
+/** A load that finds the generation gone (swapped or erased meanwhile) begins again this often. */
+const READ_TRIES = 3;
+
+export interface ConversationContext extends OwnConversation {
+  history: History | undefined;
+  turns: Turn[];
+}
+
+/** A caller's conversation with all that its context is made of, from one generation. */
+export async function readContext(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
+  of: { caller: Caller; conversationId: string },
+): Promise<ConversationContext> {
+  for (let tries = 0; tries < READ_TRIES; tries++) {
+    const own = await readOwnConversation(dependencies, of);
+    const head = own.head.value;
+    const { conversationId } = of;
+    const parts = await readContextParts(dependencies, { conversationId, head });
+    if (head.generation === 0 || parts.history) return { ...own, ...parts };
+  }
+  throw new StoreUnavailableError({ operation: `context of ${of.conversationId}` });
+}
+
+/** The context object of what `readContext` found. */
+export function contextObjectOf(
+  dependencies: Pick<ChatDependencies, 'config' | 'clock'>,
+  context: ConversationContext,
+  locale: string | undefined,
+): ContextObject {
+  const head = context.head.value;
+  const { tokens, source: tokensSource } = contextTokens({ ...context, head });
+  return viewContext(dependencies, { head, tokens, tokensSource, job: context.job, locale });
+}

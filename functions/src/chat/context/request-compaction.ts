@@ -1,0 +1,94 @@
+import type { Head } from '../../../../shared/conversation/head.ts';
+import type { CompactionJob } from '../../../../shared/conversation/job.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import { statusWrite } from '../../../../shared/conversation/status-write.ts';
+import type { Caller, Write } from '../../../../shared/ports.ts';
+import { changeHead } from '../conversation/change-head.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
+import { viewContext } from './view-context.ts';
+
+const alreadyRunning = (conversationId: string, jobId: string) =>
+  new AppError({
+    status: 'ABORTED',
+    reason: 'COMPACTION_RUNNING',
+    message: `a compaction of ${conversationId} is queued or running`,
+    publicMessage:
+      'A compaction of this conversation is queued or running. Wait for it; its state is in the context object.',
+    metadata: { jobId },
+  });
+
+const holderOf = (job: CompactionJob | undefined, now: Date) =>
+  job && job.owner !== '' && job.leaseUntil > now ? job.requestId : undefined;
+
+/** State of the job that this very request became before, or undefined for a new request. */
+function knownState(
+  requestId: string,
+  { head, job, now }: { head: Head; job: CompactionJob | undefined; now: Date },
+): string | undefined {
+  if (holderOf(job, now) === requestId) return 'RUNNING';
+  if (head.compactionNeeded.manual?.requestId === requestId) return 'QUEUED';
+  return job?.records.findLast((record) => record.requestId === requestId)?.state;
+}
+
+/** Tells the owner's other devices that a compaction is on its way. */
+function queuedStatus(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  queued: {
+    head: Head;
+    job: CompactionJob | undefined;
+    manual: NonNullable<Head['compactionNeeded']['manual']>;
+  },
+): Promise<Write> {
+  const { manual, job } = queued;
+  const head = {
+    ...queued.head,
+    compactionNeeded: { ...queued.head.compactionNeeded, manual },
+  };
+  const { tokens, source: tokensSource } = head.context;
+  const status = viewContext(dependencies, { head, tokens, tokensSource, job, locale: undefined });
+  return statusWrite(dependencies.store, conversationId, { ...status });
+}
+
+export interface CompactionJobView {
+  jobId: string;
+  state: string;
+}
+
+/**
+ * The manual trigger: notes the need in the head, then tells the workers. The same `requestId` again is
+ * the same job. An automatic need that still waits does not stand in the way; a manual one that waits and
+ * any compaction that runs do: COMPACTION_RUNNING (409). Throws NOT_FOUND.
+ */
+export async function requestCompaction(
+  dependencies: ChatDependencies,
+  request: {
+    caller: Caller;
+    conversationId: string;
+    focus?: string | undefined;
+    requestId?: string | undefined;
+  },
+): Promise<CompactionJobView> {
+  const { conversationId, focus } = request;
+  const requestId = request.requestId ?? dependencies.randomness.uuid();
+  const view = await changeHead<CompactionJobView>(dependencies, request, async ({ head, job }) => {
+    const now = dependencies.clock.now();
+    const known = knownState(requestId, { head: head.value, job, now });
+    if (known !== undefined) return { result: { jobId: requestId, state: known } };
+    const other = holderOf(job, now) ?? head.value.compactionNeeded.manual?.requestId;
+    if (other !== undefined) {
+      await publishOverdue(dependencies, conversationId, head.value.compactionNeeded);
+      throw alreadyRunning(conversationId, other);
+    }
+    const manual = { requestId, focus, since: now };
+    return {
+      fields: { 'compactionNeeded.manual': manual },
+      writes: [await queuedStatus(dependencies, conversationId, { head: head.value, job, manual })],
+      result: { jobId: requestId, state: 'QUEUED' },
+    };
+  });
+  // Also for a request that was known: the first try may have died before it told anybody.
+  if (view.state === 'QUEUED') await publishRequest(dependencies, { conversationId, requestId });
+  return view;
+}

@@ -1,0 +1,142 @@
+import {
+  estimateContentTokens,
+  estimateTextTokens,
+} from '../../../../shared/compaction/token-estimate.ts';
+import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
+import {
+  assembleContext,
+  promptOf,
+  type ContextItem,
+  type ContextSource,
+} from '../../../../shared/conversation/assemble-context.ts';
+import type { Head } from '../../../../shared/conversation/head.ts';
+import type { History } from '../../../../shared/conversation/history.ts';
+import {
+  firstTailSeq,
+  readHistory,
+  readTurnRange,
+} from '../../../../shared/conversation/read-conversation.ts';
+import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import type { ContextItemView } from '../../../../shared/wire/responses.ts';
+import { meterCounting } from '../../conversation-policy.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { generationNotFound } from './list-compactions.ts';
+import { readOwnConversation } from '../conversation/own-conversation.ts';
+import { viewOfNextCall } from '../send/next-call.ts';
+import { readContext } from './read-context.ts';
+
+/** Turns of one read while the end of an older generation is looked for. */
+const READ_TURNS = 50;
+
+export interface ShownContext {
+  generation: number;
+  contextTokens: number;
+  shrunken?: Shrinkage;
+  items: ContextItemView[];
+}
+
+/** Every piece of the prompt with its calibrated estimate; the figures of items are heuristics. */
+function itemsOf(
+  source: ContextSource,
+  items: readonly ContextItem[],
+  calibration: number,
+): ContextItemView[] {
+  const counting = meterCounting(source);
+  const { systemInstruction, tools } = promptOf(source, items);
+  const calibrated = (tokens: number) => Math.ceil(calibration * tokens);
+  const textTokens = (text: string) => calibrated(estimateTextTokens(text, counting));
+  return [
+    ...(systemInstruction === undefined
+      ? []
+      : [
+          {
+            kind: 'system' as const,
+            tokens: textTokens(systemInstruction),
+            content: systemInstruction,
+          },
+        ]),
+    ...(tools === undefined || tools.length === 0
+      ? []
+      : [
+          {
+            kind: 'tools' as const,
+            tokens: textTokens(JSON.stringify(tools)),
+            content: [...tools],
+          },
+        ]),
+    ...items.map((item) => ({
+      ...item,
+      tokens: calibrated(estimateContentTokens(item.content, counting)),
+    })),
+  ];
+}
+
+async function showCurrent(
+  dependencies: ChatDependencies,
+  of: { caller: Caller; conversationId: string },
+): Promise<ShownContext> {
+  const { head, history, turns } = await readContext(dependencies, of);
+  const source = { ...head.value, history, turns };
+  const view = viewOfNextCall(dependencies.config, source);
+  return {
+    generation: head.value.generation,
+    contextTokens: view.tokens,
+    ...(view.shrinkage && { shrunken: view.shrinkage }),
+    items: itemsOf(source, view.items, head.value.context.calibration),
+  };
+}
+
+/** The turns from where a generation begins up to the last that began before its successor was made. */
+async function turnsOfGeneration(
+  dependencies: ChatDependencies,
+  of: { conversationId: string; head: Head; madeAt: Date },
+): Promise<Turn[]> {
+  const { conversationId, head, madeAt } = of;
+  const turns: Turn[] = [];
+  for (let fromSeq = firstTailSeq(head); fromSeq <= head.lastSeq; fromSeq += READ_TURNS) {
+    const toSeq = Math.min(head.lastSeq, fromSeq + READ_TURNS - 1);
+    const read = await readTurnRange(dependencies, { conversationId, head, fromSeq, toSeq });
+    const inTime = read.filter(({ createTime }) => createTime <= madeAt);
+    turns.push(...inTime);
+    if (inTime.length < read.length) break;
+  }
+  return turns.filter(({ state }) => isTerminal(state));
+}
+
+async function showEarlier(
+  dependencies: ChatDependencies,
+  of: { conversationId: string; head: Head; generation: number },
+): Promise<ShownContext> {
+  const { conversationId, head, generation } = of;
+  const read = (wanted: number): Promise<History | undefined> =>
+    readHistory(dependencies, { conversationId, head, generation: wanted });
+  const [history, successor] = await Promise.all([read(generation), read(generation + 1)]);
+  if ((generation > 0 && !history) || !successor)
+    throw generationNotFound(conversationId, generation);
+  const coveredThrough = history?.coveredThrough ?? { seq: 0, contentIndex: 0 };
+  const headThen = { ...head, generation, coveredThrough };
+  const madeAt = successor.createTime;
+  const turns = await turnsOfGeneration(dependencies, { conversationId, head: headThen, madeAt });
+  const source = { ...headThen, history, turns };
+  const items = itemsOf(source, assembleContext(source), head.context.calibration);
+  return { generation, contextTokens: items.reduce((sum, { tokens }) => sum + tokens, 0), items };
+}
+
+/**
+ * What the model sees of a conversation: without `generation` exactly the next prompt but for its last
+ * user content; with one, what an earlier generation showed last (its turns until the next was made, with
+ * the instruction and pins of today). Throws NOT_FOUND.
+ */
+export async function showContext(
+  dependencies: ChatDependencies,
+  of: { caller: Caller; conversationId: string; generation?: number | undefined },
+): Promise<ShownContext> {
+  const { conversationId, generation } = of;
+  if (generation === undefined) return showCurrent(dependencies, of);
+  const { head } = await readOwnConversation(dependencies, of);
+  const current = head.value.generation;
+  if (generation > current) throw generationNotFound(conversationId, generation);
+  if (generation === current) return showCurrent(dependencies, of);
+  return showEarlier(dependencies, { conversationId, head: head.value, generation });
+}

@@ -1,0 +1,69 @@
+import type { ConversationSettings, Head } from '../../../../shared/conversation/head.ts';
+import type { ConversationPatch, PatchPath } from '../../../../shared/wire/requests.ts';
+import { PATCH_PATHS } from '../../../../shared/wire/requests.ts';
+import type { Config } from '../../config.ts';
+
+/** A patch by path, settings included. */
+const valuesByPath = (patch: ConversationPatch): Readonly<Record<PatchPath, unknown>> => ({
+  title: patch.title,
+  metadata: patch.metadata,
+  profile: patch.profile,
+  model: patch.model,
+  systemInstruction: patch.systemInstruction,
+  'settings.thresholdTokens': patch.settings?.thresholdTokens,
+  'settings.thresholdFraction': patch.settings?.thresholdFraction,
+  'settings.windowTokens': patch.settings?.windowTokens,
+  'settings.onBusy': patch.settings?.onBusy,
+  'settings.compaction': patch.settings?.compaction,
+});
+
+/** The fields that a body sets, for a request without `updateMask`. */
+export function pathsOf(patch: ConversationPatch): PatchPath[] {
+  const values = valuesByPath(patch);
+  return PATCH_PATHS.filter((path) => values[path] !== undefined);
+}
+
+function patchSettings(
+  settings: ConversationSettings,
+  patch: ConversationPatch,
+  paths: readonly PatchPath[],
+): ConversationSettings {
+  const has = (path: PatchPath) => paths.includes(path);
+  const next = patch.settings ?? {};
+  const merged: ConversationSettings = {
+    thresholdTokens: has('settings.thresholdTokens')
+      ? next.thresholdTokens
+      : settings.thresholdTokens,
+    thresholdFraction: has('settings.thresholdFraction')
+      ? next.thresholdFraction
+      : settings.thresholdFraction,
+    windowTokens: has('settings.windowTokens') ? next.windowTokens : settings.windowTokens,
+    onBusy: has('settings.onBusy') ? next.onBusy : settings.onBusy,
+    compaction: has('settings.compaction') ? next.compaction : settings.compaction,
+  };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The head with the named fields taken from the patch. A named field that the patch does not have goes
+ * back to the deployment's value (AIP-134); fields that are not named stay.
+ */
+export function patchedHead(
+  head: Head,
+  patch: ConversationPatch,
+  options: { paths: readonly PatchPath[]; config: Config },
+): Head {
+  const { paths, config } = options;
+  const has = (path: PatchPath) => paths.includes(path);
+  return {
+    ...head,
+    title: has('title') ? patch.title : head.title,
+    metadata: has('metadata') ? (patch.metadata ?? {}) : head.metadata,
+    profile: has('profile') ? (patch.profile ?? config.PROFILE) : head.profile,
+    model: has('model') ? (patch.model ?? config.MODEL) : head.model,
+    systemInstruction: has('systemInstruction')
+      ? (patch.systemInstruction ?? config.SYSTEM_INSTRUCTION)
+      : head.systemInstruction,
+    settings: patchSettings(head.settings, patch, paths),
+  };
+}

@@ -1,0 +1,53 @@
+import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
+import { headPath } from '../../../../shared/conversation/paths.ts';
+import { GuardLostError } from '../../../../shared/errors.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import type { ConversationPatch } from '../../../../shared/wire/requests.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { patchedHead, pathsOf } from './conversation-patch.ts';
+import { firstHead } from '../send/first-head.ts';
+import { notFoundError } from '../not-found.ts';
+import { isOwn } from './own-conversation.ts';
+import { refuseThreshold, refuseLargeOverhead, refuseUnwritable } from './writable-fields.ts';
+
+export interface CreateRequest {
+  caller: Caller;
+  /** Drawn here when the caller chose none. */
+  id?: string | undefined;
+  fields: ConversationPatch;
+}
+
+function requestedHead(dependencies: ChatDependencies, request: CreateRequest): Head {
+  const { config } = dependencies;
+  const head = firstHead(dependencies, request.caller);
+  const paths = pathsOf(request.fields);
+  refuseUnwritable(config, paths);
+  const patched = patchedHead(head, request.fields, { paths, config });
+  refuseThreshold(config, patched, request.fields);
+  refuseLargeOverhead(config, patched);
+  return patched;
+}
+
+/**
+ * Creates a conversation. An id that the caller already has gives that conversation as it is
+ * (`isNew: false`). Throws FIELD_NOT_WRITABLE, THRESHOLD_TOO_HIGH, OVERHEAD_TOO_LARGE, and NOT_FOUND for an id that is taken
+ * by somebody else or deleted, as everywhere.
+ */
+export async function createConversation(
+  dependencies: ChatDependencies,
+  request: CreateRequest,
+): Promise<{ conversationId: string; head: Head; isNew: boolean }> {
+  const conversationId = request.id ?? dependencies.randomness.uuid();
+  const path = headPath(conversationId);
+  const head = requestedHead(dependencies, request);
+  try {
+    await dependencies.store.commit([{ op: 'create', path, fields: { ...head } }]);
+    return { conversationId, head, isNew: true };
+  } catch (error) {
+    if (!(error instanceof GuardLostError)) throw error;
+  }
+  const [document] = await dependencies.store.get([path]);
+  const existing = document && decodeHead(document).value;
+  if (!existing || !isOwn(existing, request.caller)) throw notFoundError(conversationId);
+  return { conversationId, head: existing, isNew: false };
+}

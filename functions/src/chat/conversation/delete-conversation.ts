@@ -1,0 +1,86 @@
+import { closingWrites } from '../../../../shared/conversation/close-turns.ts';
+import type { Head } from '../../../../shared/conversation/head.ts';
+import { markErasing } from '../../../../shared/conversation/mark-erasing.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import { changeGeneration, type Decision } from '../context/change-generation.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { continueHistory, readPresent } from '../context/continue-history.ts';
+import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
+import { notFoundError } from '../not-found.ts';
+import type { OwnConversation } from './own-conversation.ts';
+import { publishErase } from './publish-erase.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** States in which a conversation can be deleted: a second time changes nothing. */
+const DELETABLE = ['live', 'deleted'] as const;
+
+async function decideDelete(
+  dependencies: ChatDependencies,
+  own: OwnConversation,
+  by: string,
+): Promise<Decision<Head>> {
+  const { config, store, clock } = dependencies;
+  const { conversationId } = own;
+  const head = own.head.value;
+  if (head.state === 'deleted') return { result: head };
+  const now = clock.now();
+  const present = await readPresent(dependencies, own);
+  const next = await continueHistory(dependencies, own, {
+    source: present.history,
+    present,
+    state: 'CHANGED',
+    changedSeqs: [],
+    requestId: by,
+    by,
+    afterTokens: () => present.history?.afterTokens ?? 0,
+  });
+  const purgeTime = new Date(now.getTime() + config.SOFT_DELETE_DAYS * DAY_MS);
+  const deleted = { state: 'deleted', deleteTime: now, purgeTime, compactionNeeded: {} } as const;
+  const { open: _open, queue: _queue, ...rest } = next.headAfter;
+  const headAfter: Head = { ...rest, ...deleted, updateTime: now };
+  return {
+    ...next,
+    headAfter,
+    fields: deleted,
+    remove: ['open', 'queue'],
+    writes: await closingWrites(store, { conversationId, head, now }),
+    result: headAfter,
+  };
+}
+
+/**
+ * Puts a conversation into the bin: nobody finds it any more but `undeleteConversation`, until the sweep
+ * erases it after `SOFT_DELETE_DAYS`. Turns that run or wait are cancelled, a compaction is dropped.
+ * Deleted before → the same again. Throws NOT_FOUND.
+ */
+export async function deleteConversation(
+  dependencies: ChatDependencies,
+  of: { caller: Caller; conversationId: string },
+): Promise<Head> {
+  const head = await changeGeneration<Head>(dependencies, { ...of, states: DELETABLE }, (own, by) =>
+    decideDelete(dependencies, own, by),
+  );
+  await passLifecyclePoint(dependencies, 'conversation-deleted');
+  return head;
+}
+
+/**
+ * Has a caller's own conversation, in the bin or not, erased for good. What is left to do when this
+ * returns is the worker's; nobody finds the conversation any more. Erasing already → the same again.
+ * Throws NOT_FOUND.
+ */
+export async function eraseOwnConversation(
+  dependencies: ChatDependencies,
+  { caller, conversationId }: { caller: Caller; conversationId: string },
+): Promise<void> {
+  const { clock } = dependencies;
+  const marked = await markErasing(dependencies, conversationId, {
+    now: clock.now(),
+    isWanted: (head) => head.ownerUid === caller.uid && head.state !== 'forking',
+  });
+  if (marked !== 'erasing') throw notFoundError(conversationId);
+  await passLifecyclePoint(dependencies, 'conversation-marked');
+  await publishErase(dependencies, conversationId);
+  await passLifecyclePoint(dependencies, 'erase-published');
+}

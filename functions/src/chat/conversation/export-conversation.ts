@@ -1,0 +1,76 @@
+import type { Head } from '../../../../shared/conversation/head.ts';
+import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { StoreUnavailableError } from '../../../../shared/errors.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import { exportMessages, type ExportedMessage } from '../../../../shared/wire/export-messages.ts';
+import { markdownMessage, markdownTitle } from '../../../../shared/wire/export-markdown.ts';
+import type { ExportLine } from '../../../../shared/wire/responses.ts';
+import { conversationView } from '../../../../shared/wire/views.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { ownConversations } from './own-conversations.ts';
+import { readOwnConversation } from './own-conversation.ts';
+
+/** Turns of one read; what a slow client has not taken yet is not read. */
+const TURNS_PER_READ = 10;
+
+type StoreOnly = Pick<ChatDependencies, 'store'>;
+
+interface Exported {
+  conversationId: string;
+  head: Head;
+}
+
+/** All turns in order. A turn that is missing was erased meanwhile: the export breaks off. */
+async function* turnsOf({ store }: StoreOnly, of: Exported): AsyncGenerator<Turn> {
+  const { conversationId, head } = of;
+  for (let first = 1; first <= head.lastSeq; first += TURNS_PER_READ) {
+    const length = Math.min(TURNS_PER_READ, head.lastSeq - first + 1);
+    const seqs = Array.from({ length }, (_, i) => first + i);
+    const turns = await readTurns(store, conversationId, seqs);
+    if (turns.length < length)
+      throw new StoreUnavailableError({ operation: `export of ${conversationId}` });
+    for (const { value } of turns) yield value;
+  }
+}
+
+async function* messagesOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<ExportedMessage> {
+  for await (const turn of turnsOf(dependencies, of)) yield* exportMessages(turn);
+}
+
+const line = (exported: ExportLine) => `${JSON.stringify(exported)}\n`;
+
+async function* linesOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<string> {
+  const { conversationId, head } = of;
+  yield line({ type: 'conversation', ...conversationView(conversationId, head) });
+  for await (const { message, fate } of messagesOf(dependencies, of))
+    yield line({ type: 'message', conversationId, fate, ...message });
+}
+
+async function* markdownOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<string> {
+  yield markdownTitle(conversationView(of.conversationId, of.head));
+  for await (const message of messagesOf(dependencies, of)) yield markdownMessage(message);
+}
+
+/**
+ * The full transcript of a caller's conversation as text, read while it is taken: replaced, failed and
+ * deleted turns are in it and say so. Throws NOT_FOUND before the first byte; what throws later breaks
+ * the text off.
+ */
+export async function exportConversation(
+  dependencies: StoreOnly,
+  of: { caller: Caller; conversationId: string; format: 'jsonl' | 'markdown' },
+): Promise<AsyncGenerator<string>> {
+  const { conversationId, format } = of;
+  const { head } = await readOwnConversation(dependencies, of);
+  const exported = { conversationId, head: head.value };
+  return format === 'jsonl' ? linesOf(dependencies, exported) : markdownOf(dependencies, exported);
+}
+
+/** All conversations of a caller as JSON lines, those in the bin included. */
+export async function* exportUser(dependencies: StoreOnly, caller: Caller): AsyncGenerator<string> {
+  for await (const conversation of ownConversations(dependencies, caller)) {
+    const { state } = conversation.head;
+    if (state === 'live' || state === 'deleted') yield* linesOf(dependencies, conversation);
+  }
+}

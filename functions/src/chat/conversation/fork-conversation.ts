@@ -1,0 +1,192 @@
+import type { ContextMeter, Head } from '../../../../shared/conversation/head.ts';
+import type { History } from '../../../../shared/conversation/history.ts';
+import { continuedHistory } from '../../../../shared/conversation/next-generation.ts';
+import { headPath } from '../../../../shared/conversation/paths.ts';
+import { firstTailSeq, readHead } from '../../../../shared/conversation/read-conversation.ts';
+import { sameHeadWrite } from '../../../../shared/conversation/same-head-write.ts';
+import { isTerminal } from '../../../../shared/conversation/turn.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { findMessage, turnInProgress } from './delete-message.ts';
+import { newestHistoryThrough } from '../context/find-history.ts';
+import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './fork-copy.ts';
+import { claimFork, commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
+import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
+import { readOwnConversation } from './own-conversation.ts';
+
+/** A source that changes while it is copied is copied again this often. */
+const COPY_TRIES = 5;
+
+export interface ForkRequest {
+  caller: Caller;
+  conversationId: string;
+  /** User message or answer; its whole turn is the last of the fork. */
+  messageId: string;
+  /** Of the new conversation; the same id again is the same fork. Drawn here when the caller chose none. */
+  id?: string | undefined;
+}
+
+export interface Fork {
+  conversationId: string;
+  head: Head;
+  isNew: boolean;
+}
+
+const busySource = (conversationId: string) =>
+  new AppError({
+    status: 'ABORTED',
+    reason: 'CONVERSATION_BUSY',
+    message: `${conversationId} changed each time while it was copied`,
+    publicMessage: 'The conversation keeps changing. Try again in a moment.',
+    retryable: true,
+    retryAfterMs: 1_000,
+  });
+
+async function findSource(
+  dependencies: ChatDependencies,
+  request: ForkRequest,
+): Promise<ForkSource> {
+  const own = await readOwnConversation(dependencies, request);
+  const { seq, turn } = await findMessage(dependencies, own, request.messageId);
+  if (!isTerminal(turn.value.state)) throw turnInProgress(request.conversationId, seq);
+  return { conversationId: request.conversationId, head: own.head.value, seq };
+}
+
+/** The first generation of the fork: what stands in for its oldest turns, if something does. */
+async function firstHistory(
+  dependencies: ChatDependencies,
+  source: ForkSource,
+  target: ForkTarget,
+): Promise<History | undefined> {
+  const found = await newestHistoryThrough(dependencies, source, source.seq);
+  if (!found || found.coveredThrough.seq === 0) return undefined;
+  return continuedHistory({
+    head: { generation: 0 },
+    source: found,
+    state: 'RESTORED',
+    changedSeqs: found.masks.map(({ seq }) => seq).filter((seq) => seq > source.seq),
+    requestId: target.conversationId,
+    by: target.epoch,
+    now: dependencies.clock.now(),
+    beforeTokens: found.afterTokens,
+    afterTokens: found.afterTokens,
+  });
+}
+
+/** Estimated: nothing was sent of the fork yet. */
+function forkMeter(
+  source: ForkSource,
+  history: History | undefined,
+  turns: readonly CopiedTurn[],
+): ContextMeter {
+  const { overheadTokens, calibration } = source.head.context;
+  const coveredThrough = history?.coveredThrough ?? { seq: 0, contentIndex: 0 };
+  const first = firstTailSeq({ ...source.head, coveredThrough });
+  const tailTokens = turns
+    .filter(({ seq }) => seq >= first)
+    .reduce((sum, { tokens }) => sum + tokens, 0);
+  const contentTokens =
+    (history?.snapshotTokens ?? 0) + Math.max(0, tailTokens - (history?.maskedTokensSaved ?? 0));
+  return {
+    tokens: Math.ceil(overheadTokens + calibration * contentTokens),
+    overheadTokens,
+    calibration,
+    source: 'estimated',
+    generation: history ? 1 : 0,
+    seq: source.seq,
+  };
+}
+
+/** What the head of the fork says once it is live. */
+const liveFields = (
+  source: ForkSource,
+  made: { history: History | undefined; turns: readonly CopiedTurn[]; now: Date },
+) => {
+  const { head, seq } = source;
+  const { history, turns, now } = made;
+  return {
+    state: 'live',
+    ...(head.title !== undefined && { title: head.title }),
+    ...(head.systemInstruction !== undefined && { systemInstruction: head.systemInstruction }),
+    model: head.model,
+    profile: head.profile,
+    settings: head.settings,
+    metadata: head.metadata,
+    updateTime: now,
+    generation: history ? 1 : 0,
+    coveredThrough: { ...(history?.coveredThrough ?? { seq: 0, contentIndex: 0 }) },
+    lastSeq: seq,
+    pins: head.pins.filter((pin) => pin.seq === undefined || pin.seq <= seq),
+    context: forkMeter(source, history, turns),
+  } as const;
+};
+
+/**
+ * Makes the fork live, if the source is still the one that was copied: messages that came meanwhile do not
+ * matter, changes to earlier ones do.
+ */
+async function finishFork(
+  dependencies: ChatDependencies,
+  fork: { source: ForkSource; target: ForkTarget },
+  made: { history: History | undefined; turns: readonly CopiedTurn[] },
+): Promise<void> {
+  const { store, clock } = dependencies;
+  const { source, target } = fork;
+  await commitToFork(dependencies, target, {
+    fields: liveFields(source, { ...made, now: clock.now() }),
+    build: async () => {
+      const now = await readHead(store, source.conversationId);
+      const isSame = now?.value.state === 'live' && now.value.changedIn === source.head.changedIn;
+      if (!isSame) throw new SourceChangedError(source.conversationId);
+      return [sameHeadWrite(source.conversationId, now.updateTime)];
+    },
+  });
+}
+
+async function copyOnce(
+  dependencies: ChatDependencies,
+  request: ForkRequest,
+  forkId: string,
+): Promise<Omit<Fork, 'head'>> {
+  const source = await findSource(dependencies, request);
+  const { caller } = request;
+  const claimed = await claimFork(dependencies, { caller, conversationId: forkId, source });
+  if (claimed.kind === 'live') return { conversationId: forkId, isNew: false };
+  const { target } = claimed;
+  await passLifecyclePoint(dependencies, 'fork-begun');
+  while ((await dependencies.store.deleteBelow(headPath(forkId))) > 0);
+  await passLifecyclePoint(dependencies, 'fork-cleared');
+  const turns = await copyTurns(dependencies, { source, target });
+  const history = await firstHistory(dependencies, source, target);
+  if (history) await copyHistory(dependencies, { source, target }, history);
+  await passLifecyclePoint(dependencies, 'fork-copied');
+  await finishFork(dependencies, { source, target }, { history, turns });
+  await passLifecyclePoint(dependencies, 'fork-live');
+  return { conversationId: forkId, isNew: true };
+}
+
+/**
+ * Copies a conversation up to a message into a new one of the same caller. The copy is found when it is
+ * whole; a request that died half way is begun anew by the same id, or swept away. Turns that only later
+ * messages replaced are in the context of the fork.
+ * Throws NOT_FOUND, MESSAGE_NOT_FOUND, TURN_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED, FORK_TAKEN_OVER,
+ * CONVERSATION_BUSY.
+ */
+export async function forkConversation(
+  dependencies: ChatDependencies,
+  request: ForkRequest,
+): Promise<Fork> {
+  const forkId = request.id ?? dependencies.randomness.uuid();
+  for (let tries = 0; tries < COPY_TRIES; tries++) {
+    try {
+      const made = await copyOnce(dependencies, request, forkId);
+      const target = { caller: request.caller, conversationId: forkId };
+      const { head } = await readOwnConversation(dependencies, target);
+      return { ...made, head: head.value };
+    } catch (error) {
+      if (!(error instanceof SourceChangedError)) throw error;
+    }
+  }
+  throw busySource(request.conversationId);
+}

@@ -1,0 +1,162 @@
+import { blobsNamedBy } from '../../../../shared/conversation/erased-history.ts';
+import { encodeHistory, type History } from '../../../../shared/conversation/history.ts';
+import {
+  blobPiecePath,
+  headPath,
+  historyPath,
+  messageGuardPath,
+  turnPath,
+} from '../../../../shared/conversation/paths.ts';
+import {
+  isTerminal,
+  readTurnDocument,
+  type TurnDocument,
+} from '../../../../shared/conversation/turn.ts';
+import type { DocumentFields, StoredDocument, Write } from '../../../../shared/ports.ts';
+import { utf8Length } from '../../../../shared/store/names.ts';
+import { finishReasonOf } from '../../../../shared/wire/stream.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { turnInProgress } from './delete-message.ts';
+import { commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
+import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
+
+/** Turns of one read; each may come with pieces of a MiB. */
+const TURNS_PER_READ = 10;
+/** Below the store's limits of a commit: 500 writes, 3.5 MiB. */
+const BATCH_WRITES = 400;
+const BATCH_BYTES = 3 * 1024 * 1024;
+/** What a write takes beside its JSON, bytes; generous. */
+const WRITE_BYTES = 300;
+
+/** The source changed while it was copied: what stands in the fork may be of two states. */
+export class SourceChangedError extends Error {
+  constructor(conversationId: string) {
+    super(`${conversationId} changed while it was copied`);
+    this.name = 'SourceChangedError';
+  }
+}
+
+/** What the meter of the fork is made of: tokens of each turn in the context. */
+export interface CopiedTurn {
+  seq: number;
+  tokens: number;
+}
+
+interface Copy {
+  source: ForkSource;
+  target: ForkTarget;
+}
+
+type Creation = Extract<Write, { op: 'create' }>;
+
+const bytesOf = ({ path, fields }: Creation) =>
+  WRITE_BYTES + utf8Length(path) + utf8Length(JSON.stringify(fields));
+
+/** Commits writes in the order they come, as many at once as a commit takes. */
+function batchWriter(dependencies: ChatDependencies, target: ForkTarget) {
+  let waiting: Creation[] = [];
+  let bytes = 0;
+  async function flush(): Promise<void> {
+    if (waiting.length === 0) return;
+    const writes = waiting;
+    waiting = [];
+    bytes = 0;
+    await commitToFork(dependencies, target, { build: () => Promise.resolve(writes) });
+    await passLifecyclePoint(dependencies, 'fork-batch-copied');
+  }
+  return {
+    async write(created: Creation): Promise<void> {
+      const size = bytesOf(created);
+      if (waiting.length >= BATCH_WRITES || bytes + size > BATCH_BYTES) await flush();
+      waiting.push(created);
+      bytes += size;
+    },
+    flush,
+  };
+}
+
+/** Whether a turn belongs to its branch: nothing but a later edit may have taken it out of the context. */
+function isEligible({ state, finishReason, eraseTime, inContext }: TurnDocument['value']): boolean {
+  if (inContext) return true;
+  const isFiltered =
+    finishReason !== undefined && finishReasonOf(finishReason) === 'content-filter';
+  return state === 'done' && eraseTime === undefined && !isFiltered;
+}
+
+const moved = (path: string, { source, target }: Copy) =>
+  `${headPath(target.conversationId)}${path.slice(headPath(source.conversationId).length)}`;
+
+/** A turn's fields without what only its own producers and streams need. */
+function turnFields(fields: DocumentFields, inContext: boolean): DocumentFields {
+  const { chunks: _chunks, cancelRequested: _cancelRequested, ...kept } = fields;
+  return { ...kept, producer: '', inContext };
+}
+
+async function readAll(
+  { store }: ChatDependencies,
+  { source }: Copy,
+  paths: readonly string[],
+): Promise<StoredDocument[]> {
+  if (paths.length === 0) return [];
+  const documents = await store.get(paths);
+  return documents.map((document) => {
+    if (!document) throw new SourceChangedError(source.conversationId);
+    return document;
+  });
+}
+
+/**
+ * Copies the turns up to the fork's, newest first, each with its pieces and the guard of its message. A
+ * turn that only later ones replaced is in the context of the fork. Throws SourceChangedError,
+ * TURN_IN_PROGRESS.
+ */
+export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Promise<CopiedTurn[]> {
+  const { conversationId, seq: lastSeq } = copy.source;
+  const writer = batchWriter(dependencies, copy.target);
+  const copied: CopiedTurn[] = [];
+  let replacedFrom = Infinity;
+  for (let newest = lastSeq; newest > 0; newest -= TURNS_PER_READ) {
+    const length = Math.min(TURNS_PER_READ, newest);
+    const paths = Array.from({ length }, (_, i) => turnPath(conversationId, newest - i));
+    for (const document of await readAll(dependencies, copy, paths)) {
+      const { value, piecePaths } = readTurnDocument(conversationId, document);
+      if (!isTerminal(value.state)) throw turnInProgress(conversationId, value.seq);
+      const inContext = isEligible(value) && value.seq < replacedFrom;
+      if (inContext)
+        copied.push({ seq: value.seq, tokens: value.tokens.user + value.tokens.answer });
+      replacedFrom = Math.min(replacedFrom, value.replaces ?? Infinity);
+      const guardPath = messageGuardPath(conversationId, value.messageId);
+      const others = await readAll(dependencies, copy, [guardPath, ...piecePaths]);
+      const path = moved(document.path, copy);
+      await writer.write({ op: 'create', path, fields: turnFields(document.fields, inContext) });
+      for (const other of others)
+        await writer.write({ op: 'create', path: moved(other.path, copy), fields: other.fields });
+    }
+  }
+  await writer.flush();
+  return copied;
+}
+
+/** Copies the blobs that the masks of the fork's history name, then the history itself. */
+export async function copyHistory(
+  dependencies: ChatDependencies,
+  copy: Copy,
+  history: History,
+): Promise<void> {
+  const { source, target } = copy;
+  const { store } = dependencies;
+  const writer = batchWriter(dependencies, target);
+  for (const sha256 of new Set(blobsNamedBy(history).map(({ name }) => name)))
+    for (let index = 0; ; index++) {
+      const from = blobPiecePath(source.conversationId, { sha256, index });
+      const [piece] = await store.get([from]);
+      if (!piece) break;
+      await writer.write({ op: 'create', path: moved(from, copy), fields: piece.fields });
+    }
+  await writer.write({
+    op: 'create',
+    path: historyPath(target.conversationId, history.generation),
+    fields: encodeHistory(history),
+  });
+  await writer.flush();
+}

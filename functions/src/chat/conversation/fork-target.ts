@@ -1,0 +1,159 @@
+import type { Head } from '../../../../shared/conversation/head.ts';
+import { newHead } from '../../../../shared/conversation/new-head.ts';
+import { headPath } from '../../../../shared/conversation/paths.ts';
+import { readHead } from '../../../../shared/conversation/read-conversation.ts';
+import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import type { Caller, DocumentFields, Write } from '../../../../shared/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { notFoundError } from '../not-found.ts';
+
+/** How often one batch is tried when the store does not answer. */
+const COMMIT_TRIES = 5;
+/** Two makers of one fork meet a few times at most. */
+const CLAIM_TRIES = 5;
+
+/** What a fork is a copy of. */
+export interface ForkSource {
+  conversationId: string;
+  head: Head;
+  /** The last turn that is copied. */
+  seq: number;
+}
+
+/** The head of a fork that this request is making. Its epoch is the nonce of the last batch. */
+export interface ForkTarget {
+  conversationId: string;
+  epoch: string;
+  updateTime: string;
+}
+
+const idTaken = (conversationId: string) =>
+  new AppError({
+    status: 'ALREADY_EXISTS',
+    reason: 'IDEMPOTENCY_KEY_REUSED',
+    message: `${conversationId} is there and no fork of this message`,
+    publicMessage: 'You have another conversation with this id. Choose a new id for the fork.',
+    metadata: { id: conversationId },
+  });
+
+const takenOver = (conversationId: string) =>
+  new AppError({
+    status: 'ABORTED',
+    reason: 'FORK_TAKEN_OVER',
+    message: `another request goes on with the fork ${conversationId}`,
+    publicMessage: 'Another request is making this fork. Send the same request again.',
+    retryable: true,
+  });
+
+const isForkOf = (head: Head, source: ForkSource) =>
+  head.forkedFrom?.conversationId === source.conversationId && head.forkedFrom.seq === source.seq;
+
+function forkingHead(dependencies: ChatDependencies, caller: Caller, source: ForkSource): Head {
+  const { randomness, clock } = dependencies;
+  const { model, profile, systemInstruction } = source.head;
+  return {
+    ...newHead({
+      epoch: randomness.uuid(),
+      ownerUid: caller.uid,
+      model,
+      profile,
+      systemInstruction,
+      now: clock.now(),
+    }),
+    state: 'forking',
+    forkedFrom: { conversationId: source.conversationId, seq: source.seq },
+  };
+}
+
+/** Creates the head, or returns the one that is there. */
+async function createOrRead(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  head: Head,
+): Promise<{ head: Head; updateTime: string } | undefined> {
+  const { store } = dependencies;
+  try {
+    const [updateTime = ''] = await store.commit([
+      { op: 'create', path: headPath(conversationId), fields: { ...head } },
+    ]);
+    return { head, updateTime };
+  } catch (error) {
+    if (!(error instanceof GuardLostError || error instanceof StoreUnavailableError)) throw error;
+  }
+  const found = await readHead(store, conversationId);
+  return found && { head: found.value, updateTime: found.updateTime };
+}
+
+/**
+ * Makes the head of a fork one's own: a new one, or one that an earlier try of the same request left. From
+ * here on that earlier try can write nothing. A fork that is finished is returned as it is.
+ * Throws NOT_FOUND for an id of somebody else, IDEMPOTENCY_KEY_REUSED for another conversation of the
+ * caller, FORK_TAKEN_OVER.
+ */
+export async function claimFork(
+  dependencies: ChatDependencies,
+  fork: { caller: Caller; conversationId: string; source: ForkSource },
+): Promise<{ kind: 'claimed'; target: ForkTarget } | { kind: 'live'; head: Head }> {
+  const { caller, conversationId, source } = fork;
+  const drawn = forkingHead(dependencies, caller, source);
+  for (let tries = 0; tries < CLAIM_TRIES; tries++) {
+    const found = await createOrRead(dependencies, conversationId, drawn);
+    if (!found) continue;
+    const { head, updateTime } = found;
+    const target: ForkTarget = { conversationId, epoch: head.epoch, updateTime };
+    if (head.epoch === drawn.epoch) return { kind: 'claimed', target };
+    const isTheirs = head.ownerUid === caller.uid;
+    if (!isTheirs || (head.state !== 'live' && head.state !== 'forking'))
+      throw notFoundError(conversationId);
+    if (!isForkOf(head, source)) throw idTaken(conversationId);
+    if (head.state === 'live') return { kind: 'live', head };
+    await commitToFork(dependencies, target, {
+      // The sweep takes forks away by their age.
+      fields: { createTime: drawn.createTime },
+      build: () => Promise.resolve([]),
+    });
+    return { kind: 'claimed', target };
+  }
+  throw takenOver(conversationId);
+}
+
+/**
+ * Commits what `build` returns together with the fork's head under its update time, and a new epoch as
+ * the batch's nonce: a lost reply is found by it, and a second maker loses. Moves `target` on.
+ * Throws FORK_TAKEN_OVER, StoreUnavailableError, and what `build` throws.
+ */
+export async function commitToFork(
+  dependencies: Pick<ChatDependencies, 'store' | 'randomness'>,
+  target: ForkTarget,
+  batch: { build: () => Promise<readonly Write[]>; fields?: DocumentFields },
+): Promise<void> {
+  const { store, randomness } = dependencies;
+  const { conversationId } = target;
+  const epoch = randomness.uuid();
+  for (let tries = 1; ; tries++) {
+    const writes = await batch.build();
+    try {
+      const [updateTime = ''] = await store.commit([
+        {
+          op: 'update',
+          path: headPath(conversationId),
+          fields: { ...batch.fields, epoch },
+          guard: { updateTime: target.updateTime },
+        },
+        ...writes,
+      ]);
+      Object.assign(target, { epoch, updateTime });
+      return;
+    } catch (error) {
+      const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
+      if (!isOpen) throw error;
+      const head = await readHead(store, conversationId);
+      if (head?.value.epoch === epoch) {
+        Object.assign(target, { epoch, updateTime: head.updateTime });
+        return;
+      }
+      if (head?.value.epoch !== target.epoch) throw takenOver(conversationId);
+      if (tries >= COMMIT_TRIES) throw error;
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
+import { CONVERSATIONS } from '../../../../shared/conversation/paths.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+
+/** Heads of one read. */
+const PAGE = 100;
+
+/** Every conversation of a caller in whatever state, in the order of their ids; read page by page. */
+export async function* ownConversations(
+  { store }: Pick<ChatDependencies, 'store'>,
+  caller: Caller,
+): AsyncGenerator<{ conversationId: string; head: Head }> {
+  let last: string | undefined;
+  do {
+    const documents = await store.query({
+      collection: CONVERSATIONS,
+      where: [{ field: 'ownerUid', op: '==', value: caller.uid }],
+      limit: PAGE,
+      ...(last !== undefined && { startAfter: { path: last } }),
+    });
+    for (const document of documents)
+      yield {
+        conversationId: document.path.slice(CONVERSATIONS.length + 1),
+        head: decodeHead(document).value,
+      };
+    last = documents.length === PAGE ? documents.at(-1)?.path : undefined;
+  } while (last !== undefined);
+}

@@ -1,0 +1,57 @@
+import { needOfContext } from '../../../../shared/compaction/crossing.ts';
+import type { CompactionNeeded, Head } from '../../../../shared/conversation/head.ts';
+import { contextTokens } from '../../../../shared/conversation/meter.ts';
+import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import { policyOf } from '../../conversation-policy.ts';
+import { changeHead } from './change-head.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
+import { publishRequest } from '../answer/publish-request.ts';
+
+/** What was asked for when it went into the bin was dropped there; the context asks again. */
+async function dueNeed(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  head: Head,
+): Promise<CompactionNeeded['auto']> {
+  const parts = await readContextParts(dependencies, { conversationId, head });
+  return needOfContext({
+    head,
+    history: parts.history,
+    tokens: contextTokens({ head, ...parts }).tokens,
+    policy: policyOf(dependencies.config, head),
+    requestId: dependencies.randomness.uuid(),
+    now: dependencies.clock.now(),
+  });
+}
+
+/**
+ * Takes a conversation out of the bin, as it was when it was put there. Live already → the same again.
+ * Throws NOT_FOUND, also for one that is being erased.
+ */
+export async function undeleteConversation(
+  dependencies: ChatDependencies,
+  of: { caller: Caller; conversationId: string },
+): Promise<Head> {
+  const target = { ...of, states: ['live', 'deleted'] as const };
+  const head = await changeHead<Head>(dependencies, target, async ({ head: { value } }) => {
+    if (value.state === 'live') return { result: value };
+    const { deleteTime: _deleteTime, purgeTime: _purgeTime, ...kept } = value;
+    const updateTime = dependencies.clock.now();
+    const auto = await dueNeed(dependencies, of.conversationId, value);
+    const compactionNeeded = auto ? { auto } : {};
+    return {
+      fields: { state: 'live', updateTime, compactionNeeded: auto ? { auto: { ...auto } } : {} },
+      remove: ['deleteTime', 'purgeTime'],
+      result: { ...kept, state: 'live', updateTime, compactionNeeded },
+    };
+  });
+  await passLifecyclePoint(dependencies, 'conversation-undeleted');
+  const { auto } = head.compactionNeeded;
+  if (auto) {
+    const { conversationId } = of;
+    await publishRequest(dependencies, { conversationId, requestId: auto.requestId });
+  }
+  return head;
+}

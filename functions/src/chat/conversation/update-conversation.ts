@@ -1,0 +1,108 @@
+import type { Head } from '../../../../shared/conversation/head.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import type { Caller, DocumentFields, Sha256 } from '../../../../shared/ports.ts';
+import {
+  PATCH_PATHS,
+  type ConversationPatch,
+  type MaskPath,
+  type PatchPath,
+} from '../../../../shared/wire/requests.ts';
+import type { Config } from '../../config.ts';
+import { changeHead } from './change-head.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { patchedHead, pathsOf } from './conversation-patch.ts';
+import {
+  isWritable,
+  refuseThreshold,
+  refuseLargeOverhead,
+  refuseUnwritable,
+} from './writable-fields.ts';
+
+/** 96 bits of a hash: two states of a conversation never share an ETag. */
+const ETAG_CHARACTERS = 24;
+
+/** What decides how much of the window is left for the conversation. */
+const changesOverhead: ReadonlySet<PatchPath> = new Set([
+  'systemInstruction',
+  'model',
+  'settings.windowTokens',
+]);
+
+/** Changes with every write of the head. */
+export const etagOf = (sha256: Sha256, head: { updateTime: string }) =>
+  `"${sha256(head.updateTime).slice(0, ETAG_CHARACTERS)}"`;
+
+const etagMismatch = (conversationId: string) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'ETAG_MISMATCH',
+    httpStatus: 412,
+    message: `If-Match did not match in ${conversationId}`,
+    publicMessage: 'The conversation has changed since it was read. Read it again and repeat.',
+    metadata: { field: 'If-Match' },
+  });
+
+/** Fields that a patch may touch, as the head stores them; absent ones are taken away. */
+function changedFields(head: Head, now: Date): { fields: DocumentFields; remove: string[] } {
+  const { title, systemInstruction, metadata, profile, model, settings } = head;
+  const remove = [
+    ...(title === undefined ? ['title'] : []),
+    ...(systemInstruction === undefined ? ['systemInstruction'] : []),
+  ];
+  return {
+    fields: {
+      metadata,
+      profile,
+      model,
+      settings,
+      updateTime: now,
+      ...(title !== undefined && { title }),
+      ...(systemInstruction !== undefined && { systemInstruction }),
+    },
+    remove,
+  };
+}
+
+export interface UpdateRequest {
+  caller: Caller;
+  conversationId: string;
+  patch: ConversationPatch;
+  /** Absent: the fields that the patch has. */
+  updateMask?: MaskPath[] | undefined;
+  /** ETag that the caller has seen; `*` or absent: any. */
+  ifMatch?: string | undefined;
+}
+
+/** The fields that a request is about; those it sets although it may not are left in, to be refused. */
+function pathsToWrite(config: Config, { patch, updateMask }: UpdateRequest): PatchPath[] {
+  const set = pathsOf(patch);
+  if (!updateMask) return set;
+  const settings = PATCH_PATHS.filter(
+    (path) => path.startsWith('settings.') && (isWritable(config, path) || set.includes(path)),
+  );
+  return updateMask.flatMap((path) => (path === 'settings' ? settings : [path]));
+}
+
+/**
+ * Changes a conversation and returns its new head. Throws NOT_FOUND, FIELD_NOT_WRITABLE,
+ * THRESHOLD_TOO_HIGH, OVERHEAD_TOO_LARGE, ETAG_MISMATCH (412), BAD_SETTING.
+ */
+export function updateConversation(
+  dependencies: ChatDependencies,
+  request: UpdateRequest,
+): Promise<Head> {
+  const { config, sha256, clock } = dependencies;
+  const { patch, ifMatch, conversationId } = request;
+  const paths = pathsToWrite(config, request);
+  return changeHead(dependencies, request, ({ head }) => {
+    refuseUnwritable(config, paths);
+    if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== etagOf(sha256, head))
+      throw etagMismatch(conversationId);
+    if (paths.length === 0) return { result: head.value };
+    const now = clock.now();
+    const result = { ...patchedHead(head.value, patch, { paths, config }), updateTime: now };
+    refuseThreshold(config, result, patch);
+    if (paths.some((path) => changesOverhead.has(path))) refuseLargeOverhead(config, result);
+    return { ...changedFields(result, now), result };
+  });
+}

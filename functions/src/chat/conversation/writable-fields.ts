@@ -1,0 +1,100 @@
+import { refuseOverhead } from '../../../../shared/compaction/policy.ts';
+import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
+import type { Head } from '../../../../shared/conversation/head.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import { THRESHOLD_MIN_TOKENS } from '../../../../shared/wire/limits.ts';
+import type { ConversationPatch, PatchPath } from '../../../../shared/wire/requests.ts';
+import type { CLIENT_WRITABLE_FIELDS, Config } from '../../config.ts';
+import { meterCounting, policyOf } from '../../conversation-policy.ts';
+
+type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
+
+/** Which entry of CLIENT_WRITABLE opens a field; the others are everybody's. */
+const guardOf: Readonly<Record<PatchPath, Guarded | undefined>> = {
+  title: undefined,
+  metadata: undefined,
+  profile: 'profile',
+  model: 'model',
+  systemInstruction: 'systemInstruction',
+  'settings.thresholdTokens': undefined,
+  'settings.thresholdFraction': undefined,
+  'settings.windowTokens': 'windowTokens',
+  'settings.onBusy': 'onBusy',
+  'settings.compaction': 'compaction',
+};
+
+/** Whether this deployment lets callers write a field. */
+export function isWritable(config: Pick<Config, 'CLIENT_WRITABLE'>, path: PatchPath): boolean {
+  const guard = guardOf[path];
+  return guard === undefined || config.CLIENT_WRITABLE.includes(guard);
+}
+
+const notWritable = (path: PatchPath, guard: Guarded) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'FIELD_NOT_WRITABLE',
+    message: `a caller tried to write ${path}`,
+    publicMessage: `\`${path}\` is set by the deployment. Leave it out, or let the deployment list ${guard} in CLIENT_WRITABLE.`,
+    metadata: { field: path },
+  });
+
+/** Throws AppError FIELD_NOT_WRITABLE (400) for the first field that this deployment keeps to itself. */
+export function refuseUnwritable(
+  config: Pick<Config, 'CLIENT_WRITABLE'>,
+  paths: readonly PatchPath[],
+): void {
+  for (const path of paths) {
+    const guard = guardOf[path];
+    if (guard && !isWritable(config, path)) throw notWritable(path, guard);
+  }
+}
+
+const tooHigh = (field: string, limitTokens: number) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'THRESHOLD_TOO_HIGH',
+    message: `a caller asked for a ${field} above ${limitTokens} tokens`,
+    publicMessage: `\`settings.${field}\` may ask for at most the deployment's threshold of ${limitTokens} tokens. Choose a lower one.`,
+    metadata: { field: `settings.${field}`, limitTokens: String(limitTokens) },
+  });
+
+const tooLow = (windowTokens: number) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'THRESHOLD_TOO_LOW',
+    message: `a caller asked for a thresholdFraction below ${THRESHOLD_MIN_TOKENS} tokens`,
+    publicMessage: `\`settings.thresholdFraction\` must come to at least ${THRESHOLD_MIN_TOKENS} of the window's ${windowTokens} tokens. Choose a higher one.`,
+    metadata: { field: 'settings.thresholdFraction', limitTokens: String(THRESHOLD_MIN_TOKENS) },
+  });
+
+/**
+ * A caller may have compaction earlier than the deployment, not later: that is the deployment's money.
+ * Nor so early that every message buys one. Throws AppError THRESHOLD_TOO_HIGH, THRESHOLD_TOO_LOW (400). `head` is the head as it would be written.
+ */
+export function refuseThreshold(config: Config, head: Head, patch: ConversationPatch): void {
+  const { thresholdTokens, thresholdFraction, ...others } = head.settings;
+  const policy = policyOf(config, { ...head, settings: others });
+  const limitTokens = policy.softThresholdTokens;
+  if (!patch.settings) return;
+  if (
+    thresholdFraction !== undefined &&
+    thresholdFraction * policy.windowTokens < THRESHOLD_MIN_TOKENS
+  )
+    throw tooLow(policy.windowTokens);
+  if (limitTokens === null) return;
+  if (thresholdTokens !== undefined && thresholdTokens > limitTokens)
+    throw tooHigh('thresholdTokens', limitTokens);
+  if (thresholdFraction !== undefined && thresholdFraction * policy.windowTokens > limitTokens)
+    throw tooHigh('thresholdFraction', limitTokens);
+}
+
+/**
+ * Refuses a system instruction that takes more than half of the window, where it, the model or the window
+ * is written: later, nobody could talk in that conversation. Throws AppError OVERHEAD_TOO_LARGE (400).
+ */
+export function refuseLargeOverhead(config: Config, head: Head): void {
+  refuseOverhead({
+    overheadTokens: estimateTextTokens(head.systemInstruction ?? '', meterCounting(head)),
+    windowTokens: policyOf(config, head).windowTokens,
+  });
+}

@@ -1,0 +1,192 @@
+import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
+import {
+  estimateContentTokens,
+  estimatePromptTokens,
+} from '../../../../shared/compaction/token-estimate.ts';
+import { promptOf } from '../../../../shared/conversation/assemble-context.ts';
+import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
+import type { History } from '../../../../shared/conversation/history.ts';
+import type { CompactionJob } from '../../../../shared/conversation/job.ts';
+import { contextTokens } from '../../../../shared/conversation/meter.ts';
+import { statusWrite } from '../../../../shared/conversation/status-write.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import type { Prompt, Write } from '../../../../shared/ports.ts';
+import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import { beginWrites, isCancelRequested, type Beginning } from './begin-writes.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { commitStart } from './commit-start.ts';
+import { firstHead } from './first-head.ts';
+import type { Attempt } from '../answer/turn-writer.ts';
+import { viewOfNextCall } from './next-call.ts';
+import { refuseOverflow } from './overflow.ts';
+import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
+import { publishRequest } from '../answer/publish-request.ts';
+import { readContextBefore, type StartState } from './read-start.ts';
+import type { SendRequest } from './send-request.ts';
+import { passCrashPoint } from '../crash-points.ts';
+import { messageOf, type Message } from './stored-message.ts';
+import { viewContext } from '../context/view-context.ts';
+
+/** A turn that this instance now owns, with all that its answer needs. */
+export interface BegunTurn extends Message {
+  attempt: Attempt;
+  head: Head;
+  job: CompactionJob | undefined;
+  history: History | undefined;
+  /** Terminal turns of the tail before this one, without those that it replaces. */
+  turns: readonly Turn[];
+  prompt: Prompt;
+  /** What the prompt leaves out because the context is over the hard threshold. */
+  shrinkage: Shrinkage | undefined;
+  createTime: Date;
+  /** First of the turns that this one stands in for. */
+  replaces: number | undefined;
+  /** The user asked to stop the answer before this attempt began: no model call is wanted. */
+  cancelRequested: boolean;
+  /** Uncalibrated estimates. */
+  userTokens: number;
+  overheadTokens: number;
+}
+
+interface Begin {
+  request: SendRequest;
+  state: StartState;
+  decision: Beginning;
+}
+
+/** The context that the turn answers from, and what its batch changes of it. */
+interface Ground {
+  head: Head;
+  history: History | undefined;
+  turns: readonly Turn[];
+  replacement: PlannedReplacement | undefined;
+}
+
+const replacesOf = ({ state, decision }: Begin): number | undefined =>
+  decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
+
+/** Reads the context, and where the turn replaces others the one without them. */
+async function readGround(
+  dependencies: ChatDependencies,
+  begin: Begin,
+  of: { head: Head; by: string },
+): Promise<Ground | undefined> {
+  const { conversationId } = begin.request;
+  const { head, by } = of;
+  const beforeSeq = begin.decision.seq;
+  const parts = await readContextBefore(dependencies, { conversationId, head, beforeSeq });
+  if (!parts) return undefined;
+  const fromSeq = replacesOf(begin);
+  // A turn that is taken over has replaced what it replaces.
+  if (fromSeq === undefined || begin.decision.kind === 'takeOver')
+    return { head, ...parts, replacement: undefined };
+  const asked = { conversationId, head, ...parts, fromSeq, by };
+  const replacement = await planReplacement(dependencies, asked);
+  const { headAfter, history, turns } = replacement;
+  return { head: headAfter, history, turns, replacement };
+}
+
+/** What is sent to the model; refuses what cannot fit. */
+async function preparePrompt(
+  dependencies: ChatDependencies,
+  begin: Begin,
+  of: { ground: Ground; message: Message; head: Versioned<Head> | { create: Head } },
+) {
+  const { config, quota } = dependencies;
+  const { request } = begin;
+  const { ground, message } = of;
+  const source = { ...ground.head, history: ground.history, turns: ground.turns };
+  const view = viewOfNextCall(config, source);
+  const prompt = promptOf(source, view.items, message.user);
+  const counting = meterCounting(ground.head);
+  const userTokens = estimateContentTokens(message.user, counting);
+  await refuseOverflow(dependencies, {
+    conversationId: request.conversationId,
+    // A compaction of the present context makes no room in the one that an edit goes back to.
+    head: ground.replacement ? { create: ground.head } : of.head,
+    contextTokens: view.tokens,
+    requestTokens: Math.ceil(ground.head.context.calibration * userTokens),
+    windowTokens: policyOf(config, ground.head).windowTokens,
+  });
+  await quota.reserve({
+    caller: request.caller,
+    messageId: request.message.id,
+    estimatedTokens: view.tokens + userTokens,
+  });
+  const overheadTokens = estimatePromptTokens({ ...prompt, contents: [] }, counting);
+  return { prompt, shrinkage: view.shrinkage, userTokens, overheadTokens };
+}
+
+/** Tells the owner's other devices that the conversation goes on from an earlier point. */
+async function replacementStatus(
+  dependencies: ChatDependencies,
+  { request, state }: Begin,
+  ground: Ground,
+): Promise<Write[]> {
+  if (!ground.replacement) return [];
+  const { head } = ground;
+  const { tokens, source: tokensSource } = contextTokens(ground);
+  const { job } = state;
+  const status = viewContext(dependencies, { head, tokens, tokensSource, job, locale: undefined });
+  return [await statusWrite(dependencies.store, request.conversationId, { ...status })];
+}
+
+/**
+ * Begins a turn, takes one over, or begins one that waited: reads the context, refuses what cannot fit, and
+ * makes all of it durable in one batch. `undefined`: what was read is no longer true, read again.
+ * Throws GuardLostError, StoreUnavailableError, CONTEXT_WINDOW_WILL_OVERFLOW, and what the quota throws.
+ */
+export async function beginTurn(
+  dependencies: ChatDependencies,
+  begin: Begin,
+): Promise<BegunTurn | undefined> {
+  const { clock, config, randomness } = dependencies;
+  const { request, state, decision } = begin;
+  const { conversationId } = request;
+  const { seq } = decision;
+  const head = state.head ?? { create: firstHead(dependencies, request.caller) };
+  const producer = randomness.uuid();
+  const headRead = 'create' in head ? head.create : head.value;
+  const ground = await readGround(dependencies, begin, { head: headRead, by: producer });
+  if (!ground) return undefined;
+  const replaces = replacesOf(begin);
+  const message = await messageOf(
+    dependencies,
+    request,
+    decision.kind === 'start' ? (replaces ?? seq) : seq,
+  );
+  const prepared = await preparePrompt(dependencies, begin, { ground, message, head });
+
+  const now = clock.now();
+  const lease = { producer, leaseUntil: new Date(now.getTime() + config.TURN_LEASE_MS) };
+  const { userTokens } = prepared;
+  const { replacement } = ground;
+  const draft = { ...begin, head, message, replacement, lease, userTokens, now };
+  const status = await replacementStatus(dependencies, begin, ground);
+  const writes = [...beginWrites(dependencies, draft), ...status];
+  const turnUpdateTime = await commitStart(dependencies, { conversationId, seq, producer, writes });
+  if (replacement?.need) {
+    const { requestId } = replacement.need;
+    await passCrashPoint(dependencies, 'replacement-begun');
+    await publishRequest(dependencies, { conversationId, requestId });
+  }
+  const { history, turns } = ground;
+  return {
+    attempt: {
+      conversationId,
+      seq,
+      attempt: decision.kind === 'takeOver' ? decision.attempt : 1,
+      producer,
+      turnUpdateTime,
+    },
+    head: ground.head,
+    job: state.job,
+    history,
+    turns,
+    ...message,
+    ...prepared,
+    createTime: decision.kind === 'start' ? now : (state.known?.value.createTime ?? now),
+    replaces,
+    cancelRequested: isCancelRequested(state, decision),
+  };
+}

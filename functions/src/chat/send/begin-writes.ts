@@ -1,0 +1,90 @@
+import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
+import { queueAfter, type QueuedDecision } from '../../../../shared/conversation/queue-decision.ts';
+import { beginQueuedWrites } from '../../../../shared/conversation/queue-writes.ts';
+import type { Replacement } from '../../../../shared/conversation/replacement-writes.ts';
+import type { StartDecision } from '../../../../shared/conversation/start-decision.ts';
+import {
+  startWrites,
+  takeOverWrites,
+  type Lease,
+} from '../../../../shared/conversation/turn-writes.ts';
+import type { Write } from '../../../../shared/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { bodyHash, expiredTurns, type StartState } from './read-start.ts';
+import type { SendRequest } from './send-request.ts';
+import type { Message } from './stored-message.ts';
+
+/** The ways in which a turn gets a producer. */
+export type Beginning =
+  | Extract<StartDecision, { kind: 'start' | 'takeOver' }>
+  | Extract<QueuedDecision, { kind: 'beginQueued' }>;
+
+export interface Draft {
+  request: SendRequest;
+  state: StartState;
+  decision: Beginning;
+  head: Versioned<Head> | { create: Head };
+  message: Message;
+  replacement: Replacement | undefined;
+  lease: Lease;
+  userTokens: number;
+  now: Date;
+}
+
+/** Whether the user asked to stop the answer that a new attempt goes on with. */
+export const isCancelRequested = (state: StartState, decision: Beginning): boolean =>
+  decision.kind !== 'start' &&
+  state.known?.value.state !== 'failed' &&
+  state.known?.value.cancelRequested === true;
+
+/** A turn that is there already, with the head that it belongs to. */
+function stored({ head, state }: Draft) {
+  if ('create' in head || !state.known) throw new Error('a stored turn has a head');
+  return { head, turnUpdateTime: state.known.updateTime };
+}
+
+/** The one batch with which a turn begins. */
+export function beginWrites(dependencies: ChatDependencies, draft: Draft): Write[] {
+  const { request, state, decision, lease, now, userTokens, replacement } = draft;
+  const { conversationId } = request;
+  const { seq } = decision;
+  switch (decision.kind) {
+    case 'takeOver':
+      return takeOverWrites({
+        conversationId,
+        seq,
+        attempt: decision.attempt,
+        lease,
+        now,
+        ...stored(draft),
+        cancelRequested: isCancelRequested(state, decision),
+      });
+    case 'beginQueued':
+      return beginQueuedWrites({
+        conversationId,
+        seq,
+        lease,
+        now,
+        userTokens,
+        replacement,
+        ...stored(draft),
+        queue: queueAfter(state.facts.queue, seq),
+        closeExpired: expiredTurns(state, decision.closeExpired),
+      });
+    case 'start':
+      return startWrites({
+        conversationId,
+        messageId: request.message.id,
+        bodyHash: bodyHash(dependencies.sha256, request),
+        seq,
+        ...draft.message,
+        replaces: decision.replaces,
+        userTokens,
+        lease,
+        now,
+        head: draft.head,
+        closeExpired: expiredTurns(state, decision.closeExpired),
+        replacement,
+      });
+  }
+}

@@ -1,0 +1,19 @@
+import type { Head } from '../../../../shared/conversation/head.ts';
+import { newHead } from '../../../../shared/conversation/new-head.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+
+/** The head of a conversation that begins now, with the deployment's settings. */
+export function firstHead(
+  { config, randomness, clock }: Pick<ChatDependencies, 'config' | 'randomness' | 'clock'>,
+  caller: Caller,
+): Head {
+  return newHead({
+    epoch: randomness.uuid(),
+    ownerUid: caller.uid,
+    model: config.MODEL,
+    profile: config.PROFILE,
+    systemInstruction: config.SYSTEM_INSTRUCTION,
+    now: clock.now(),
+  });
+}

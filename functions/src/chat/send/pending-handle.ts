@@ -1,0 +1,23 @@
+import { turnId } from '../../../../shared/conversation/paths.ts';
+import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import { settled } from '../stream/replay-turn.ts';
+import type { SendHandle, SendRequest } from './send-request.ts';
+
+/** A turn whose answer begins later: its readers wait, and the connection lives meanwhile. */
+export function pendingHandle(
+  request: SendRequest,
+  turn: { seq: number; generation: number },
+  next: Promise<SendHandle>,
+): SendHandle {
+  async function* frames(): AsyncIterable<StreamFrame> {
+    yield* (await next).frames();
+  }
+  return {
+    turnId: turnId(turn.seq),
+    conversationId: request.conversationId,
+    generation: turn.generation,
+    replayed: false,
+    frames,
+    result: settled(next.then((handle) => handle.result)),
+  };
+}

@@ -1,0 +1,117 @@
+import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
+import { queueAfter } from '../../../../shared/conversation/queue-decision.ts';
+import { enqueueWrites, waiterLeaseWrite } from '../../../../shared/conversation/queue-writes.ts';
+import type { StartDecision } from '../../../../shared/conversation/start-decision.ts';
+import { meterCounting } from '../../conversation-policy.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { commitStart } from './commit-start.ts';
+import { pendingHandle } from './pending-handle.ts';
+import { bodyHash, type StartState } from './read-start.ts';
+import type { SendHandle, SendRequest } from './send-request.ts';
+import { passCrashPoint } from '../crash-points.ts';
+import { messageOf } from './stored-message.ts';
+import { waitInQueue } from './wait-in-queue.ts';
+import { readTurnFields, untilNextLook } from './watch-turns.ts';
+
+type Send = (dependencies: ChatDependencies, request: SendRequest) => Promise<SendHandle>;
+
+interface Queued {
+  request: SendRequest;
+  state: StartState;
+  sendMessage: Send;
+}
+
+function newLease({ clock, config, randomness }: ChatDependencies) {
+  const leaseUntil = new Date(clock.now().getTime() + config.TURN_LEASE_MS);
+  return { producer: randomness.uuid(), leaseUntil };
+}
+
+const generationOf = ({ state }: Queued) => state.head?.value.generation ?? 0;
+
+function wait(
+  dependencies: ChatDependencies,
+  queued: Queued,
+  turn: { seq: number; producer: string; crashPoint: 'turn-queued' | 'turn-rejoined' },
+): SendHandle {
+  const { request, sendMessage } = queued;
+  const { seq, producer, crashPoint } = turn;
+  const next = passCrashPoint(dependencies, crashPoint).then(() =>
+    waitInQueue(dependencies, { request, seq, producer }, sendMessage),
+  );
+  return pendingHandle(request, { seq, generation: generationOf(queued) }, next);
+}
+
+/**
+ * Stores a message behind those that are being answered or wait, and waits with it. Throws
+ * GuardLostError, StoreUnavailableError.
+ */
+export async function queueTurn(
+  dependencies: ChatDependencies,
+  queued: Queued & { decision: Extract<StartDecision, { kind: 'enqueue' }> },
+): Promise<SendHandle> {
+  const { request, state, decision } = queued;
+  const { conversationId } = request;
+  const { seq, replaces } = decision;
+  if (!state.head) throw new Error('a message waits behind others, so there is a head');
+  const lease = newLease(dependencies);
+  const { producer, leaseUntil } = lease;
+  const message = await messageOf(dependencies, request, replaces ?? seq);
+  const writes = enqueueWrites({
+    conversationId,
+    messageId: request.message.id,
+    bodyHash: bodyHash(dependencies.sha256, request),
+    seq,
+    ...message,
+    replaces,
+    userTokens: estimateContentTokens(message.user, meterCounting(state.head.value)),
+    lease,
+    now: dependencies.clock.now(),
+    head: state.head,
+    queue: queueAfter(state.facts.queue, 0) ?? { first: seq, leaseUntil },
+  });
+  await commitStart(dependencies, { conversationId, seq, producer, writes });
+  return wait(dependencies, queued, { seq, producer, crashPoint: 'turn-queued' });
+}
+
+/** Waits with a queued message that was left alone. Throws GuardLostError, StoreUnavailableError. */
+export async function rejoinQueue(
+  dependencies: ChatDependencies,
+  queued: Queued & { seq: number },
+): Promise<SendHandle | undefined> {
+  const { request, state, seq } = queued;
+  const { conversationId } = request;
+  if (!state.known) return undefined;
+  const lease = newLease(dependencies);
+  const { producer } = lease;
+  const { updateTime } = state.known;
+  const writes = [waiterLeaseWrite(conversationId, { seq, updateTime, lease })];
+  await commitStart(dependencies, { conversationId, seq, producer, writes });
+  return wait(dependencies, queued, { seq, producer, crashPoint: 'turn-rejoined' });
+}
+
+/** Resolves when a turn waits no more, or nobody waits with it. */
+async function untilBegun(
+  dependencies: ChatDependencies,
+  turn: { conversationId: string; seq: number },
+): Promise<void> {
+  while (!dependencies.shutdown.aborted) {
+    const [found] = await readTurnFields(dependencies, turn.conversationId, [turn.seq]);
+    const isQueued = found?.value.state === 'queued';
+    // A lease that nobody renews ends this loop.
+    if (!isQueued || found.value.leaseUntil <= dependencies.clock.now()) return;
+    await untilNextLook(dependencies, turn);
+  }
+}
+
+/** Attaches to a message that another request waits with. */
+export function followQueued(
+  dependencies: ChatDependencies,
+  queued: Queued & { seq: number },
+): SendHandle {
+  const { request, seq, sendMessage } = queued;
+  const { conversationId } = request;
+  const next = untilBegun(dependencies, { conversationId, seq }).then(() =>
+    sendMessage(dependencies, request),
+  );
+  return pendingHandle(request, { seq, generation: generationOf(queued) }, next);
+}

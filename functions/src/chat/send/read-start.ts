@@ -1,0 +1,147 @@
+import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
+import type { History } from '../../../../shared/conversation/history.ts';
+import { decodeHead } from '../../../../shared/conversation/head.ts';
+import { decodeJob, type CompactionJob } from '../../../../shared/conversation/job.ts';
+import { decodeMessageGuard } from '../../../../shared/conversation/message-guard.ts';
+import {
+  compactionJobPath,
+  headPath,
+  messageGuardPath,
+  seqOfId,
+  turnPath,
+} from '../../../../shared/conversation/paths.ts';
+import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
+import type { ReplacingFacts, StartFacts } from '../../../../shared/conversation/start-decision.ts';
+import {
+  readTurnDocument,
+  type Turn,
+  type TurnDocument,
+} from '../../../../shared/conversation/turn.ts';
+import type { ExpiredTurn } from '../../../../shared/conversation/turn-writes.ts';
+import type { DocumentStore } from '../../../../shared/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { Replacing, SendRequest } from './send-request.ts';
+
+/** Everything a start decides on. Two reads at most; that they fit together is what the batch's guards check. */
+export interface StartState {
+  facts: StartFacts;
+  head: Versioned<Head> | undefined;
+  known: TurnDocument | undefined;
+  open: TurnDocument | undefined;
+  /** The turns that `head.queue` spans, in order. */
+  queue: readonly TurnDocument[];
+  job: CompactionJob | undefined;
+}
+
+/** The turns as a batch closes them, which nobody works on any more. */
+export const expiredTurns = (state: StartState, seqs: readonly number[]): ExpiredTurn[] =>
+  [...new Map([state.open, ...state.queue].map((turn) => [turn?.value.seq, turn])).values()]
+    .filter((turn) => turn !== undefined)
+    .filter(({ value }) => seqs.includes(value.seq))
+    .map(({ value, updateTime }) => ({
+      seq: value.seq,
+      updateTime,
+      cancelRequested: value.cancelRequested,
+    }));
+
+async function readTurnDocuments(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  seqs: readonly number[],
+): Promise<Map<number, TurnDocument>> {
+  const wanted = [...new Set(seqs)];
+  if (wanted.length === 0) return new Map();
+  const documents = await store.get(wanted.map((seq) => turnPath(conversationId, seq)));
+  return new Map(
+    documents
+      .filter((document) => document !== undefined)
+      .map((document) => readTurnDocument(conversationId, document))
+      .map((turn) => [turn.value.seq, turn]),
+  );
+}
+
+/** What makes a request the same again. A regeneration has no text of its own to compare. */
+export const bodyHash = (sha256: (text: string) => string, { message, replacing }: SendRequest) => {
+  const body = [message.parts, message.retention ?? 'normal'];
+  if (!replacing) return sha256(JSON.stringify(body));
+  const { kind, messageId } = replacing;
+  return sha256(JSON.stringify([kind, messageId, ...(kind === 'edit' ? body : [])]));
+};
+
+const seqsFrom = (first: number | undefined, last: number) =>
+  first === undefined ? [] : Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+/** The turn that is to be replaced, unless its content is gone. */
+function replacingFacts(replacing: Replacing, target: TurnDocument | undefined): ReplacingFacts {
+  const { kind, messageId } = replacing;
+  const isAnswer = seqOfId(messageId, 'm') !== undefined;
+  const isErased = target?.value.eraseTime !== undefined;
+  return { kind, isAnswer, target: isErased ? undefined : target?.value };
+}
+
+/** One read of head, message guards and job; a second only when a turn is known, open, queued or named. */
+export async function readStart(
+  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'sha256'>,
+  request: SendRequest,
+): Promise<StartState> {
+  const { store, clock, sha256 } = dependencies;
+  const { conversationId, message, caller, replacing } = request;
+  const namedSeq = replacing && seqOfId(replacing.messageId, 'm');
+  const [headDocument, guardDocument, jobDocument, targetGuardDocument] = await store.get([
+    headPath(conversationId),
+    messageGuardPath(conversationId, message.id),
+    compactionJobPath(conversationId),
+    ...(replacing && namedSeq === undefined
+      ? [messageGuardPath(conversationId, replacing.messageId)]
+      : []),
+  ]);
+  const head = headDocument && decodeHead(headDocument);
+  const guard = guardDocument && decodeMessageGuard(guardDocument);
+  const targetSeq =
+    namedSeq ?? (targetGuardDocument && decodeMessageGuard(targetGuardDocument).seq);
+  const queueSeqs = seqsFrom(head?.value.queue?.first, head?.value.lastSeq ?? 0);
+  const openSeq = head?.value.open?.seq;
+  const turns = await readTurnDocuments(
+    store,
+    conversationId,
+    [guard?.seq, openSeq, targetSeq, ...queueSeqs].filter((seq) => seq !== undefined),
+  );
+  const known = guard && turns.get(guard.seq);
+  const open = openSeq === undefined ? undefined : turns.get(openSeq);
+  const queue = queueSeqs.map((seq) => turns.get(seq)).filter((turn) => turn !== undefined);
+  const target = targetSeq === undefined ? undefined : turns.get(targetSeq);
+  return {
+    facts: {
+      now: clock.now(),
+      uid: caller.uid,
+      bodyHash: bodyHash(sha256, request),
+      head: head?.value,
+      guard,
+      known: known?.value,
+      open: open?.value,
+      queue: queue.map(({ value }) => value),
+      onBusy: request.onBusy,
+      replacing: replacing && replacingFacts(replacing, target),
+    },
+    head,
+    known,
+    open,
+    queue,
+    job: jobDocument && decodeJob(jobDocument).value,
+  };
+}
+
+/** The context before the turn `beforeSeq`, or undefined when the head moved on while it was read. */
+export async function readContextBefore(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
+  target: { conversationId: string; head: Head; beforeSeq: number },
+): Promise<{ history: History | undefined; turns: Turn[] } | undefined> {
+  const { conversationId, head, beforeSeq } = target;
+  const parts = await readContextParts(dependencies, {
+    conversationId,
+    head,
+    toSeq: beforeSeq - 1,
+  });
+  const isMissing = head.generation > 0 && parts.history === undefined;
+  return isMissing ? undefined : parts;
+}

@@ -1,0 +1,44 @@
+import type { Content, Part } from '../../../../shared/conversation/content.ts';
+import type { OnBusy } from '../../../../shared/conversation/head.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import type { FinishedTurn } from '../answer/live-turn.ts';
+
+/** What a new turn stands in for: an edited message, or an answer that is made anew. */
+export interface Replacing {
+  kind: 'edit' | 'regenerate';
+  /** The client's id of a user message, or `m_<seq>` of an answer. */
+  messageId: string;
+}
+
+/** A message as the route hands it over: valid, and the caller proven. */
+export interface SendRequest {
+  caller: Caller;
+  conversationId: string;
+  /** A regeneration has no parts of its own: its text is that of the turn it replaces. */
+  message: { id: string; parts: Part[]; retention?: 'keep' | 'normal' | 'drop' };
+  /** BCP 47; language of the messages about compaction. */
+  locale?: string;
+  /** What to do while another message is being answered; absent: as the conversation is set. */
+  onBusy?: OnBusy;
+  replacing?: Replacing;
+  /** Id of the last frame that the caller has of this message's answer. */
+  cursor?: number | undefined;
+}
+
+/** A turn on its way or already answered. */
+export interface SendHandle {
+  turnId: string;
+  conversationId: string;
+  generation: number;
+  replayed: boolean;
+  /** From the first frame on, then live; ends after the finish frame. */
+  frames(): AsyncIterable<StreamFrame>;
+  /** The finished turn; rejects with AppError when it failed. */
+  result: Promise<FinishedTurn>;
+}
+
+export const userContent = (request: SendRequest): Content => ({
+  role: 'user',
+  parts: request.message.parts,
+});

@@ -1,0 +1,30 @@
+import type { Content } from '../../../../shared/conversation/content.ts';
+import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { StoreUnavailableError } from '../../../../shared/errors.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { userContent, type SendRequest } from './send-request.ts';
+
+/** A user's message as its turn stores it. */
+export interface Message {
+  user: Content;
+  retention: Turn['retention'];
+}
+
+/**
+ * What the user says in a turn: as sent, or, in a regeneration, as it stands in turn `storedSeq` already
+ * (the replaced one before the new turn is stored, the new one after it).
+ */
+export async function messageOf(
+  { store }: Pick<ChatDependencies, 'store'>,
+  request: SendRequest,
+  storedSeq: number,
+): Promise<Message> {
+  const { conversationId, message, replacing } = request;
+  if (replacing?.kind !== 'regenerate')
+    return { user: userContent(request), retention: message.retention };
+  const [turn] = await readTurns(store, conversationId, [storedSeq]);
+  if (!turn)
+    throw new StoreUnavailableError({ operation: `turn ${storedSeq} of ${conversationId}` });
+  return { user: turn.value.user, retention: turn.value.retention };
+}

@@ -1,0 +1,160 @@
+import {
+  decideQueued,
+  queueAfter,
+  QUEUE_MAX,
+  type QueuedDecision,
+} from '../../../../shared/conversation/queue-decision.ts';
+import {
+  failQueuedWrites,
+  waiterLeaseWrite,
+} from '../../../../shared/conversation/queue-writes.ts';
+import { isTerminal, type TurnDocument } from '../../../../shared/conversation/turn.ts';
+import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import { beginTurn } from './begin-turn.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { expiredTurns, readStart, type StartState } from './read-start.ts';
+import type { SendHandle, SendRequest } from './send-request.ts';
+import { passCrashPoint } from '../crash-points.ts';
+import { startProduction } from '../answer/start-production.ts';
+import { shuttingDownError, stillQueuedError } from '../stream/stream-cut.ts';
+import { readTurnFields, untilNextLook } from './watch-turns.ts';
+
+type Send = (dependencies: ChatDependencies, request: SendRequest) => Promise<SendHandle>;
+
+/** Who waits with a queued turn. */
+export interface Waiter {
+  request: SendRequest;
+  seq: number;
+  /** Nonce under which the turn's lease is held. */
+  producer: string;
+}
+
+const isPassing = (error: unknown) =>
+  error instanceof GuardLostError || error instanceof StoreUnavailableError;
+
+/** Keeps the lease of the waiting turn. Who loses the guard finds out at the next look. */
+async function renew(dependencies: ChatDependencies, waiter: Waiter, own: TurnDocument) {
+  const { clock, config, store } = dependencies;
+  const now = clock.now().getTime();
+  const { TURN_LEASE_MS: leaseMs } = config;
+  if (own.value.leaseUntil.getTime() - now > (3 / 4) * leaseMs) return;
+  const lease = { producer: waiter.producer, leaseUntil: new Date(now + leaseMs) };
+  const { seq } = waiter;
+  const { updateTime } = own;
+  const { conversationId } = waiter.request;
+  await store.commit([waiterLeaseWrite(conversationId, { seq, updateTime, lease })]);
+}
+
+/** Waits until the turn `behind` has ended or was left alone, or the own one is nobody's to wait with. */
+async function untilPassed(
+  dependencies: ChatDependencies,
+  waiter: Waiter,
+  behind: number,
+): Promise<void> {
+  const { conversationId } = waiter.request;
+  for (;;) {
+    await untilNextLook(dependencies, { conversationId, seq: behind });
+    if (dependencies.shutdown.aborted) return;
+    const [own, before] = await readTurnFields(dependencies, conversationId, [waiter.seq, behind]);
+    const isMine = own?.value.state === 'queued' && own.value.producer === waiter.producer;
+    if (!isMine) return;
+    await renew(dependencies, waiter, own);
+    if (!before || isTerminal(before.value.state)) return;
+    if (before.value.leaseUntil <= dependencies.clock.now()) return;
+  }
+}
+
+/** Stores why a waiting message could not be answered when its turn came. */
+async function failQueued(
+  dependencies: ChatDependencies,
+  { request, seq }: Waiter,
+  failure: { state: StartState; closeExpired: readonly number[]; error: AppError },
+): Promise<void> {
+  const { state, error } = failure;
+  if (!state.head || !state.known) return;
+  const { status, reason, publicMessage, retryAfterMs } = error;
+  // A turn that is taken over has replaced what it replaces; this one has not, so it is not taken over.
+  const retryable = error.retryable && state.known.value.replaces === undefined;
+  await dependencies.store.commit(
+    failQueuedWrites({
+      conversationId: request.conversationId,
+      seq,
+      turnUpdateTime: state.known.updateTime,
+      head: state.head,
+      queue: queueAfter(state.facts.queue, seq),
+      closeExpired: expiredTurns(state, failure.closeExpired),
+      error: { status, reason, message: publicMessage, retryable, retryAfterMs },
+      now: dependencies.clock.now(),
+    }),
+  );
+  await passCrashPoint(dependencies, 'queued-turn-failed');
+}
+
+async function beginQueued(
+  dependencies: ChatDependencies,
+  waiter: Waiter,
+  due: { state: StartState; decision: Extract<QueuedDecision, { kind: 'beginQueued' }> },
+): Promise<SendHandle | undefined> {
+  const { state, decision } = due;
+  const { request } = waiter;
+  try {
+    const begun = await beginTurn(dependencies, { request, state, decision });
+    if (!begun) return undefined;
+    await passCrashPoint(dependencies, 'queued-turn-begun');
+    return startProduction(dependencies, request, begun);
+  } catch (error) {
+    if (isPassing(error) || !(error instanceof AppError)) throw error;
+    await failQueued(dependencies, waiter, { state, closeExpired: decision.closeExpired, error });
+    return undefined;
+  }
+}
+
+/** One look at the queue and what follows from it; `undefined`: look again. */
+async function look(
+  dependencies: ChatDependencies,
+  waiter: Waiter,
+  send: Send,
+): Promise<SendHandle | undefined> {
+  const { request, producer } = waiter;
+  if (dependencies.shutdown.aborted)
+    throw shuttingDownError(`queued turn ${waiter.seq} of ${request.conversationId}`);
+  const state = await readStart(dependencies, request);
+  const { now, head, known, open, queue } = state.facts;
+  const decision = decideQueued({ now, head, own: known, producer, open, queue });
+  switch (decision.kind) {
+    case 'gone':
+      return send(dependencies, request);
+    case 'wait':
+      await untilPassed(dependencies, waiter, decision.behind);
+      return undefined;
+    case 'beginQueued':
+      return beginQueued(dependencies, waiter, { state, decision });
+  }
+}
+
+/**
+ * Waits with a queued turn until it is its turn, then answers it; resolves to the answer on its way. A
+ * turn that was cancelled, closed or taken over meanwhile is sent again, which replays or follows it.
+ * Throws TURN_STILL_QUEUED when all before it together take longer than they may, and
+ * SHUTTING_DOWN; who sends the message again goes on waiting.
+ */
+export async function waitInQueue(
+  dependencies: ChatDependencies,
+  waiter: Waiter,
+  send: Send,
+): Promise<SendHandle> {
+  const { clock, config } = dependencies;
+  const { conversationId } = waiter.request;
+  const longestMs = (QUEUE_MAX + 1) * config.TURN_TIMEOUT_MS;
+  const endMs = clock.now().getTime() + longestMs;
+  while (clock.now().getTime() < endMs) {
+    try {
+      const handle = await look(dependencies, waiter, send);
+      if (handle) return handle;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      await untilNextLook(dependencies, { conversationId, seq: waiter.seq });
+    }
+  }
+  throw stillQueuedError(`turn ${waiter.seq} of ${conversationId}`);
+}

@@ -1,0 +1,52 @@
+import type { StreamChunkDocument } from '../../../../shared/conversation/stream-chunk.ts';
+import { collapseFrames } from '../../../../shared/wire/collapse-frames.ts';
+import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import { readingOf } from '../answer/live-turn.ts';
+
+/** The chunks of one attempt as a watch tells of them: late, twice or out of order. */
+export interface ChunkOrder {
+  attempt: number;
+  /** A chunk that was seen; those of other attempts tell only that there is one. */
+  put(chunk: StreamChunkDocument): void;
+  /** The frames that are next, each once; the first ones collapsed for a reader without a cursor. */
+  take(): StreamFrame[];
+  /** A chunk that is missing before one that was seen. */
+  missing(): number | undefined;
+  /** The final chunk has been taken. */
+  isEnded(): boolean;
+  /** A later attempt has stored something. */
+  isSuperseded(): boolean;
+}
+
+export function createChunkOrder(attempt: number, cursor: number | undefined): ChunkOrder {
+  const seen = new Map<number, StreamChunkDocument>();
+  const reading = readingOf(cursor, attempt);
+  let lastId = reading.kind === 'after' ? reading.id : -1;
+  let isFirst = reading.kind === 'collapsed';
+  let nextN = 1;
+  let ended = false;
+  let superseded = false;
+  return {
+    attempt,
+    put: (chunk) => {
+      if (chunk.attempt > attempt) superseded = true;
+      if (chunk.attempt === attempt && chunk.n >= nextN) seen.set(chunk.n, chunk);
+    },
+    take: () => {
+      const frames: StreamFrame[] = [];
+      for (let chunk = seen.get(nextN); chunk; chunk = seen.get(nextN)) {
+        seen.delete(nextN);
+        nextN += 1;
+        ended ||= chunk.final === true;
+        frames.push(...chunk.frames.filter(({ id }) => id > lastId));
+        lastId = Math.max(lastId, chunk.lastId);
+      }
+      if (!isFirst || frames.length === 0) return frames;
+      isFirst = false;
+      return collapseFrames(frames);
+    },
+    missing: () => (seen.size > 0 ? nextN : undefined),
+    isEnded: () => ended,
+    isSuperseded: () => superseded,
+  };
+}

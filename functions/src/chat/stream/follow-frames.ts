@@ -1,0 +1,194 @@
+import { chunksCollection, turnId, turnPath } from '../../../../shared/conversation/paths.ts';
+import { decodeStreamChunk } from '../../../../shared/conversation/stream-chunk.ts';
+import {
+  isTerminal,
+  readTurnDocument,
+  type TurnDocument,
+} from '../../../../shared/conversation/turn.ts';
+import { AppError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { createChunkOrder, type ChunkOrder } from './chunk-order.ts';
+import { notFoundError } from '../not-found.ts';
+import { readFinished, remainderOf } from './read-finished.ts';
+import type { SendHandle } from '../send/send-request.ts';
+import { readChunk } from './stored-frames.ts';
+import { stillQueuedError } from './stream-cut.ts';
+
+/** How often a turn is looked at that nobody produces now, and how long to wait for a watch that broke. */
+const LOOK_INTERVAL_MS = 500;
+
+/** A finished turn whose frames after the reader's cursor are not stored any more. */
+export const expiredError = ({ conversationId, seq }: Followed) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'STREAM_EXPIRED',
+    httpStatus: 410,
+    message: `the chunks of turn ${seq} of ${conversationId} are purged`,
+    publicMessage:
+      'This stream is too old to be continued. Read the answer from the messages, or ask again without a cursor.',
+    metadata: { turnId: turnId(seq) },
+  });
+
+const silentError = ({ conversationId, seq }: Followed) =>
+  new AppError({
+    status: 'UNAVAILABLE',
+    reason: 'TURN_ABANDONED',
+    message: `nobody answers turn ${seq} of ${conversationId} any more`,
+    publicMessage: 'The answer was interrupted. Send the same message again to go on.',
+    retryable: true,
+  });
+
+export interface Followed {
+  conversationId: string;
+  seq: number;
+  /** Id of the last frame that the reader has. */
+  cursor: number | undefined;
+  locale: string | undefined;
+  /**
+   * Sends the message again when nobody produces its turn any more: takes it over, or finds who did.
+   * Without it the reader waits for somebody else to do so.
+   */
+  sendAgain?: (cursor: number | undefined) => Promise<SendHandle>;
+}
+
+async function readTurn(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { conversationId, seq }: Followed,
+): Promise<TurnDocument> {
+  const [document] = await store.get([turnPath(conversationId, seq)]);
+  if (!document) throw notFoundError(conversationId);
+  return readTurnDocument(conversationId, document);
+}
+
+/** What came of waiting for chunks: the attempt has ended, or the turn has to be looked at again. */
+type Followup = 'ended' | 'look';
+
+/** The frames that are due from an ordered attempt; reads the chunk that a watch has left out. */
+async function* dueFrames(
+  dependencies: ChatDependencies,
+  of: Followed,
+  order: ChunkOrder,
+): AsyncGenerator<StreamFrame, Followup> {
+  for (;;) {
+    yield* order.take();
+    if (order.isEnded()) return 'ended';
+    const missing = order.missing();
+    if (missing === undefined) return 'look';
+    const chunk = await readChunk(dependencies.store, { ...of, attempt: order.attempt }, missing);
+    if (!chunk) return 'look';
+    order.put(chunk);
+  }
+}
+
+/** Watches the chunks of one attempt until it ends, a later one begins, or its lease runs out. */
+async function* watchAttempt(
+  dependencies: ChatDependencies,
+  of: Followed,
+  running: { turn: TurnDocument['value']; order: ChunkOrder },
+): AsyncGenerator<StreamFrame, Followup> {
+  const { clock, store } = dependencies;
+  const { order } = running;
+  const stop = new AbortController();
+  const watched = store.watch(chunksCollection(of.conversationId, of.seq), stop.signal);
+  const batches = watched[Symbol.asyncIterator]();
+  try {
+    for (let leaseUntil = running.turn.leaseUntil, next = batches.next(); ;) {
+      const timer = new AbortController();
+      const waitMs = Math.max(1, leaseUntil.getTime() - clock.now().getTime());
+      const silence = clock.wait(waitMs, timer.signal).then(() => 'silence' as const);
+      next.catch(() => undefined); // told by the race, unless silence wins it
+      const batch = await Promise.race([next, silence]);
+      timer.abort();
+      if (batch === 'silence') {
+        const turn = (await readTurn(dependencies, of)).value;
+        const isHeld = turn.attempt === order.attempt && turn.leaseUntil > clock.now();
+        if (!isHeld || turn.state !== 'running') return 'look';
+        leaseUntil = turn.leaseUntil;
+        continue;
+      }
+      if (batch.done) return 'look';
+      for (const document of batch.value) order.put(decodeStreamChunk(document));
+      if ((yield* dueFrames(dependencies, of, order)) === 'ended') return 'ended';
+      if (order.isSuperseded()) return 'look';
+      next = batches.next();
+    }
+  } finally {
+    stop.abort();
+    void batches.return?.().catch(() => undefined);
+  }
+}
+
+/** The end of a finished turn, for one who has come so far. */
+async function* remainder(
+  dependencies: ChatDependencies,
+  of: Followed,
+  cursor: number | undefined,
+): AsyncGenerator<StreamFrame> {
+  const finished = await readFinished(dependencies, of);
+  const { conversationId } = of;
+  const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
+  if (rest.kind === 'expired') throw expiredError(of);
+  if (rest.kind === 'frames') yield* rest.frames;
+}
+
+/** Bounds how long a reader waits for a turn that nobody has in hand. Throws when it was too long. */
+function refuseWaiting(
+  { config, clock }: ChatDependencies,
+  of: Followed,
+  waiting: { turn: TurnDocument['value']; sinceMs: number },
+): void {
+  const nowMs = clock.now().getTime();
+  const { turn, sinceMs } = waiting;
+  if (turn.state === 'queued') {
+    if (nowMs - sinceMs > config.TURN_TIMEOUT_MS)
+      throw stillQueuedError(`turn ${of.seq} of ${of.conversationId}`);
+  } else if (nowMs - turn.leaseUntil.getTime() > config.TURN_LEASE_MS) throw silentError(of);
+}
+
+/**
+ * The frames of a turn that another instance produces, as they are stored, from the cursor on or, without
+ * one of the present attempt, with what is there already collapsed; through take-overs, to the end. Returns
+ * the handle of the send that took the turn over or found who did, if there was one: its frames are among
+ * those given. Throws NOT_FOUND, STREAM_EXPIRED, TURN_ABANDONED, StreamCutError, and what `sendAgain` throws.
+ */
+export async function* followFrames(
+  dependencies: ChatDependencies,
+  of: Followed,
+): AsyncGenerator<StreamFrame, SendHandle | undefined> {
+  const { clock } = dependencies;
+  let { cursor } = of;
+  const sinceMs = clock.now().getTime();
+  let order: ChunkOrder | undefined;
+  for (;;) {
+    const turn = (await readTurn(dependencies, of)).value;
+    if (isTerminal(turn.state)) {
+      yield* remainder(dependencies, of, cursor);
+      return undefined;
+    }
+    const isHeld = turn.leaseUntil > clock.now();
+    if (!isHeld && of.sendAgain) {
+      const handle = await of.sendAgain(cursor);
+      yield* handle.frames();
+      return handle;
+    }
+    if (!isHeld || turn.state !== 'running') {
+      refuseWaiting(dependencies, of, { turn, sinceMs });
+      await clock.wait(LOOK_INTERVAL_MS);
+      continue;
+    }
+    if (order?.attempt !== turn.attempt) order = createChunkOrder(turn.attempt, cursor);
+    try {
+      const frames = watchAttempt(dependencies, of, { turn, order });
+      for (let next = await frames.next(); ; next = await frames.next()) {
+        if (next.done && next.value === 'ended') return undefined;
+        if (next.done) break;
+        cursor = next.value.id;
+        yield next.value;
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      await clock.wait(LOOK_INTERVAL_MS); // the turn itself tells whether there is something to wait for
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { turnId } from '../../../../shared/conversation/paths.ts';
+import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { followFrames } from './follow-frames.ts';
+import type { FinishedTurn } from '../answer/live-turn.ts';
+import { readFinished } from './read-finished.ts';
+import { orFailure, settled } from './replay-turn.ts';
+import type { SendHandle, SendRequest } from '../send/send-request.ts';
+
+type Send = (dependencies: ChatDependencies, request: SendRequest) => Promise<SendHandle>;
+
+/** Frames on their way from one who follows to one who reads: the first can go on when the second left. */
+function createRelay() {
+  const frames: StreamFrame[] = [];
+  let end: { error?: unknown } | undefined;
+  let change = Promise.withResolvers<void>();
+  const signal = () => {
+    change.resolve();
+    change = Promise.withResolvers<void>();
+  };
+  return {
+    put: (frame: StreamFrame) => {
+      frames.push(frame);
+      signal();
+    },
+    end: (ended: { error?: unknown }) => {
+      end ??= ended;
+      signal();
+    },
+    async *frames(): AsyncGenerator<StreamFrame> {
+      for (let next = 0; ;) {
+        const changed = change.promise;
+        for (let frame = frames[next]; frame !== undefined; frame = frames[++next]) yield frame;
+        if (next < frames.length) continue;
+        if (end && 'error' in end) throw end.error;
+        if (end) return;
+        await changed;
+      }
+    },
+  };
+}
+
+/**
+ * Attaches to a turn that another instance has in hand: gives its frames as they are stored, and takes it
+ * over when that instance has gone silent. It goes on when its reader leaves: what it takes over has to
+ * be answered.
+ */
+export function followTurn(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  turn: { seq: number; generation: number; sendMessage: Send },
+): SendHandle {
+  const { conversationId, cursor, locale } = request;
+  const { seq } = turn;
+  const relay = createRelay();
+  const sendAgain = (lastId: number | undefined) =>
+    turn.sendMessage(dependencies, { ...request, cursor: lastId });
+  const follow = async (): Promise<FinishedTurn> => {
+    const frames = followFrames(dependencies, { conversationId, seq, cursor, locale, sendAgain });
+    let next = await frames.next();
+    for (; !next.done; next = await frames.next()) relay.put(next.value);
+    relay.end({});
+    const handle = next.value;
+    return handle
+      ? handle.result
+      : orFailure(await readFinished(dependencies, { conversationId, seq, locale }));
+  };
+  const result = follow();
+  result.catch((error: unknown) => relay.end({ error }));
+  return {
+    turnId: turnId(seq),
+    conversationId,
+    generation: turn.generation,
+    replayed: true,
+    frames: () => relay.frames(),
+    result: settled(result),
+  };
+}

@@ -1,0 +1,91 @@
+import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
+import { decodeJob, type CompactionJob } from '../../../../shared/conversation/job.ts';
+import { contextTokens } from '../../../../shared/conversation/meter.ts';
+import { compactionJobPath, headPath } from '../../../../shared/conversation/paths.ts';
+import { readContextParts, readTurns } from '../../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { cursorPlace } from '../../../../shared/wire/frame-ids.ts';
+import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { FinishedTurn } from '../answer/live-turn.ts';
+import { notFoundError } from '../not-found.ts';
+import { readFramesAfter } from './stored-frames.ts';
+import { closingFrames, lastFrameIdOf, replayFrames } from '../answer/turn-frames.ts';
+import { viewContext } from '../context/view-context.ts';
+
+/** A stored turn with the context object as it is now. */
+export async function finishedFrom(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'config' | 'clock'>,
+  of: {
+    conversationId: string;
+    head: Head;
+    job: CompactionJob | undefined;
+    turn: Turn;
+    locale: string | undefined;
+  },
+): Promise<FinishedTurn> {
+  const { conversationId, head, job, turn, locale } = of;
+  const parts = await readContextParts(dependencies, { conversationId, head });
+  const { tokens, source: tokensSource } = contextTokens({ head, ...parts });
+  const context = viewContext(dependencies, { head, tokens, tokensSource, job, locale });
+  return { turn, context, replayed: true };
+}
+
+/** The same, all of it read now. Throws NOT_FOUND when the conversation or the turn is gone. */
+export async function readFinished(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'config' | 'clock'>,
+  of: { conversationId: string; seq: number; locale: string | undefined },
+): Promise<FinishedTurn> {
+  const { conversationId, seq, locale } = of;
+  const [headDocument, jobDocument] = await dependencies.store.get([
+    headPath(conversationId),
+    compactionJobPath(conversationId),
+  ]);
+  const [turn] = await readTurns(dependencies.store, conversationId, [seq]);
+  if (!headDocument || !turn) throw notFoundError(conversationId);
+  return finishedFrom(dependencies, {
+    conversationId,
+    head: decodeHead(headDocument).value,
+    job: jobDocument && decodeJob(jobDocument).value,
+    turn: turn.value,
+    locale,
+  });
+}
+
+/** What a reader with a cursor, or none, still has to get of a finished turn. */
+export type Remainder =
+  | { kind: 'frames'; frames: StreamFrame[] }
+  /** The cursor stands at the last frame. */
+  | { kind: 'nothing' }
+  /** No such frame has been. */
+  | { kind: 'pastEnd'; lastFrameId: number }
+  /** The frames after the cursor are not stored any more. */
+  | { kind: 'expired' };
+
+/**
+ * The remainder of a finished turn: without a cursor of its last attempt the collapsed replay, else the
+ * frames after it from the chunks. A turn that its producer did not finish gives what it had stored, then
+ * the end as it stands in the turn.
+ */
+export async function remainderOf(
+  dependencies: Pick<ChatDependencies, 'store'>,
+  finished: FinishedTurn & { conversationId: string },
+  cursor: number | undefined,
+): Promise<Remainder> {
+  const { turn, context, conversationId } = finished;
+  const { seq, attempt, chunks = 0 } = turn;
+  const lastFrameId = lastFrameIdOf(turn);
+  if (cursor === undefined || cursorPlace(cursor, attempt) === 'before')
+    return { kind: 'frames', frames: replayFrames({ conversationId, turn, context }) };
+  if (cursor === lastFrameId) return { kind: 'nothing' };
+  if (cursor > lastFrameId) return { kind: 'pastEnd', lastFrameId };
+  const stored = await readFramesAfter(
+    dependencies.store,
+    { conversationId, seq, attempt, chunks },
+    cursor,
+  );
+  if (turn.lastFrameId !== undefined)
+    return stored ? { kind: 'frames', frames: stored } : { kind: 'expired' };
+  const end = closingFrames({ turn, context }).filter(({ id }) => id > cursor);
+  return { kind: 'frames', frames: [...(stored ?? []), ...end] };
+}

@@ -1,0 +1,99 @@
+import { turnId } from '../../../../shared/conversation/paths.ts';
+import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { FinishedTurn } from '../answer/live-turn.ts';
+import { notFoundError } from '../not-found.ts';
+import { finishedFrom, remainderOf } from './read-finished.ts';
+import type { StartState } from '../send/read-start.ts';
+import type { SendHandle, SendRequest } from '../send/send-request.ts';
+import { replayFrames } from '../answer/turn-frames.ts';
+
+export const turnErrorOf = (turn: Pick<Turn, 'seq' | 'error'>): AppError | undefined =>
+  turn.error &&
+  new AppError({
+    status: turn.error.status,
+    reason: turn.error.reason,
+    message: `turn ${turn.seq} is stored as failed: ${turn.error.reason}`,
+    publicMessage: turn.error.message,
+    retryable: turn.error.retryable,
+    retryAfterMs: turn.error.retryAfterMs,
+  });
+
+/** A failed turn rejects; readers of the stream see its error frames instead. */
+export function orFailure(finished: FinishedTurn): FinishedTurn {
+  const error = turnErrorOf(finished.turn);
+  if (error) throw error;
+  return finished;
+}
+
+export function settled<T>(promise: Promise<T>): Promise<T> {
+  // A stream reader may never ask for the result; its rejection must not end the process.
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/**
+ * A failure as it is replayed: whatever it was, sending the same message again will not mend it any more,
+ * and a client library that is told 503 would send it for ever.
+ */
+const withFinalError = (turn: Turn): Turn =>
+  turn.error?.retryable === true
+    ? {
+        ...turn,
+        error: {
+          status: 'FAILED_PRECONDITION',
+          reason: turn.error.reason,
+          message:
+            'This message could not be answered. Send its text as a new message, with a new id.',
+          retryable: false,
+        },
+      }
+    : turn;
+
+/** What one who sends again with a cursor still has to get. A duplicate is never refused for its cursor. */
+async function framesFor(
+  dependencies: ChatDependencies,
+  { conversationId, cursor }: SendRequest,
+  finished: FinishedTurn,
+): Promise<StreamFrame[]> {
+  const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
+  switch (rest.kind) {
+    case 'frames':
+      return rest.frames;
+    case 'nothing':
+    case 'pastEnd':
+      return [];
+    case 'expired':
+      return replayFrames({ conversationId, ...finished });
+  }
+}
+
+/** The stored answer as a stream of its own; no model call. */
+export async function replayHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  replay: { state: StartState; seq: number },
+): Promise<SendHandle> {
+  const { conversationId, locale } = request;
+  const [stored] = await readTurns(dependencies.store, conversationId, [replay.seq]);
+  const head = replay.state.head?.value;
+  if (!stored || !head) throw notFoundError(conversationId);
+  const turn = withFinalError(stored.value);
+  const { job } = replay.state;
+  const finished = await finishedFrom(dependencies, { conversationId, head, job, turn, locale });
+  const all = await framesFor(dependencies, request, finished);
+  async function* frames(): AsyncIterable<StreamFrame> {
+    for (const frame of all) yield await Promise.resolve(frame);
+  }
+  return {
+    turnId: turnId(turn.seq),
+    conversationId,
+    generation: finished.context.generation,
+    replayed: true,
+    frames,
+    result: settled(Promise.resolve(finished).then(orFailure)),
+  };
+}
