@@ -68,6 +68,7 @@ async function createShared(config: Config, overrides: Overrides) {
     sha256,
     logger: overrides.logger ?? jsonLogger,
     atCrashPoint: overrides.atCrashPoint ?? (() => Promise.resolve()),
+    shutdown: overrides.shutdown ?? new AbortController().signal,
   };
 }
 
@@ -85,7 +86,6 @@ export function createDependencies(
       return {
         ...(await createShared(config, overrides)),
         liveTurns: overrides.liveTurns ?? new Map(),
-        shutdown: overrides.shutdown ?? new AbortController().signal,
         idTokens: overrides.idTokens ?? createIdTokenVerifier(config),
         // Quotas come with their own adapter; until then every turn is allowed.
         quota: overrides.quota ?? { reserve: () => Promise.resolve() },

@@ -34,7 +34,7 @@ const counted =
   };
 
 export interface RegisteredFunctions {
-  /** Waits for the chat requests and turns of this process; gives up turns that take too long. */
+  /** Waits for the requests and turns of this process; gives up turns that take too long. */
   drain(): Promise<void>;
 }
 
@@ -56,18 +56,21 @@ export function registerFunctions(dependencies: FunctionDependencies): Registere
     return createChatHandler(chat);
   });
   http('chat', counted(chatHandler, requests));
-  http(
-    'compaction',
-    lazily(async () => {
-      const { createCompactionHandler } = await import('./compaction/handle-push.ts');
-      return createCompactionHandler(await dependencies.compaction());
-    }),
-  );
+  const pushes = new Set<Promise<unknown>>();
+  const compactionHandler = lazily(async () => {
+    const { createCompactionHandler } = await import('./compaction/handle-push.ts');
+    return createCompactionHandler(await dependencies.compaction());
+  });
+  http('compaction', counted(compactionHandler, pushes));
   return {
     drain: async () => {
-      if (!chat) return;
-      const { drainChat } = await import('./chat/drain.ts');
-      await drainChat(chat, requests);
+      // Stopped by the signal `shutdown`, each push only gives its lease back.
+      const given = Promise.allSettled(pushes);
+      if (chat) {
+        const { drainChat } = await import('./chat/drain.ts');
+        await drainChat(chat, requests);
+      }
+      await given;
     },
   };
 }

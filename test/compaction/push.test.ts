@@ -408,3 +408,26 @@ describe('the worker’s HTTP function', () => {
     await expect.poll(() => reached.at(-1)).toBe('acknowledged');
   });
 });
+
+test('a process that is about to end gives the lease back and asks for another delivery', async () => {
+  const shutdown = new AbortController();
+  const bench = compactionBench({
+    shutdown: shutdown.signal,
+    model: createScriptedModel({
+      answers: [
+        () => {
+          shutdown.abort();
+          return Promise.reject(new DOMException('stopped', 'AbortError'));
+        },
+      ],
+    }),
+  });
+  const conversationId = await buildDue(bench);
+
+  const answer = await post(await serve(bench), pushOf(requestFor(conversationId)));
+
+  const { head, job } = await see(bench.store, conversationId);
+  expect(answer.status).toBe(503);
+  expect(head).toMatchObject({ generation: 0, compactionNeeded: { auto: expect.anything() } });
+  expect(job).toMatchObject({ owner: '', failures: 0, records: [{ reason: 'SHUTTING_DOWN' }] });
+});

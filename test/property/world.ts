@@ -250,6 +250,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     worker: (of: Server, flow: Flow): CompactionDependencies => ({
       ...shared(of, flow),
       pushTokens: { verify: () => Promise.resolve() },
+      shutdown: neverFires,
       model: {
         generate: (request, signal): Promise<ModelResponse> =>
           call(flow, `summariser answers ${request.promptId}`, {

@@ -52,6 +52,7 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
       },
     },
     atCrashPoint: () => Promise.resolve(),
+    shutdown: new AbortController().signal,
     published,
     logged,
     ...overrides,

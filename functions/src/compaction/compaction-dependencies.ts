@@ -27,6 +27,8 @@ export interface CompactionDependencies {
   sha256: Sha256;
   logger: Logger;
   atCrashPoint: AtCrashPoint;
+  /** Fires when the process is about to end: running work stops, and is delivered again elsewhere. */
+  shutdown: AbortSignal;
   /** Default: none. */
   hooks?: CompactionHooks;
 }

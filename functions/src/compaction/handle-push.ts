@@ -140,7 +140,10 @@ async function answerPush(
   return ACKNOWLEDGED;
 }
 
-/** Stops the work after `COMPACTION_TIMEOUT_MS`, or when nobody waits for the answer any more. */
+/**
+ * Stops the work after `COMPACTION_TIMEOUT_MS`, when nobody waits for the answer any more, or when the
+ * process is about to end: the lease goes back at once and the next delivery begins anew.
+ */
 async function withinTime<T>(
   dependencies: CompactionDependencies,
   response: ServerResponse,
@@ -154,7 +157,10 @@ async function withinTime<T>(
   const onClose = () => {
     if (!response.writableFinished) stop('CALLER_LEFT');
   };
+  const onShutdown = () => stop('SHUTTING_DOWN');
   response.once('close', onClose);
+  dependencies.shutdown.addEventListener('abort', onShutdown, { once: true });
+  if (dependencies.shutdown.aborted) onShutdown();
   const { clock, config } = dependencies;
   const timer = clock.wait(config.COMPACTION_TIMEOUT_MS, finished.signal).then(() => {
     if (!finished.signal.aborted) stop('DEADLINE');
@@ -165,6 +171,7 @@ async function withinTime<T>(
   } finally {
     finished.abort();
     response.off('close', onClose);
+    dependencies.shutdown.removeEventListener('abort', onShutdown);
     await timer;
   }
 }
