@@ -8,6 +8,7 @@ const NOTES: Readonly<Record<Fate, string>> = {
   cancelled: 'cancelled',
   filtered: 'filtered',
   deleted: 'deleted',
+  answerDeleted: 'its answer was deleted',
   replaced: 'replaced by a later message',
 };
 

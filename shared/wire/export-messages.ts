@@ -25,8 +25,9 @@ function fateOf(turn: Turn): Fate {
 /** User message and answer, if there is one, of a turn. */
 export function exportMessages(turn: Turn): ExportedMessage[] {
   const fate = fateOf(turn);
+  const isAnswerGone = fate === 'deleted' && turn.user.parts.length > 0;
   return [
-    { message: userMessageView(turn), fate },
+    { message: userMessageView(turn), fate: isAnswerGone ? 'answerDeleted' : fate },
     ...(hasAnswer(turn) ? [{ message: answerView(turn), fate }] : []),
   ];
 }

@@ -253,7 +253,16 @@ export const exportLineResponse = z.discriminatedUnion('type', [
     type: z.literal('message'),
     conversationId: z.string(),
     fate: z
-      .enum(['answered', 'unanswered', 'failed', 'cancelled', 'filtered', 'deleted', 'replaced'])
+      .enum([
+        'answered',
+        'unanswered',
+        'failed',
+        'cancelled',
+        'filtered',
+        'deleted',
+        'answerDeleted',
+        'replaced',
+      ])
       .describe('What became of the message’s turn.'),
   }),
 ]);

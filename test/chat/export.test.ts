@@ -75,7 +75,7 @@ describe('the export of a conversation', () => {
       'm_2 replaced',
       'message-3 cancelled',
       'm_3 cancelled',
-      'message-4 deleted',
+      'message-4 answerDeleted',
       'm_4 deleted',
     ]);
   });
