@@ -20,7 +20,11 @@ export const compactionRequestSchema = z.object({
 });
 
 /** What may be published as a request; an unknown field is a mistake of the writer. */
-export const compactionRequestWriteSchema = z.strictObject(requestFields);
+const compactionRequestWriteSchema = z.strictObject(requestFields);
+
+/** The event that has the workers look at one conversation. */
+export const requestEvent = (request: { conversationId: string; requestId: string }) =>
+  compactionRequestWriteSchema.parse({ schemaVersion: 1, ...request });
 
 /**
  * Every event of the worker's topic. All of them are hints: what there is to do stands in the documents.

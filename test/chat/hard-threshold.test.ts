@@ -3,6 +3,8 @@ import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { headPath, historyPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { StoreUnavailableError } from '../../shared/errors.ts';
 import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
@@ -103,6 +105,49 @@ describe('a context over the hard threshold', () => {
 });
 
 describe('a turn during which the context was compacted', () => {
+  test('is stored when what it would measure anew cannot be read', async () => {
+    const gate = Promise.withResolvers<void>();
+    const isDown = { value: false };
+    const store = createMemoryDocumentStore({
+      beforeOperation: (operation) => {
+        const isRead = operation.name === 'get' && operation.paths.length > 0;
+        const isHistory = isRead && operation.paths.some((path) => path.includes('/histories/'));
+        if (isDown.value && isHistory)
+          throw new StoreUnavailableError({ operation: 'reading a history' });
+        return Promise.resolve();
+      },
+    });
+    const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+    const { model, requests } = scriptedStreamer({
+      ...textAnswer('Late.', usage),
+      gate: gate.promise,
+    });
+    const bench = compactionBench({ store });
+    const dependencies = chatDependencies({ model, store }, { THRESHOLD_TOKENS: '2000' });
+    const { conversationId } = await buildConversation(store, {
+      turns: 20,
+      head: { ownerUid: caller.uid, settings: { thresholdTokens: 2_000 } },
+    });
+    const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
+    const since = dependencies.clock.now();
+    const manual = { requestId: 'by-hand', since };
+    await store.commit([
+      {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: { 'compactionNeeded.manual': manual },
+        guard: { exists: true },
+      },
+    ]);
+    await runCompaction(bench, { conversationId, signal: neverAborted() });
+    isDown.value = true;
+
+    gate.resolve();
+
+    expect((await handle.result).turn.state).toBe('done');
+    expect(requests).toHaveLength(1);
+  });
+
   test('asks for nothing when the swap came before its end, and hides no later crossing', async () => {
     const gate = Promise.withResolvers<void>();
     const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };

@@ -7,7 +7,7 @@ import { buildDue, compactOnce, neverAborted, see } from '../support/compacted-c
 import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
 import { request } from '../support/sending.ts';
 
-const usage = { promptTokens: 2_500, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+const usage = { promptTokens: 3_500, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
 
 /** A message that alone fills the threshold of `buildDue` again. */
 async function sendLong(bench: CompactionBench, conversationId: string): Promise<void> {
@@ -59,6 +59,42 @@ describe('a turn that crosses the threshold while a compaction is under way', ()
 
     expect((await see(bench.store, conversationId)).head.compactionNeeded.auto).toBeDefined();
   });
+});
+
+test('a turn that crosses while a need is found void has it renewed', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench, {
+    head: { ownerUid: 'u1', settings: { thresholdTokens: 3_000 } },
+  });
+  const atCrashPoint = async (reached: string) => {
+    if (reached === 'record-written') await sendLong(bench, conversationId);
+  };
+
+  await runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
+
+  const { head, job } = await see(bench.store, conversationId);
+  expect(job?.records).toMatchObject([{ state: 'NOOP', reason: 'BELOW_THRESHOLD' }]);
+  expect(head.compactionNeeded.auto?.requestId).toEqual(expect.not.stringMatching('request-1'));
+  await compactOnce(bench, conversationId);
+  expect((await see(bench.store, conversationId)).head).toMatchObject({
+    generation: 1,
+    compactionNeeded: {},
+  });
+});
+
+test('a worker that dies before it tells of the renewed need leaves it in the head', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench, { head: { ownerUid: 'u1' } });
+  const atCrashPoint = async (reached: string) => {
+    if (reached === 'summarised') await sendLong(bench, conversationId);
+    if (reached === 'need-renewed') throw new Error('killed');
+  };
+
+  const run = runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
+
+  await expect(run).rejects.toThrow('died at need-renewed');
+  const { head } = await see(bench.store, conversationId);
+  expect(head.compactionNeeded.auto?.requestId).toEqual(expect.not.stringMatching('request-1'));
 });
 
 test('a swap that left room is followed by nothing', async () => {

@@ -167,6 +167,7 @@ describe('crashes', () => {
       'erase-begun',
       'erase-pass-done',
       'erase-tombstone-written',
+      'need-renewed',
       'sweep-erased',
       'sweep-marked',
       'sweep-need-dropped',

@@ -25,7 +25,7 @@ const CONTENDED_RETRY_MS = 1_000;
 
 export type Claim =
   | Extract<ClaimDecision, { kind: 'nothing' | 'busy' }>
-  | { kind: 'settled'; need: Need; isSwapped: boolean }
+  | Extract<ClaimDecision, { kind: 'settled' }>
   | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR'; reason: string }
   | { kind: 'claimed'; run: Run; taken: TakenLease };
 
@@ -57,11 +57,6 @@ function decide(found: HeadAndJob, reading: Reading | undefined, now: Date): Cla
     ),
   });
 }
-
-const isRecordedAsSwap = ({ job }: Reading, { requestId }: Need): boolean =>
-  (job?.value.records ?? []).some(
-    (record) => record.requestId === requestId && record.generation !== undefined,
-  );
 
 interface Taking {
   run: Run;
@@ -158,8 +153,7 @@ export async function claimCompaction(
     if (decision.kind === 'nothing' || decision.kind === 'busy') return decision;
     if (reading === undefined) return { kind: 'nothing', reason: 'NO_NEED' };
     const { need } = decision;
-    if (decision.kind === 'settled')
-      return { kind: 'settled', need, isSwapped: isRecordedAsSwap(reading, need) };
+    if (decision.kind === 'settled') return decision;
     const run = runOf(dependencies, reading, need);
     if (decision.kind === 'outcome') {
       const { state, reason } = decision;

@@ -1,10 +1,12 @@
 import type { Need } from '../../../shared/compaction/claim-decision.ts';
 import { needOfContext } from '../../../shared/compaction/crossing.ts';
-import { compactionRequestWriteSchema } from '../../../shared/compaction/event.ts';
+import { requestEvent } from '../../../shared/compaction/event.ts';
 import type { CompactionNeeded, Head, Versioned } from '../../../shared/conversation/head.ts';
 import { headPath } from '../../../shared/conversation/paths.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
+import { publishHint } from '../publish-hint.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { passCrashPoint } from './crash-points.ts';
 import { readContext, readHeadAndJob } from './read-for-compaction.ts';
 
 /**
@@ -17,19 +19,19 @@ export interface ServedNeed {
   conversationId: string;
   need: Pick<Need, 'kind' | 'requestId'>;
   /**
-   * Whether it was served by a swap. Turns that ended meanwhile asked for nothing, because this need was
-   * waiting: if they crossed the threshold anew, the need is renewed instead of cleared.
+   * Whether the context may be over the threshold though the need was served: after a swap, and when there
+   * was nothing to serve. Turns that ended meanwhile asked for nothing, because this need was waiting.
    */
-  isSwapped: boolean;
+  looksAgain: boolean;
 }
 
-/** A need for what the swap has left over the threshold, or undefined. */
+/** A need for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
 async function renewedNeed(
   dependencies: CompactionDependencies,
-  { conversationId, isSwapped }: ServedNeed,
+  { conversationId, need, looksAgain }: ServedNeed,
   head: Versioned<Head>,
 ): Promise<CompactionNeeded['auto']> {
-  if (!isSwapped) return undefined;
+  if (!looksAgain || need.kind === 'manual') return undefined;
   const reading = await readContext(dependencies, conversationId, { head, job: undefined });
   return needOfContext({
     head: reading.head.value,
@@ -41,23 +43,10 @@ async function renewedNeed(
   });
 }
 
-async function publishRenewed(
-  { publisher, logger }: CompactionDependencies,
-  request: { conversationId: string; requestId: string },
-): Promise<void> {
-  try {
-    const data = compactionRequestWriteSchema.parse({ schemaVersion: 1, ...request });
-    await publisher.publish({ topic: 'compaction', data });
-  } catch {
-    // The need stands in the head: the sweep publishes it.
-    logger.log('WARNING', 'compaction_publish_failed', request);
-  }
-}
-
 /**
  * Takes the need that was served off the head, under the head's update time. One that chat has replaced
- * meanwhile stays, and one whose swap was not enough is renewed. After a crash before or in here the next
- * delivery, or the sweep, finds the record and comes back.
+ * meanwhile stays; where the context is over the threshold all the same it is renewed. After a crash before
+ * or in here the next delivery, or the sweep, finds the record and comes back.
  */
 export async function clearNeed(
   dependencies: CompactionDependencies,
@@ -68,16 +57,14 @@ export async function clearNeed(
     const { head } = await readHeadAndJob(dependencies, conversationId);
     if (head?.value.state !== 'live') return;
     if (head.value.compactionNeeded[need.kind]?.requestId !== need.requestId) return;
-    const isOtherWaiting = need.kind === 'manual' && head.value.compactionNeeded.auto !== undefined;
-    const renewed = isOtherWaiting ? undefined : await renewedNeed(dependencies, served, head);
-    const isReplaced = renewed !== undefined && need.kind === 'auto';
+    const renewed = await renewedNeed(dependencies, served, head);
     try {
       await dependencies.store.commit([
         {
           op: 'update',
           path: headPath(conversationId),
           fields: renewed ? { 'compactionNeeded.auto': { ...renewed } } : {},
-          remove: isReplaced ? [] : [`compactionNeeded.${need.kind}`],
+          remove: renewed ? [] : [`compactionNeeded.${need.kind}`],
           guard: { updateTime: head.updateTime },
         },
       ]);
@@ -85,8 +72,13 @@ export async function clearNeed(
       if (!(error instanceof GuardLostError)) throw error;
       continue;
     }
-    if (renewed)
-      await publishRenewed(dependencies, { conversationId, requestId: renewed.requestId });
+    if (!renewed) return;
+    await passCrashPoint(dependencies, 'need-renewed');
+    await publishHint(dependencies, {
+      event: requestEvent({ conversationId, requestId: renewed.requestId }),
+      failure: 'compaction_publish_failed',
+      conversationId,
+    });
     return;
   }
   dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });

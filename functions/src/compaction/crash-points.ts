@@ -19,6 +19,7 @@ export const compactionCrashPoints = {
   'before-swap': 'The renewals of the lease have ended; the swap is not committed.',
   swapped: 'The swap is committed; the need still stands in the head.',
   'record-written': 'An outcome without a swap is in the job; the need still stands in the head.',
+  'need-renewed': 'The need was served and is renewed; nobody has been told.',
   settled: 'Record and need are settled, or the next attempt is due later.',
   reported: 'The outcome is logged and published; the event is not acknowledged.',
   acknowledged: 'Pub/Sub has its answer.',

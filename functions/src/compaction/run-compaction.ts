@@ -170,7 +170,8 @@ export async function runCompaction(
     case 'busy':
       return { kind: 'retry', retryAfterMs: claim.retryAfterMs, reason: claim.reason };
     case 'settled':
-      await clearNeed(dependencies, { conversationId, ...claim });
+      // An automatic need is settled by a swap alone.
+      await clearNeed(dependencies, { conversationId, need: claim.need, looksAgain: true });
       await passCrashPoint(dependencies, 'settled');
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {

@@ -63,6 +63,11 @@ async function record(store: DocumentStore, recording: Recording): Promise<void>
   }
 }
 
+/** Outcomes that say nothing of what the context holds by now. */
+const isUndecided = ({ state, reason }: Outcome) =>
+  state === 'SUPERSEDED' ||
+  (state === 'NOOP' && (reason === 'BELOW_THRESHOLD' || reason === 'NOT_ARMED'));
+
 const isSwapped = ({ state }: Outcome) => state === 'COMPACTED' || state === 'CONTENT_TRUNCATED';
 
 /**
@@ -102,7 +107,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
   await clearNeed(run.dependencies, {
     conversationId,
     need: run.need,
-    isSwapped: isSwapped(outcome),
+    looksAgain: isSwapped(outcome) || isUndecided(outcome),
   });
   return { kind: 'settled' };
 }

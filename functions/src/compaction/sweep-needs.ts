@@ -1,5 +1,5 @@
 import type { Need } from '../../../shared/compaction/claim-decision.ts';
-import { compactionRequestWriteSchema } from '../../../shared/compaction/event.ts';
+import { requestEvent } from '../../../shared/compaction/event.ts';
 import { decideOverdue, REPUBLISH_AFTER_MS } from '../../../shared/compaction/sweep-decision.ts';
 import { decodeHead, type Head, type Versioned } from '../../../shared/conversation/head.ts';
 import { decodeJob, type CompactionJob } from '../../../shared/conversation/job.ts';
@@ -58,7 +58,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
       const { requestId } = need;
       await dependencies.publisher.publish({
         topic: 'compaction',
-        data: compactionRequestWriteSchema.parse({ schemaVersion: 1, conversationId, requestId }),
+        data: requestEvent({ conversationId, requestId }),
       });
       counts.needsPublished += 1;
       await passCrashPoint(dependencies, 'sweep-published');

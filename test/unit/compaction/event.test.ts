@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   compactionRequestSchema,
-  compactionRequestWriteSchema,
+  requestEvent,
   eraseEvent,
   sweepEvent,
   workerEventSchema,
@@ -14,8 +14,8 @@ describe('a compaction request', () => {
     const later = { ...request, priority: 'high' };
 
     expect(compactionRequestSchema.parse(later)).toEqual({ ...request, kind: 'compact' });
-    expect(compactionRequestWriteSchema.safeParse(later).success).toBe(false);
-    expect(compactionRequestWriteSchema.parse(request)).toEqual(request);
+    expect(() => requestEvent(later)).toThrow();
+    expect(requestEvent({ conversationId: 'c1', requestId: 'r1' })).toEqual(request);
   });
 
   test.each([

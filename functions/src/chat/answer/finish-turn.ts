@@ -115,7 +115,7 @@ export const takenOverError = ({ conversationId, seq, attempt }: Attempt) =>
 /**
  * Commits the end of a turn, with the frames that are not stored yet and the closing ones. A lost reply and
  * a lost guard look the same from here, so the turn itself is asked: terminal by this producer is success.
- * Resolves to the need that stands in the head now. Throws TURN_TAKEN_OVER, StoreUnavailableError.
+ * Resolves to the need that the workers are to be told of. Throws TURN_TAKEN_OVER, StoreUnavailableError.
  */
 export async function commitFinish(
   dependencies: ChatDependencies,
@@ -134,6 +134,8 @@ export async function commitFinish(
   const { store, clock } = dependencies;
   const { batch, own, writer, closing, status, decideAgain } = finish;
   let { decided } = finish;
+  /** Of any try: which of them was applied is not known after a lost reply, and a hint more does no harm. */
+  let asked = decided.need;
   const lastFrameId = closing.at(-1)?.id ?? 0;
   for (let tries = 1; ; tries++) {
     try {
@@ -149,10 +151,11 @@ export async function commitFinish(
       if (!isOpen || tries >= FINISH_TRIES) throw error;
       await clock.wait(FINISH_RETRY_MS * (tries - 1));
       const standing = await writer.recover().catch(() => 'own' as const);
-      if (standing === 'ended') return decided.need;
+      if (standing === 'ended') return asked;
       if (standing === 'lost') throw takenOverError(own);
       // A head that others keep changing is not waited for: a request too many ends as NOOP.
       decided = tries < FINISH_TRIES - 1 ? await decideAgain() : { need: batch.need };
+      asked ??= decided.need;
     }
   }
 }

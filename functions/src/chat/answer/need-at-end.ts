@@ -2,6 +2,7 @@ import { needOfContext } from '../../../../shared/compaction/crossing.ts';
 import type { CompactionNeeded } from '../../../../shared/conversation/head.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { readContextParts, readHead } from '../../../../shared/conversation/read-conversation.ts';
+import { StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { policyOf } from '../../conversation-policy.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
@@ -16,7 +17,7 @@ export interface NeedAtEnd {
 
 /**
  * What becomes of a crossing that was measured with the head of the start (`batch.need`), at the end of
- * the turn. A need that waits is request enough: whoever settles it looks at the context again. After a
+ * the turn. A need that waits is request enough: who settles it without a reason looks again. After a
  * swap in between the context is measured anew, with this turn. One read, and only by turns that crossed.
  */
 export async function needAtEnd(
@@ -24,10 +25,23 @@ export async function needAtEnd(
   begun: BegunTurn,
   batch: FinishBatch,
 ): Promise<NeedAtEnd> {
+  if (!batch.need) return { need: undefined };
+  try {
+    return await measureAgain(dependencies, begun, { ...batch, need: batch.need });
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    // Unknown: a request too many ends as NOOP, one too few would be missed, and the answer must be stored.
+    return { need: batch.need };
+  }
+}
+
+async function measureAgain(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'config'>,
+  begun: BegunTurn,
+  batch: FinishBatch & { need: NonNullable<FinishBatch['need']> },
+): Promise<NeedAtEnd> {
   const { conversationId, seq, need } = batch;
-  if (!need) return { need };
-  const head = await readHead(dependencies.store, conversationId).catch(() => undefined);
-  // Unknown: a request too many ends as NOOP, one too few would be missed.
+  const head = await readHead(dependencies.store, conversationId);
   if (!head) return { need };
   const { compactionNeeded, generation, context } = head.value;
   if (compactionNeeded.auto) return { need: undefined, headUpdateTime: head.updateTime };

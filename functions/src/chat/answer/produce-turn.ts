@@ -65,7 +65,8 @@ const finishedTurn = ({ begun, messageId }: Production, batch: FinishBatch): Tur
 });
 
 async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
-  const { conversationId, need } = batch;
+  const { conversationId } = batch;
+  const need = batch.need ?? begun.replacementNeed;
   if (need) await publishRequest(dependencies, { conversationId, requestId: need.requestId });
   else await publishOverdue(dependencies, conversationId, begun.head.compactionNeeded);
 }

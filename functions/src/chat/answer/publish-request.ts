@@ -1,27 +1,19 @@
-import { compactionRequestWriteSchema } from '../../../../shared/compaction/event.ts';
+import { requestEvent } from '../../../../shared/compaction/event.ts';
 import { REPUBLISH_AFTER_MS } from '../../../../shared/compaction/sweep-decision.ts';
 import type { CompactionNeeded } from '../../../../shared/conversation/head.ts';
+import { publishHint } from '../../publish-hint.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
-/**
- * Tells the workers to look at a conversation. Only a hint: the need stands in the head, so a publish
- * that fails is logged and nothing else.
- */
+/** Tells the workers to look at a conversation. Only a hint: the need stands in the head. */
 export async function publishRequest(
   dependencies: Pick<ChatDependencies, 'publisher' | 'logger'>,
   request: { conversationId: string; requestId: string },
 ): Promise<void> {
-  try {
-    await dependencies.publisher.publish({
-      topic: 'compaction',
-      data: compactionRequestWriteSchema.parse({ schemaVersion: 1, ...request }),
-    });
-  } catch (error) {
-    dependencies.logger.log('WARNING', 'compaction_publish_failed', {
-      ...request,
-      error: error instanceof Error ? error.name : 'unknown',
-    });
-  }
+  await publishHint(dependencies, {
+    event: requestEvent(request),
+    failure: 'compaction_publish_failed',
+    conversationId: request.conversationId,
+  });
 }
 
 /**

@@ -1,23 +1,12 @@
 import { eraseEvent } from '../../../../shared/compaction/event.ts';
+import { publishHint } from '../../publish-hint.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
-/**
- * Tells the workers to erase a conversation that is marked as erasing. Only a hint: the mark stands in the
- * head and the sweep finds it, so a publish that fails is logged and nothing else.
- */
+/** Tells the workers to erase a conversation that is marked as erasing. Only a hint: the head says so. */
 export async function publishErase(
   dependencies: Pick<ChatDependencies, 'publisher' | 'logger'>,
   conversationId: string,
 ): Promise<void> {
-  try {
-    await dependencies.publisher.publish({
-      topic: 'compaction',
-      data: eraseEvent({ conversationId }),
-    });
-  } catch (error) {
-    dependencies.logger.log('WARNING', 'erase_publish_failed', {
-      conversationId,
-      error: error instanceof Error ? error.name : 'unknown',
-    });
-  }
+  const event = eraseEvent({ conversationId });
+  await publishHint(dependencies, { event, failure: 'erase_publish_failed', conversationId });
 }

@@ -20,7 +20,6 @@ import type { Attempt } from '../answer/turn-writer.ts';
 import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
 import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
-import { publishRequest } from '../answer/publish-request.ts';
 import { readContextBefore, type StartState } from './read-start.ts';
 import type { SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
@@ -41,6 +40,8 @@ export interface BegunTurn extends Message {
   createTime: Date;
   /** First of the turns that this one stands in for. */
   replaces: number | undefined;
+  /** The compaction that a replacement asks for; published with the end of the turn. */
+  replacementNeed: PlannedReplacement['need'];
   /** The user asked to stop the answer before this attempt began: no model call is wanted. */
   cancelRequested: boolean;
   /** Uncalibrated estimates. */
@@ -55,7 +56,7 @@ interface Begin {
 }
 
 /** The context that the turn answers from, and what its batch changes of it. */
-interface Ground {
+interface ContextBefore {
   head: Head;
   history: History | undefined;
   turns: readonly Turn[];
@@ -66,11 +67,11 @@ const replacesOf = ({ state, decision }: Begin): number | undefined =>
   decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
 
 /** Reads the context, and where the turn replaces others the one without them. */
-async function readGround(
+async function readBefore(
   dependencies: ChatDependencies,
   begin: Begin,
   of: { head: Head; by: string },
-): Promise<Ground | undefined> {
+): Promise<ContextBefore | undefined> {
   const { conversationId } = begin.request;
   const { head, by } = of;
   const beforeSeq = begin.decision.seq;
@@ -90,23 +91,24 @@ async function readGround(
 async function preparePrompt(
   dependencies: ChatDependencies,
   begin: Begin,
-  of: { ground: Ground; message: Message; head: Versioned<Head> | { create: Head } },
+  of: { before: ContextBefore; message: Message; head: Versioned<Head> | { create: Head } },
 ) {
   const { config, quota } = dependencies;
   const { request } = begin;
-  const { ground, message } = of;
-  const source = { ...ground.head, history: ground.history, turns: ground.turns };
+  const { before, message } = of;
+  const source = { ...before.head, history: before.history, turns: before.turns };
   const view = viewOfNextCall(config, source);
   const prompt = promptOf(source, view.items, message.user);
-  const counting = meterCounting(ground.head);
+  const counting = meterCounting(before.head);
   const userTokens = estimateContentTokens(message.user, counting);
   await refuseOverflow(dependencies, {
     conversationId: request.conversationId,
+    head: of.head,
     // A compaction of the present context makes no room in the one that an edit goes back to.
-    head: ground.replacement ? { create: ground.head } : of.head,
+    asksForCompaction: before.replacement === undefined,
     contextTokens: view.tokens,
-    requestTokens: Math.ceil(ground.head.context.calibration * userTokens),
-    windowTokens: policyOf(config, ground.head).windowTokens,
+    requestTokens: Math.ceil(before.head.context.calibration * userTokens),
+    windowTokens: policyOf(config, before.head).windowTokens,
   });
   await quota.reserve({
     caller: request.caller,
@@ -121,11 +123,11 @@ async function preparePrompt(
 async function replacementStatus(
   dependencies: ChatDependencies,
   { request, state }: Begin,
-  ground: Ground,
+  before: ContextBefore,
 ): Promise<Write[]> {
-  if (!ground.replacement) return [];
-  const { head } = ground;
-  const { tokens, source: tokensSource } = contextTokens(ground);
+  if (!before.replacement) return [];
+  const { head } = before;
+  const { tokens, source: tokensSource } = contextTokens(before);
   const { job } = state;
   const status = viewContext(dependencies, { head, tokens, tokensSource, job, locale: undefined });
   return [await statusWrite(dependencies.store, request.conversationId, { ...status })];
@@ -147,30 +149,26 @@ export async function beginTurn(
   const head = state.head ?? { create: firstHead(dependencies, request.caller) };
   const producer = randomness.uuid();
   const headRead = 'create' in head ? head.create : head.value;
-  const ground = await readGround(dependencies, begin, { head: headRead, by: producer });
-  if (!ground) return undefined;
+  const before = await readBefore(dependencies, begin, { head: headRead, by: producer });
+  if (!before) return undefined;
   const replaces = replacesOf(begin);
   const message = await messageOf(
     dependencies,
     request,
     decision.kind === 'start' ? (replaces ?? seq) : seq,
   );
-  const prepared = await preparePrompt(dependencies, begin, { ground, message, head });
+  const prepared = await preparePrompt(dependencies, begin, { before, message, head });
 
   const now = clock.now();
   const lease = { producer, leaseUntil: new Date(now.getTime() + config.TURN_LEASE_MS) };
   const { userTokens } = prepared;
-  const { replacement } = ground;
+  const { replacement } = before;
   const draft = { ...begin, head, message, replacement, lease, userTokens, now };
-  const status = await replacementStatus(dependencies, begin, ground);
+  const status = await replacementStatus(dependencies, begin, before);
   const writes = [...beginWrites(dependencies, draft), ...status];
   const turnUpdateTime = await commitStart(dependencies, { conversationId, seq, producer, writes });
-  if (replacement?.need) {
-    const { requestId } = replacement.need;
-    await passCrashPoint(dependencies, 'replacement-begun');
-    await publishRequest(dependencies, { conversationId, requestId });
-  }
-  const { history, turns } = ground;
+  if (replacement?.need) await passCrashPoint(dependencies, 'replacement-begun');
+  const { history, turns } = before;
   return {
     attempt: {
       conversationId,
@@ -179,7 +177,7 @@ export async function beginTurn(
       producer,
       turnUpdateTime,
     },
-    head: ground.head,
+    head: before.head,
     job: state.job,
     history,
     turns,
@@ -187,6 +185,7 @@ export async function beginTurn(
     ...prepared,
     createTime: decision.kind === 'start' ? now : (state.known?.value.createTime ?? now),
     replaces,
+    replacementNeed: replacement?.need,
     cancelRequested: isCancelRequested(state, decision),
   };
 }

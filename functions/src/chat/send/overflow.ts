@@ -1,6 +1,6 @@
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import { headPath } from '../../../../shared/conversation/paths.ts';
-import { AppError } from '../../../../shared/errors.ts';
+import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
 
@@ -37,7 +37,9 @@ async function requestForOverflow(
         guard: { updateTime: head.updateTime },
       },
     ]);
-  } catch {
+  } catch (error) {
+    const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
+    if (!isOpen) throw error;
     return false; // someone else changed the conversation; the next refused message asks again
   }
   await publishRequest(dependencies, { conversationId, requestId });
@@ -53,6 +55,7 @@ export async function refuseOverflow(
   check: {
     conversationId: string;
     head: Versioned<Head> | { create: Head };
+    asksForCompaction: boolean;
     contextTokens: number;
     requestTokens: number;
     windowTokens: number;
@@ -62,7 +65,9 @@ export async function refuseOverflow(
   const { conversationId, head, requestTokens } = check;
   const remainingTokens = Math.max(0, check.windowTokens - check.contextTokens);
   const isOnItsWay =
-    !('create' in head) && (await requestForOverflow(dependencies, conversationId, head));
+    check.asksForCompaction &&
+    !('create' in head) &&
+    (await requestForOverflow(dependencies, conversationId, head));
   throw new AppError({
     status: 'FAILED_PRECONDITION',
     reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
