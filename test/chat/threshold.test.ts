@@ -82,6 +82,18 @@ describe('the threshold', () => {
   });
 });
 
+/** Fifty-five turns of about 130 tokens in a window of 8,000: a message of 3,000 fits once they are folded. */
+async function fullConversation(dependencies: ReturnType<typeof chatDependencies>) {
+  const { conversationId } = await buildConversation(dependencies.store, {
+    turns: 55,
+    head: { model: 'gemini-3.5-flash' },
+  });
+  return conversationId;
+}
+
+const smallWindow = { MODEL_WINDOWS: '{"gemini-3.5-flash":8000}' };
+const tooLongForNow = 'word '.repeat(3_000);
+
 describe('a message that cannot fit', () => {
   test('is refused with both figures before anything is written', async () => {
     const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
@@ -98,13 +110,9 @@ describe('a message that cannot fit', () => {
 
   test('publishes a need again that nobody has settled for a minute', async () => {
     const clock = createManualClock();
-    const dependencies = chatDependencies(
-      { clock },
-      { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' },
-    );
-    const id = randomUUID();
-    await sendAll(dependencies, id, ['hello']);
-    const refused = () => sendMessage(dependencies, request(id, 'word '.repeat(5_000)));
+    const dependencies = chatDependencies({ clock }, smallWindow);
+    const id = await fullConversation(dependencies);
+    const refused = () => sendMessage(dependencies, request(id, tooLongForNow));
     await expect(refused()).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
     dependencies.published.length = 0;
 
@@ -133,15 +141,28 @@ describe('a message that cannot fit', () => {
   });
 
   test('asks for a compaction when there is something to compact', async () => {
-    const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
-    const id = randomUUID();
-    await sendAll(dependencies, id, ['hello']);
+    const dependencies = chatDependencies({}, smallWindow);
+    const id = await fullConversation(dependencies);
 
-    const sent = sendMessage(dependencies, request(id, 'word '.repeat(5_000)));
+    const sent = sendMessage(dependencies, request(id, tooLongForNow));
 
     await expect(sent).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
     const head = await readHead(dependencies.store, id);
     expect(head?.value.compactionNeeded.auto?.trigger).toBe('overflow');
-    expect(head?.value.lastSeq).toBe(1);
+    expect(head?.value.lastSeq).toBe(55);
+  });
+
+  test('asks for none when no compaction can make room for it, and says so', async () => {
+    const dependencies = chatDependencies({}, smallWindow);
+    const id = await fullConversation(dependencies);
+
+    const sent = sendMessage(dependencies, request(id, 'word '.repeat(9_000)));
+
+    await expect(sent).rejects.toMatchObject({
+      reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+      publicMessage: expect.stringContaining('Shorten it'),
+    });
+    expect((await readHead(dependencies.store, id))?.value.compactionNeeded).toEqual({});
+    expect(dependencies.published).toEqual([]);
   });
 });

@@ -108,7 +108,8 @@ async function preparePrompt(
     asksForCompaction: before.replacement === undefined,
     contextTokens: view.tokens,
     requestTokens: Math.ceil(before.head.context.calibration * userTokens),
-    windowTokens: policyOf(config, before.head).windowTokens,
+    overheadTokens: before.head.context.overheadTokens,
+    policy: policyOf(config, before.head),
   });
   await quota.reserve({
     caller: request.caller,

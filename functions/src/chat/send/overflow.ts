@@ -1,3 +1,4 @@
+import type { CompactionPolicy } from '../../../../shared/compaction/policy.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import { headPath } from '../../../../shared/conversation/paths.ts';
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
@@ -5,14 +6,30 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
 
 /** A request may fill this share of what the window has left (Gemini CLI's factor before its #16914). */
-export const OVERFLOW_FRACTION = 0.95;
+const OVERFLOW_FRACTION = 0.95;
 
-export const willOverflow = (sizes: {
+const willOverflow = (sizes: {
   contextTokens: number;
   requestTokens: number;
   windowTokens: number;
 }) =>
   sizes.requestTokens > OVERFLOW_FRACTION * Math.max(0, sizes.windowTokens - sizes.contextTokens);
+
+interface Sizes {
+  contextTokens: number;
+  requestTokens: number;
+  /** Part of the context that no compaction can shrink. */
+  overheadTokens: number;
+  policy: Pick<CompactionPolicy, 'windowTokens' | 'snapshotBudgetTokens'>;
+}
+
+/** Whether a message would fit once everything before it is a snapshot. */
+const fitsAfterCompaction = ({ requestTokens, overheadTokens, policy }: Sizes) =>
+  !willOverflow({
+    requestTokens,
+    windowTokens: policy.windowTokens,
+    contextTokens: overheadTokens + policy.snapshotBudgetTokens,
+  });
 
 /** Resolves to whether a compaction is on its way. */
 async function requestForOverflow(
@@ -48,33 +65,32 @@ async function requestForOverflow(
 
 /**
  * Refuses a message that cannot fit the window, before anything is written, and asks for a compaction
- * so that the next try can succeed. Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
+ * where that can let the next try succeed. Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
  */
 export async function refuseOverflow(
   dependencies: ChatDependencies,
-  check: {
+  check: Sizes & {
     conversationId: string;
     head: Versioned<Head> | { create: Head };
     asksForCompaction: boolean;
-    contextTokens: number;
-    requestTokens: number;
-    windowTokens: number;
   },
 ): Promise<void> {
-  if (!willOverflow(check)) return;
-  const { conversationId, head, requestTokens } = check;
-  const remainingTokens = Math.max(0, check.windowTokens - check.contextTokens);
+  const { conversationId, head, requestTokens, contextTokens } = check;
+  const { windowTokens } = check.policy;
+  if (!willOverflow({ requestTokens, contextTokens, windowTokens })) return;
+  const remainingTokens = Math.max(0, windowTokens - contextTokens);
   const isOnItsWay =
     check.asksForCompaction &&
     !('create' in head) &&
+    fitsAfterCompaction(check) &&
     (await requestForOverflow(dependencies, conversationId, head));
   throw new AppError({
     status: 'FAILED_PRECONDITION',
     reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
-    message: `message of ~${requestTokens} tokens refused in ${conversationId}: ${remainingTokens} of ${check.windowTokens} left`,
+    message: `message of ~${requestTokens} tokens refused in ${conversationId}: ${remainingTokens} of ${windowTokens} left`,
     publicMessage: isOnItsWay
       ? `The message (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left. The conversation is being compacted: send it again in a moment, or shorten it.`
-      : `The message (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left of the model's window of ${check.windowTokens}. Shorten it, or begin a new conversation.`,
+      : `The message (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left of the model's window of ${windowTokens}. Shorten it, or begin a new conversation.`,
     metadata: {
       estimatedRequestTokenCount: String(requestTokens),
       remainingTokenCount: String(remainingTokens),
