@@ -81,8 +81,12 @@ async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
   };
 }
 
+/** The functions first: an answer that is under way shall not fail because its model has gone. */
 async function stopAll(children: Children): Promise<void> {
-  await Promise.all([...children.values()].map((child) => child.stop()));
+  const standIn = children.get('stand-in');
+  const functions = [...children.values()].filter((child) => child !== standIn);
+  await Promise.all(functions.map((child) => child.stop()));
+  await standIn?.stop();
 }
 
 /** Waits for every start; when one failed, stops what did start and throws what the first one threw. */

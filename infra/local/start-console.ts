@@ -23,8 +23,16 @@ function stepLine(step: Step): string {
   return `  ${marks[step.state]} ${step.title.padEnd(34)} ${took.padStart(9)}`;
 }
 
+/** Lines under an event; log lines of the functions as short as they are shown otherwise. */
 const indented = (lines: readonly string[]): string =>
-  lines.map((line) => `\n      ${line}`).join('');
+  lines
+    .flatMap((line) => shortenLogLine(line) ?? [])
+    .map((line) => `\n      ${line}`)
+    .join('');
+
+/** The embedded functions hold the store. */
+const lossOf = (part: PartName) =>
+  part === 'functions' ? ' What was stored went with the process: conversations begin anew.' : '';
 
 function eventText(event: StackEvent, isVerbose: boolean): string | undefined {
   switch (event.kind) {
@@ -44,7 +52,7 @@ function eventText(event: StackEvent, isVerbose: boolean): string | undefined {
     case 'crashed':
       return `✗ ${event.part} crashed (${event.exit}); it starts again in ${milliseconds(event.restartInMs)}. Its last lines:${indented(event.lastLines)}`;
     case 'restarted':
-      return `✓ ${event.part} is back after ${milliseconds(event.tookMs)}`;
+      return `✓ ${event.part} is back after ${milliseconds(event.tookMs)}.${lossOf(event.part)}`;
     case 'lost':
       return `✗ ${event.part} ended, and what they held is gone: press Ctrl-C and start again. Their last lines:${indented(event.lastLines)}`;
     case 'gave-up':

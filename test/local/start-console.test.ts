@@ -69,6 +69,36 @@ describe('the console of npm start', () => {
     expect(text()).toBe('  port 8080 is taken: chat uses 8083\n');
   });
 
+  test('says that the embedded store went with its process', () => {
+    const { log, settle, text } = screen();
+
+    settle();
+    log({ kind: 'restarted', part: 'functions', tookMs: 900 });
+    log({ kind: 'restarted', part: 'chat', tookMs: 900 });
+
+    expect(text()).toBe(
+      '✓ functions is back after 900 ms. What was stored went with the process: conversations begin anew.\n' +
+        '✓ chat is back after 900 ms.\n',
+    );
+  });
+
+  test('shows the last lines of a crashed part without the requests that went well', () => {
+    const { log, settle, text } = screen();
+    const request = JSON.stringify({ severity: 'INFO', event: 'request', status: 200 });
+
+    settle();
+    log({
+      kind: 'crashed',
+      part: 'chat',
+      exit: 'SIGKILL',
+      lastLines: [request, 'a word'],
+      restartInMs: 500,
+    });
+
+    expect(text()).toContain('a word');
+    expect(text()).not.toContain('request');
+  });
+
   test('shows the last lines of a crashed part', () => {
     const { log, settle, text } = screen();
 

@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eraseOwnConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { eraseEvent, sweepEvent } from '../../shared/compaction/event.ts';
+import { contentText } from '../../shared/conversation/content.ts';
+import { headPath, turnPath } from '../../shared/conversation/paths.ts';
+import {
+  again,
+  deliverAgain,
+  openBreaker,
+  problemsOf,
+  swapProblemsOf,
+} from '../kill-matrix/recovery.ts';
+import { startVictims, type Victim, type Victims } from '../kill-matrix/victims.ts';
+import { readDocuments } from '../property/documents.ts';
+import { buildConversation, madeUpQuestion } from '../support/conversation-builder.ts';
+import { longListings } from '../support/tool-conversation.ts';
+
+const caller = { uid: 'u1', isAnonymous: false };
+/** Of the least a caller may set; twenty made-up turns exceed it. */
+const THRESHOLD_TOKENS = 1_000;
+
+let victims: Victims;
+let kills = 0;
+beforeAll(async () => {
+  victims = await startVictims();
+});
+afterAll(async () => {
+  await victims.stop();
+  console.log(`kill matrix on the emulators: SIGKILL ${kills}`);
+});
+
+const documentsOf = (conversationId: string) => readDocuments(victims.chat.store, conversationId);
+
+/** Longer ago than an event travels, and not so long that nobody serves it any more. */
+const since = () => new Date(Date.now() - 120_000);
+const auto = () => ({ auto: { requestId: 'auto-1', since: since(), trigger: 'auto' as const } });
+
+async function built(options: Partial<Parameters<typeof buildConversation>[1]> = {}) {
+  const { conversationId } = await buildConversation(victims.chat.store, {
+    turns: 20,
+    ...options,
+    head: { settings: { thresholdTokens: THRESHOLD_TOKENS }, ...options.head },
+  });
+  return conversationId;
+}
+
+/** Kills a process that serves `work` at `point`. */
+async function killAt(point: string, work: (victim: Victim) => Promise<void>): Promise<void> {
+  const victim = await victims.next();
+  await victim.killAt(point, work);
+  kills += 1;
+}
+
+const deliver = (data: object) => deliverAgain(victims.worker, data);
+
+const compact = (conversationId: string) => ({
+  schemaVersion: 1,
+  conversationId,
+  requestId: 'auto-1',
+});
+
+/** Points that only an answer of more than half a second has. */
+const FLUSHED_IN_BETWEEN: ReadonlySet<string> = new Set(['before-flush', 'flushed']);
+
+describe('chat that is killed', () => {
+  test.each([
+    'turn-started',
+    'before-flush',
+    'flushed',
+    'answer-streamed',
+    'before-finish',
+    'turn-finished',
+    'turn-published',
+  ])(
+    'at %s leaves a message that is answered once, and a crossing that is compacted once',
+    async (point) => {
+      const id = randomUUID();
+      const conversationId = await built({ turns: 7 });
+      const text = `Tell me about the harbour. ${madeUpQuestion(8).repeat(4)}`;
+      const message = { id, parts: [{ text }] };
+      const path = `/v1/conversations/${conversationId}/messages`;
+      const body = { message: { id, parts: [{ type: 'text', text }] } };
+
+      victims.standIn.setTiming({ tokensPerSecond: FLUSHED_IN_BETWEEN.has(point) ? 100 : 0 });
+      await killAt(point, (victim) => victim.ask({ method: 'POST', path, body }));
+      victims.standIn.setTiming({ tokensPerSecond: 0 });
+      const { turn } = await again(
+        async () => (await sendMessage(victims.chat, { caller, conversationId, message })).result,
+      );
+      await deliver(compact(conversationId));
+
+      const documents = await documentsOf(conversationId);
+      expect(problemsOf(documents)).toEqual([]);
+      const stored = documents.turns.filter(({ messageId }) => messageId === id);
+      expect(stored).toMatchObject([{ seq: 8, state: 'done', contents: turn.contents }]);
+      expect(stored.map(({ user }) => contentText(user))).toEqual([text]);
+      expect(documents.head).toMatchObject({ lastSeq: 8, generation: 1 });
+    },
+    60_000,
+  );
+
+  test('at message-wiped leaves a deletion that the same request finishes', async () => {
+    const conversationId = await built({ turns: [{ user: 'The word is zephyr.' }, {}] });
+
+    await killAt('message-wiped', (victim) =>
+      victim.ask({ method: 'DELETE', path: `/v1/conversations/${conversationId}/messages/m_1` }),
+    );
+    await again(() =>
+      deleteMessage(victims.chat, { caller, conversationId, messageId: 'message-1' }),
+    );
+
+    const documents = await documentsOf(conversationId);
+    expect(problemsOf(documents)).toEqual([]);
+    expect(JSON.stringify(documents)).not.toContain('zephyr');
+  });
+
+  test.each(['fork-begun', 'fork-batch-copied', 'fork-copied', 'fork-live'])(
+    'at %s leaves a fork that the same request finishes',
+    async (point) => {
+      const conversationId = await built({ turns: 4 });
+      const id = randomUUID();
+
+      await killAt(point, (victim) =>
+        victim.ask({
+          method: 'POST',
+          path: `/v1/conversations/${conversationId}:fork`,
+          body: { messageId: 'm_3', id },
+        }),
+      );
+      await again(() =>
+        forkConversation(victims.chat, { caller, conversationId, messageId: 'm_3', id }),
+      );
+
+      const [source, copy] = await Promise.all([documentsOf(conversationId), documentsOf(id)]);
+      expect(problemsOf(copy)).toEqual([]);
+      expect(copy.turns.map(({ user, contents }) => [user, contents])).toEqual(
+        source.turns.slice(0, 3).map(({ user, contents }) => [user, contents]),
+      );
+    },
+  );
+});
+
+describe('a worker that is killed', () => {
+  test.each([
+    'received',
+    'before-claim',
+    'claimed',
+    'planned',
+    'summarised',
+    'status-written',
+    'verified',
+    'before-swap',
+    'swapped',
+    'settled',
+    'reported',
+    'acknowledged',
+  ])('at %s leaves a conversation that the next delivery compacts once', async (point) => {
+    const conversationId = await built({ head: { compactionNeeded: auto() } });
+
+    await killAt(point, (victim) => victim.push(compact(conversationId)));
+    await deliver(compact(conversationId));
+
+    expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
+  });
+
+  test('at repaired leaves a conversation that the next delivery compacts once', async () => {
+    const turns = Array.from({ length: 20 }, (_, i) => ({
+      user: `ORD-${81_000 + i}: ${madeUpQuestion(i)}`,
+    }));
+    const conversationId = await built({ turns, head: { compactionNeeded: auto() } });
+    victims.standIn.setVices({ forgetful: 1 });
+
+    await killAt('repaired', (victim) => victim.push(compact(conversationId)));
+    victims.standIn.setVices({});
+    await deliver(compact(conversationId));
+
+    expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
+  });
+
+  test('at blobs-saved leaves a conversation that the next delivery compacts once', async () => {
+    const conversationId = await built({
+      turns: longListings(2),
+      head: { compactionNeeded: auto() },
+    });
+    await openBreaker(victims.chat.store, conversationId);
+
+    await killAt('blobs-saved', (victim) => victim.push(compact(conversationId)));
+    await deliver(compact(conversationId));
+
+    expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
+  });
+
+  test('at record-written leaves a need that the next delivery settles', async () => {
+    const manual = { requestId: 'manual-1', since: since() };
+    const conversationId = await built({ head: { compactionNeeded: { manual } } });
+    victims.standIn.setVices({ empty: true });
+
+    await killAt('record-written', (victim) => victim.push(compact(conversationId)));
+    victims.standIn.setVices({});
+    await deliver(compact(conversationId));
+
+    const documents = await documentsOf(conversationId);
+    expect(problemsOf(documents)).toEqual([]);
+    expect(documents.head?.generation).toBe(0);
+    expect(documents.job?.records).toMatchObject([{ state: 'FAILED_EMPTY_SUMMARY' }]);
+  });
+
+  test.each(['erase-begun', 'erase-pass-done', 'erase-tombstone-written'])(
+    'at %s leaves an erasure that the next delivery finishes',
+    async (point) => {
+      const conversationId = await built({ turns: 4 });
+      await eraseOwnConversation(victims.chat, { caller, conversationId });
+
+      await killAt(point, (victim) => victim.push(eraseEvent({ conversationId })));
+      await deliver(eraseEvent({ conversationId }));
+
+      const { head, ...below } = await documentsOf(conversationId);
+      expect(head).toMatchObject({ state: 'erased', ownerUid: '' });
+      expect(below).toEqual({ job: undefined, turns: [], histories: [], messages: new Map() });
+    },
+  );
+});
+
+describe('a sweep that is killed', () => {
+  const PAST = new Date(0);
+
+  /** Conversations that were left in every way that a sweep puts right. */
+  async function neglected() {
+    const [left, binned, expired, due] = await Promise.all([
+      built({ turns: 2, head: { open: { seq: 2, leaseUntil: PAST } } }),
+      built({ turns: 2, head: { state: 'deleted', compactionNeeded: auto() } }),
+      built({ turns: 2, head: { expireTime: PAST } }),
+      built({ head: { compactionNeeded: auto() } }),
+    ]);
+    await victims.chat.store.commit([
+      {
+        op: 'update',
+        path: turnPath(left, 2),
+        fields: { state: 'running', leaseUntil: PAST, contents: [] },
+        guard: { exists: true },
+      },
+    ]);
+    return { left, binned, expired, due };
+  }
+
+  test.each([
+    'sweep-turns-mended',
+    'sweep-published',
+    'sweep-need-dropped',
+    'sweep-marked',
+    'sweep-erased',
+    'sweep-swept',
+  ])('at %s is finished by the next one', async (point) => {
+    const { left, binned, expired, due } = await neglected();
+
+    await killAt(point, (victim) => victim.push(sweepEvent));
+    await deliver(sweepEvent);
+    await deliver(compact(due));
+
+    expect(problemsOf(await documentsOf(left))).toEqual([]);
+    expect((await documentsOf(left)).turns[1]?.state).toBe('failed');
+    const [binnedHead, ...tombstone] = await victims.chat.store.get([
+      headPath(binned),
+      headPath(expired),
+      turnPath(expired, 1),
+    ]);
+    expect(binnedHead?.fields['compactionNeeded']).toEqual({});
+    expect(tombstone.map((document) => document?.fields['state'])).toEqual(['erased', undefined]);
+    expect(swapProblemsOf(await documentsOf(due))).toEqual([]);
+  });
+});

@@ -1,0 +1,190 @@
+import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { conversation, messageIdOf } from '../property/actors.ts';
+import { questionText } from '../property/scripted-models.ts';
+import {
+  autoNeed,
+  markedTurns,
+  MARKS,
+  problem,
+  stateOf,
+  type After,
+  type Scenario,
+} from './scenario.ts';
+import type { Stage } from './stage.ts';
+
+const twoTurns = await stateOf('two turns, far below the threshold', {
+  turns: markedTurns(['first', 'second']),
+});
+
+const crossing = await stateOf('eight turns, the next one crosses the threshold', {
+  turns: markedTurns(MARKS),
+  head: { settings: { thresholdTokens: 780 } },
+});
+
+const farOver = await stateOf('eight turns, far over the threshold, a compaction is due', {
+  turns: markedTurns(MARKS),
+  head: { settings: { thresholdTokens: 350 }, compactionNeeded: autoNeed },
+});
+
+const turnOf = ({ documents }: After, name: string) =>
+  documents.turns.find(({ messageId }) => messageId === messageIdOf(name));
+
+const answered =
+  (...names: string[]) =>
+  (after: After) =>
+    names.flatMap((name) =>
+      problem(
+        turnOf(after, name)?.state !== 'done',
+        `${name} is ${turnOf(after, name)?.state ?? 'not there'}, and not answered`,
+      ),
+    );
+
+const compacted = ({ documents }: After) =>
+  problem(
+    !documents.histories.some(({ state }) => state === 'COMPACTED'),
+    'the conversation was never compacted',
+  );
+
+/** A message waits, and the process that took it dies. */
+async function queueAndDie(stage: Stage): Promise<void> {
+  const { world, interleaving } = stage;
+  const old = world.server('chat-old');
+  for (const name of ['alpha', 'bravo']) {
+    const flow = { lane: interleaving.lane('of old'), process: old.process };
+    const message = { id: messageIdOf(name), parts: [{ text: questionText(name) }] };
+    world.journal.sent.set(message.id, { name, replacing: undefined });
+    await sendMessage(world.chat(old, flow), { ...conversation, message, onBusy: 'queue' });
+  }
+  old.process.crash();
+  await stage.pass(3_000);
+}
+
+const cancel = (stage: Stage, seq: number) =>
+  stage.phone(`cancelling turn ${seq}`, (chat) =>
+    cancelTurn(chat, { ...conversation, turnId: `t_${seq}` }),
+  );
+
+const sends: Scenario[] = [
+  {
+    name: 'a send that crosses the threshold',
+    points: [
+      'turn-started',
+      'before-flush',
+      'flushed',
+      'answer-streamed',
+      'before-finish',
+      'turn-finished',
+      'turn-published',
+    ],
+    initial: crossing,
+    run: ({ say }) => say({ name: 'alpha' }),
+    problems: (after) => [...answered('alpha')(after), ...compacted(after)],
+  },
+  {
+    name: 'the first message of a conversation',
+    points: ['turn-started', 'before-finish', 'turn-finished'],
+    initial: { text: 'no conversation', marks: [], writes: [] },
+    run: ({ say }) => say({ name: 'alpha' }),
+    problems: answered('alpha'),
+  },
+  {
+    name: 'an edit of a folded turn that brings the conversation over its threshold',
+    points: ['replacement-begun', 'turn-started', 'turn-finished'],
+    initial: farOver,
+    run: async ({ deliver, say }) => {
+      await deliver({ schemaVersion: 1, conversationId: 'c1', requestId: 'before' });
+      await say({ name: 'edited', replacing: { kind: 'edit', messageId: 'message-6' } });
+    },
+    problems: answered('edited'),
+  },
+  {
+    name: 'an answer that is made anew',
+    points: ['turn-started', 'before-finish', 'turn-finished'],
+    initial: twoTurns,
+    run: ({ say }) => say({ name: 'anew', replacing: { kind: 'regenerate', messageId: 'm_2' } }),
+    problems: answered('anew'),
+  },
+  {
+    name: 'a process that ends in the middle of an answer',
+    points: ['before-release', 'released'],
+    initial: twoTurns,
+    run: async ({ say, pass, drain }) => {
+      const said = say({ name: 'alpha' });
+      await pass(400);
+      const drained = drain('chat-0');
+      await said;
+      return { drained };
+    },
+    problems: answered('alpha'),
+  },
+];
+
+const queues: Scenario[] = [
+  {
+    name: 'messages that wait for each other',
+    points: ['turn-queued', 'queued-turn-begun', 'turn-started', 'before-finish', 'turn-finished'],
+    initial: twoTurns,
+    run: async ({ say, pass }) => {
+      const first = say({ name: 'alpha' });
+      await pass(50);
+      const second = say({ name: 'bravo', onBusy: 'queue' });
+      await pass(50);
+      await Promise.all([first, second, say({ name: 'charlie', onBusy: 'queue' })]);
+    },
+    problems: answered('alpha', 'bravo', 'charlie'),
+  },
+  {
+    name: 'a waiting message whose process died',
+    points: ['turn-rejoined'],
+    initial: twoTurns,
+    run: async (stage) => {
+      await queueAndDie(stage);
+      await Promise.all([
+        stage.say({ name: 'bravo', onBusy: 'queue' }),
+        stage.say({ name: 'alpha', onBusy: 'queue' }, ['chat-1', 'chat-1']),
+      ]);
+    },
+    problems: answered('bravo'),
+    mayEndOtherwise: true,
+  },
+  {
+    name: 'a waiting message that cannot begin when its turn comes',
+    points: ['queued-turn-failed'],
+    initial: twoTurns,
+    refusedMessageId: messageIdOf('bravo'),
+    run: async ({ say, pass }) => {
+      const first = say({ name: 'alpha' });
+      await pass(50);
+      await Promise.all([first, say({ name: 'bravo', onBusy: 'queue' })]);
+    },
+    problems: answered('alpha'),
+  },
+  {
+    name: 'a message that interrupts another',
+    points: ['before-cancel', 'cancel-stored', 'turns-interrupted', 'turn-started'],
+    initial: twoTurns,
+    run: async ({ say, pass }) => {
+      const first = say({ name: 'alpha' });
+      await pass(400);
+      await Promise.all([first, say({ name: 'bravo', onBusy: 'interrupt' })]);
+    },
+    problems: answered('bravo'),
+    mayEndOtherwise: true,
+  },
+  {
+    name: 'a cancellation in the middle of an answer',
+    points: ['before-cancel', 'cancel-stored', 'before-finish', 'turn-finished'],
+    initial: twoTurns,
+    run: async (stage) => {
+      const said = stage.say({ name: 'alpha' });
+      await stage.pass(400);
+      await cancel(stage, 3);
+      await said;
+    },
+    mayEndOtherwise: true,
+  },
+];
+
+/** Everything that begins, ends or replaces a turn. */
+export const chatScenarios: readonly Scenario[] = [...sends, ...queues];

@@ -1,0 +1,105 @@
+import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
+import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
+import type { Flow } from '../property/interleaving.ts';
+import type { Server, World } from '../property/world.ts';
+import { Outage, type Fault } from './fault.ts';
+import type { Scenario } from './scenario.ts';
+import { slowModel } from './slow-model.ts';
+
+/** The answer of a test takes longer. */
+const DRAIN_MS = 300;
+
+const noQuota = () =>
+  new AppError({
+    status: 'RESOURCE_EXHAUSTED',
+    reason: 'USER_RPM',
+    message: 'no quota',
+    publicMessage: 'Too many messages.',
+  });
+
+const storeOf = (outage: Outage, { process }: Server, store: DocumentStore): DocumentStore => ({
+  ...store,
+  get: (paths) => outage.gated(process, () => store.get(paths)),
+  query: (query) => outage.gated(process, () => store.query(query)),
+  deleteBelow: (path, signal) => outage.gated(process, () => store.deleteBelow(path, signal)),
+  commit: (writes) => outage.commit(process, () => store.commit(writes)),
+  watch: async function* (collection, signal) {
+    for await (const documents of store.watch(collection, signal))
+      yield await outage.gated(process, () => Promise.resolve(documents));
+  },
+});
+
+type Shared = Pick<ChatDependencies, 'store' | 'clock' | 'publisher' | 'atCrashPoint'>;
+
+/** What both functions work with, as a process has it that an outage can befall. */
+function sharedOf(outage: Outage, of: Server, plain: Shared): Shared {
+  const { clock, publisher, store } = plain;
+  const { process } = of;
+  return {
+    store: storeOf(outage, of, store),
+    clock: {
+      now: () => clock.now(),
+      wait: (ms, signal) => outage.gated(process, () => clock.wait(ms, signal)),
+    },
+    publisher: {
+      publish: (event) => outage.gated(process, () => publisher.publish(event)),
+    },
+    atCrashPoint: (point) => outage.atCrashPoint(process, point),
+  };
+}
+
+/** Signals by server, fired when it is told to end. */
+function createShutdowns() {
+  const shutdowns = new WeakMap<Server, AbortController>();
+  return (of: Server): AbortController => {
+    const found = shutdowns.get(of) ?? new AbortController();
+    shutdowns.set(of, found);
+    return found;
+  };
+}
+
+export type FaultyWorld = ReturnType<typeof withFault>;
+
+/** The same world, in which one fault befalls one of its processes, once; without a fault it only counts. */
+export function withFault(
+  world: World,
+  { scenario, fault }: { scenario: Scenario; fault: Fault | undefined },
+) {
+  const outage = new Outage(fault);
+  const shutdownOf = createShutdowns();
+  let summaries = 0;
+  return {
+    ...world,
+    outage,
+    shutdownOf,
+    chat: (of: Server, flow: Flow): ChatDependencies => {
+      outage.knowLane(flow.lane);
+      const plain = world.chat(of, flow);
+      const shared = sharedOf(outage, of, plain);
+      return {
+        ...plain,
+        ...shared,
+        config: { ...plain.config, DRAIN_MS },
+        model: slowModel(plain.model, shared.clock),
+        shutdown: shutdownOf(of).signal,
+        quota: {
+          reserve: ({ messageId }) =>
+            messageId === scenario.refusedMessageId ? Promise.reject(noQuota()) : Promise.resolve(),
+        },
+      };
+    },
+    worker: (of: Server, flow: Flow): CompactionDependencies => {
+      outage.knowLane(flow.lane);
+      const plain = world.worker(of, flow);
+      const { model } = plain;
+      const generate: typeof model.generate = (request, signal) =>
+        outage.gated(of.process, async () => {
+          const good = await model.generate(request, signal);
+          return scenario.summary?.(++summaries) ?? good;
+        });
+      return { ...plain, ...sharedOf(outage, of, plain), model: { ...model, generate } };
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { parseConfig } from '../../functions/src/config.ts';
+import { createDependencies } from '../../functions/src/dependencies.ts';
+import { registerFunctions } from '../../functions/src/register.ts';
+import { serveFunctions } from '../../infra/local/function-host.ts';
+
+/**
+ * Both functions as one process that a test can kill at an exact place: its parent names a crash point;
+ * the process says when it has come there, and stays there for ever. Arguments: the ports of chat and of
+ * the worker.
+ */
+const [chatPort, workerPort] = process.argv.slice(2).map(Number);
+if (!chatPort || !workerPort) throw new Error('expected the ports of chat and of the worker');
+
+let holdAt: string | undefined;
+process.on('message', (message) => {
+  if (typeof message === 'string') holdAt = message;
+});
+
+registerFunctions(
+  createDependencies(parseConfig(process.env), {
+    logger: { log: () => undefined },
+    atCrashPoint: async (point) => {
+      if (point !== holdAt) return;
+      process.send?.({ reached: point });
+      await new Promise(() => undefined);
+    },
+  }),
+);
+await serveFunctions([
+  { target: 'chat', port: chatPort },
+  { target: 'compaction', port: workerPort },
+]);
+process.send?.({ ready: true });

@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { columns, type Column } from './fault.ts';
+import { mutants } from '../property/mutants.ts';
+import { cellsOf, everyPoint, scenarios } from './matrix.ts';
+import { runCell, type CellRecord } from './run-cell.ts';
+import type { Scenario } from './scenario.ts';
+
+const undisturbed = new Map<string, Promise<CellRecord>>();
+
+/** The scenario without a fault, run once. */
+function runOf(scenario: Scenario): Promise<CellRecord> {
+  const run = undisturbed.get(scenario.name) ?? runCell(scenario);
+  undisturbed.set(scenario.name, run);
+  return run;
+}
+
+/** The commit that follows a point on the process that passes it, or the last one before. */
+function commitNear({ passings, commitsOf }: CellRecord, point: string): number | undefined {
+  const passing = passings.get(point);
+  if (!passing) return undefined;
+  return Math.min(passing.commitsBefore + 1, commitsOf(passing.server));
+}
+
+const hasLaterCommit = ({ passings, commitsOf }: CellRecord, point: string): boolean => {
+  const passing = passings.get(point);
+  return passing !== undefined && commitsOf(passing.server) > passing.commitsBefore;
+};
+
+const counts = new Map<Column, number>(columns.map((column) => [column, 0]));
+
+let leftAlone = 0;
+
+afterAll(() => {
+  const cells = [...counts].map(([column, count]) => `${column} ${count}`).join(', ');
+  console.log(`kill matrix in process: ${cells}, killed and left alone ${leftAlone}`);
+});
+
+test('every crash point is one that a scenario passes', () => {
+  const passed = new Set(scenarios.flatMap(({ points }) => points));
+
+  expect([...passed].toSorted()).toEqual(everyPoint.toSorted());
+});
+
+test.each([mutants.noOutbox, mutants.noFence, mutants.wholeDocument, mutants.bareCounter])(
+  'finds $name',
+  async ({ rewrite, breaks }) => {
+    const found: string[] = [];
+    for (const { scenario, point, column } of scenarios.flatMap(cellsOf)) {
+      if (column !== 'throw' && column !== 'late commit') continue;
+      const { problems } = await runCell(scenario, { fault: { column, point }, rewrite });
+      found.push(...problems.filter((problem) => breaks.test(problem)));
+      if (found.length > 0) break;
+    }
+
+    expect(found).not.toEqual([]);
+  },
+);
+
+describe.each(scenarios)('$name', (scenario) => {
+  test('passes its points when nothing goes wrong, and leaves nothing undone', async () => {
+    const { problems, passings } = await runOf(scenario);
+
+    expect(problems).toEqual([]);
+    expect(scenario.points.filter((point) => !passings.has(point))).toEqual([]);
+  });
+
+  test.each(cellsOf(scenario))('survives: $column at $point', async ({ point, column }) => {
+    const plain = await runOf(scenario);
+
+    const commit = column === 'reply lost' ? commitNear(plain, point) : undefined;
+    const { problems, isFaultOver, visible } = await runCell(scenario, {
+      fault: { column, point, commit },
+    });
+
+    expect(problems).toEqual([]);
+    expect(isFaultOver).toBe(column !== 'late commit' || hasLaterCommit(plain, point));
+    expect(scenario.mayEndOtherwise === true || visible).toBe(
+      scenario.mayEndOtherwise === true || plain.visible,
+    );
+    if (isFaultOver) counts.set(column, (counts.get(column) ?? 0) + 1);
+  });
+
+  test.each(scenario.points)(
+    'is put right by the sweep alone when its process was killed at %s and nobody comes back',
+    async (point) => {
+      const fault = { column: 'killed', point } as const;
+
+      const { problems, isFaultOver } = await runCell(scenario, { fault, isLeftAlone: true });
+
+      expect(problems).toEqual([]);
+      expect(isFaultOver).toBe(true);
+      leftAlone += 1;
+    },
+  );
+});

@@ -1,0 +1,158 @@
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
+import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
+import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
+import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
+import { caller, conversation } from '../property/actors.ts';
+import { answerMark, marksIn, questionMark } from '../property/scripted-models.ts';
+import { due, MARKS, problem, type After, type Scenario } from './scenario.ts';
+import type { Stage } from './stage.ts';
+
+const FORK = 'fork-of-c-one';
+
+const compact = ({ deliver }: Stage) =>
+  deliver({ schemaVersion: 1, conversationId: 'c1', requestId: 'before' });
+
+/** Documents below and at a path. */
+const under = ({ everything }: After, path: string) =>
+  everything.filter((document) => document.path === path || document.path.startsWith(`${path}/`));
+
+/** What tells of a person or of what was said, beside tombstones. */
+const remains = (after: After): string[] =>
+  after.everything
+    .filter(({ fields }) => {
+      const text = JSON.stringify(fields);
+      return fields['state'] !== 'erased' || text.includes('u1') || marksIn(text).length > 0;
+    })
+    .map(({ path }) => `${path} is left`);
+
+const tellsOf = (after: After, mark: string): string[] =>
+  under(after, 'conversations/c1')
+    .filter(({ fields }) => JSON.stringify(fields).includes(mark))
+    .map(({ path }) => `${path} still tells of ${mark}`);
+
+function forkProblems(after: After): string[] {
+  const [head] = under(after, `conversations/${FORK}`).filter(
+    ({ path }) => path.split('/').length === 2,
+  );
+  const turns = under(after, `conversations/${FORK}/turns`);
+  const marks = turns.flatMap(({ fields }) => marksIn(JSON.stringify(fields)));
+  const wanted = MARKS.slice(0, 3)
+    .flatMap((mark) => [questionMark(mark), answerMark(mark)])
+    .toSorted();
+  return [
+    ...problem(head?.fields['state'] !== 'live', 'the fork is not live'),
+    ...problem(head?.fields['lastSeq'] !== 3, 'the head of the fork does not name its turns'),
+    ...problem(turns.length !== 3, `the fork has ${turns.length} turns`),
+    ...problem(marks.toSorted().join() !== wanted.join(), `the fork says ${marks.join(' ')}`),
+  ];
+}
+
+const isState = (state: string) => (after: After) =>
+  problem(
+    after.documents.head?.state !== state,
+    `it is ${after.documents.head?.state}, not ${state}`,
+  );
+
+const changes: Scenario[] = [
+  {
+    name: 'a restored generation',
+    points: ['generation-restored'],
+    initial: due,
+    run: async (stage) => {
+      await compact(stage);
+      await stage.phone('restoring', (chat) =>
+        restoreGeneration(chat, {
+          ...conversation,
+          generation: 0,
+          requestId: 'restore-1',
+          locale: undefined,
+        }),
+      );
+    },
+    problems: ({ documents }) =>
+      problem(
+        documents.histories.filter(({ state }) => state === 'RESTORED').length !== 1,
+        'there is not one restored generation',
+      ),
+  },
+  {
+    name: 'a deleted message that was folded',
+    points: ['message-wiped', 'erasure-finished'],
+    initial: due,
+    run: async (stage) => {
+      await compact(stage);
+      await stage.phone('deleting a message', (chat) =>
+        deleteMessage(chat, { ...conversation, messageId: 'message-1' }),
+      );
+    },
+    problems: (after) => [
+      ...tellsOf(after, 'q-first-mark'),
+      ...tellsOf(after, 'a-first-mark'),
+      ...problem(after.documents.head?.pendingErasure !== undefined, 'an erasure is left over'),
+    ],
+  },
+  {
+    name: 'a conversation that is put into the bin and taken out of it',
+    points: ['conversation-deleted', 'conversation-undeleted'],
+    initial: due,
+    run: async ({ phone }) => {
+      await phone('deleting', (chat) => deleteConversation(chat, conversation));
+      await phone('undeleting', (chat) => undeleteConversation(chat, conversation));
+    },
+    problems: isState('live'),
+  },
+];
+
+const copies: Scenario[] = [
+  {
+    name: 'a fork',
+    points: ['fork-begun', 'fork-cleared', 'fork-batch-copied', 'fork-copied', 'fork-live'],
+    initial: due,
+    run: async (stage) => {
+      await compact(stage);
+      await stage.phone('forking', (chat) =>
+        forkConversation(chat, { ...conversation, messageId: 'message-3', id: FORK }),
+      );
+    },
+    problems: forkProblems,
+  },
+];
+
+const erasures: Scenario[] = [
+  {
+    name: 'a conversation that is erased for good',
+    points: [
+      'conversation-marked',
+      'erase-published',
+      'erase-begun',
+      'erase-pass-done',
+      'erase-tombstone-written',
+    ],
+    initial: due,
+    run: async (stage) => {
+      await compact(stage);
+      await stage.phone('erasing', (chat) => eraseOwnConversation(chat, conversation));
+    },
+    problems: remains,
+  },
+  {
+    name: 'a person who is erased in the middle of an answer',
+    points: ['conversation-marked', 'erase-published', 'user-documents-erased'],
+    initial: due,
+    run: async (stage) => {
+      const said = stage.say({ name: 'alpha' }, ['chat-1', 'chat-1']);
+      await stage.pass(400);
+      await stage.phone('erasing all', (chat) => eraseUser(chat, { caller }));
+      await said;
+    },
+    problems: remains,
+  },
+];
+
+/** Everything that changes a conversation beside its turns, or takes it away. */
+export const lifecycleScenarios: readonly Scenario[] = [...changes, ...copies, ...erasures];

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
+import { compactionJobPath } from '../../shared/conversation/paths.ts';
+import { isTerminal } from '../../shared/conversation/turn.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
+import type { Documents } from '../property/documents.ts';
+import { pushEvent } from './push.ts';
+
+/** With the waits between, more than any lease of a dead process lasts. */
+const TRIES = 40;
+
+/** Asks as a phone does: again, for as long as it is told to. */
+export async function again<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof AppError) || !error.retryable || tries === TRIES) throw error;
+      await delay(Math.min(error.retryAfterMs ?? 300, 1_000));
+    }
+  }
+}
+
+/** Delivers as Pub/Sub does: again, until the living worker acknowledges. */
+export async function deliverAgain(worker: CompactionDependencies, data: object): Promise<void> {
+  for (let tries = 1; tries <= TRIES; tries++) {
+    const { handled, answer } = pushEvent(worker, { id: 'again', data });
+    await handled;
+    if (answer()?.isAcknowledged) return;
+    await delay(250);
+  }
+  throw new Error(`nobody acknowledges ${JSON.stringify(data)}`);
+}
+
+/** What is wrong with a conversation when all has recovered. */
+export function problemsOf({ head, job, turns, histories }: Documents): string[] {
+  const ids = turns.map(({ messageId }) => messageId);
+  const problems = {
+    'the conversation is not live': head?.state !== 'live',
+    'a turn is open': head?.open !== undefined || turns.some(({ state }) => !isTerminal(state)),
+    'turns are missing': turns.length !== head?.lastSeq,
+    'a message has two turns': new Set(ids).size !== ids.length,
+    'a need is left': Object.keys(head?.compactionNeeded ?? {}).length > 0,
+    'the lease is held': job !== undefined && job.owner !== '',
+    'generations are missing':
+      histories.map(({ generation }) => generation).join() !==
+      Array.from({ length: head?.generation ?? 0 }, (_, i) => i + 1).join(),
+    'something is left to erase': head?.pendingErasure !== undefined,
+  };
+  return Object.entries(problems).flatMap(([text, isWrong]) => (isWrong ? [text] : []));
+}
+
+/** What is wrong with a conversation that was to be compacted once. */
+export function swapProblemsOf(documents: Documents): string[] {
+  const { head, job } = documents;
+  const records = job?.records.filter(({ generation }) => generation === 1) ?? [];
+  return [
+    ...problemsOf(documents),
+    ...(head?.generation === 1 ? [] : [`the generation is ${head?.generation}`]),
+    ...(records.length === 1 ? [] : [`the swap is recorded ${records.length} times`]),
+  ];
+}
+
+/** As after three failures in a row: no model is asked, outputs are shortened. */
+export const openBreaker = (store: DocumentStore, conversationId: string) =>
+  store.commit([
+    {
+      op: 'create',
+      path: compactionJobPath(conversationId),
+      fields: {
+        schemaVersion: 1,
+        owner: '',
+        leaseUntil: new Date(0),
+        fence: 3,
+        requestId: 'earlier',
+        step: '',
+        failures: 3,
+        breakerOpenUntil: new Date(Date.now() + 600_000),
+        attempts: 0,
+        retryAt: null,
+        records: [],
+      },
+    },
+  ]);

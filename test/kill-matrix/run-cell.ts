@@ -1,0 +1,223 @@
+import { showContext } from '../../functions/src/chat/context/show-context.ts';
+import { contentText, type Content } from '../../shared/conversation/content.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
+import type { StoredDocument, Write } from '../../shared/ports.ts';
+import { conversation } from '../property/actors.ts';
+import { readDocuments, type Documents } from '../property/documents.ts';
+import { CONVERSATION } from '../property/initial-state.ts';
+import { createInterleaving } from '../property/interleaving.ts';
+import { violationsOf } from '../property/invariants.ts';
+import type { RunRecord, ShownContext } from '../property/run-program.ts';
+import { marksIn } from '../property/scripted-models.ts';
+import { createWorld, type WorldOptions } from '../property/world.ts';
+import { createRecordedStore } from '../support/recorded-store.ts';
+import type { Fault, Passing } from './fault.ts';
+import { withFault, type FaultyWorld } from './faulty-world.ts';
+import type { Scenario } from './scenario.ts';
+import { createStage, type Stage } from './stage.ts';
+
+/** How long the scheduler lets pass between two sweeps; longer than a need waits and a fork is left. */
+const SWEEP_EVERY_MS = 11 * 60_000;
+const SWEEPS = 3;
+
+const LAST = 'last';
+
+/** What a run leaves for the checks. */
+export interface CellRecord {
+  /** Everything that is wrong. Empty: the cell holds. */
+  problems: string[];
+  /** What a person would see; equal in every run of a scenario that may not end otherwise. */
+  visible: string;
+  passings: ReadonlyMap<string, Passing>;
+  commitsOf: (server: string) => number;
+  isFaultOver: boolean;
+}
+
+type Running = Stage & { stuck: string[]; documents: () => Promise<StoredDocument[]> };
+
+/** Runs `work` until everything is still; what has not ended by then never will. */
+async function complete<T>(
+  { interleaving, stuck }: Running,
+  what: string,
+  work: Promise<T>,
+): Promise<T | undefined> {
+  let isEnded = false;
+  let value: T | undefined;
+  work
+    .then((result) => {
+      value = result;
+    })
+    .catch((error: unknown) => void stuck.push(`${what}: ${String(error)}`))
+    .finally(() => {
+      isEnded = true;
+    });
+  await interleaving.rest();
+  if (!isEnded) stuck.push(`${what} never ends`);
+  return value;
+}
+
+/** What the hours after bring: sweeps, and whatever they have delivered again. */
+async function recover(running: Running): Promise<void> {
+  for (let sweep = 1; sweep <= SWEEPS; sweep++) {
+    running.interleaving.elapse(sweep === 1 ? 61_000 : SWEEP_EVERY_MS);
+    await complete(running, `sweep ${sweep}`, running.sweep());
+  }
+}
+
+const contentOf = (documents: readonly StoredDocument[]) =>
+  new Map(documents.map(({ path, updateTime }) => [path, updateTime]));
+
+/** Who comes back after a long time has nothing left to say. */
+async function thaw(running: Running): Promise<string[]> {
+  const before = contentOf(await running.documents());
+  running.world.outage.thaw();
+  await running.interleaving.rest();
+  const after = contentOf(await running.documents());
+  const paths = new Set([...before.keys(), ...after.keys()]);
+  return [...paths]
+    .filter((path) => before.get(path) !== after.get(path))
+    .map((path) => `a process that stood still came back and changed ${path}`);
+}
+
+async function showOn(running: Running, server: string): Promise<ShownContext> {
+  const { world, interleaving } = running;
+  const of = world.server(server);
+  const flow = { lane: interleaving.lane('shows'), process: of.process };
+  const { items } = await showContext(world.chat(of, flow), conversation);
+  const contents = items
+    .filter(({ kind }) => kind !== 'system' && kind !== 'tools')
+    .map(({ content }) => content as Content);
+  return { server, contents };
+}
+
+async function showEverywhere(running: Running): Promise<ShownContext[]> {
+  const shown: ShownContext[] = [];
+  for (const server of ['chat-cold', ...running.world.warmServers()]) {
+    const context = await complete(running, `the context on ${server}`, showOn(running, server));
+    if (context) shown.push(context);
+  }
+  return shown;
+}
+
+const seen = (content: Content) => marksIn(contentText(content)).join(' ');
+
+const FINAL_STATES: ReadonlySet<unknown> = new Set(['live', 'deleted', 'erased']);
+const FINAL_TURNS: ReadonlySet<unknown> = new Set(['done', 'failed', 'cancelled']);
+
+/** What somebody would have to put right after this, in any conversation. */
+const leftovers = (everything: readonly StoredDocument[]): string[] =>
+  everything.flatMap(({ path, fields }) => {
+    const parts = path.split('/');
+    const isLeft = (isWrong: boolean, what: string) => (isWrong ? [`${path}: ${what}`] : []);
+    if (parts.length === 2 && parts[0] === 'conversations')
+      return [
+        ...isLeft(!FINAL_STATES.has(fields['state']), `is ${JSON.stringify(fields['state'])}`),
+        ...isLeft(fields['open'] !== undefined, 'a turn is open'),
+        ...isLeft(fields['pendingErasure'] !== undefined, 'an erasure is not finished'),
+        ...isLeft(Object.keys(Object(fields['compactionNeeded'])).length > 0, 'a need is left'),
+      ];
+    if (parts[2] === 'turns' && parts.length === 4)
+      return isLeft(!FINAL_TURNS.has(fields['state']), `is ${JSON.stringify(fields['state'])}`);
+    if (parts[2] === 'jobs') return isLeft(fields['owner'] !== '', 'the lease is held');
+    return [];
+  });
+
+/** The transcript as a person reads it, without numbers that another order of events makes different. */
+const visibleOf = ({ head, turns }: Documents): string =>
+  [
+    `the conversation is ${head?.state}`,
+    ...turns.map(
+      ({ messageId, state, inContext, user, contents }) =>
+        `${messageId} ${state} ${inContext ? 'in' : 'out'} ${seen(user)} / ${contents.map(seen).join(' ')}`,
+    ),
+  ].join('\n');
+
+export interface CellOptions extends WorldOptions {
+  fault?: Fault;
+  /** Whoever hears nothing does not come back: the sweep alone puts things right. */
+  isLeftAlone?: boolean;
+}
+
+function faultyWorld(scenario: Scenario, { fault, isLeftAlone, rewrite }: CellOptions) {
+  const interleaving = createInterleaving({ schedule: [], faults: [] });
+  const { store, documents } = createRecordedStore({ pause: () => Promise.resolve() });
+  const plain = createWorld(interleaving, { store, ...(rewrite && { rewrite }) });
+  const world = withFault(plain, { scenario, fault });
+  const stage = createStage(world, { interleaving, isLeftAlone: isLeftAlone ?? false });
+  return { documents, world, stage };
+}
+
+/** The journal of the one conversation that the invariants know. */
+function journalOf({ journal }: FaultyWorld): RunRecord['journal'] {
+  const root = headPath(CONVERSATION);
+  const isOwn = ({ path }: Write) => path === root || path.startsWith(`${root}/`);
+  const commits = journal.commits.map((commit) => ({
+    ...commit,
+    writes: commit.writes.filter(isOwn),
+  }));
+  return { ...journal, commits };
+}
+
+/** What the invariants of every run of this product say. */
+async function recordOf(
+  running: Running,
+  scenario: Scenario,
+): Promise<{ record: RunRecord; settled: Documents }> {
+  const { world, stuck, interleaving } = running;
+  const settled = await readDocuments(world.store, CONVERSATION);
+  const isLive = settled.head?.state === 'live';
+  const shown = isLive ? await showEverywhere(running) : [];
+  const calls = world.journal.chatCalls.length;
+  if (isLive) {
+    await complete(
+      running,
+      'one more message',
+      running.insist(() => running.say({ name: LAST }, ['chat-1', 'chat-1'])),
+    );
+    await complete(running, 'the last sweep', running.sweep());
+  }
+  const record = {
+    initial: { ...scenario.initial, marks: [] },
+    journal: journalOf(world),
+    settled,
+    shown,
+    lastCall: world.journal.chatCalls[calls],
+    final: await readDocuments(world.store, CONVERSATION),
+    stuck,
+    trace: [],
+    steps: interleaving.steps(),
+  };
+  return { record, settled };
+}
+
+/** Runs a scenario, with a fault or without, and lets everything recover. */
+export async function runCell(scenario: Scenario, options: CellOptions = {}): Promise<CellRecord> {
+  const { fault, isLeftAlone = false } = options;
+  const { documents, world, stage } = faultyWorld(scenario, options);
+  const running: Running = { ...stage, stuck: [], documents };
+  if (scenario.initial.writes.length > 0) await commitAll(world, scenario);
+  await complete(running, scenario.name, scenario.run(stage));
+  await recover(running);
+  const isFaultOver = world.outage.isOver;
+  const zombie =
+    fault?.column === 'hang' || fault?.column === 'late commit' ? await thaw(running) : [];
+  const { record, settled } = await recordOf(running, scenario);
+  const everything = await documents();
+  const isGone = settled.head?.state !== 'live' && settled.head?.state !== 'deleted';
+  const common = isGone ? running.stuck : violationsOf(record);
+  const own = isLeftAlone ? [] : (scenario.problems?.({ documents: settled, everything }) ?? []);
+  return {
+    problems: [...zombie, ...common, ...leftovers(everything), ...own],
+    visible: isGone ? 'nothing' : visibleOf(settled),
+    passings: world.outage.passings,
+    commitsOf: (server) => world.outage.commitsOf(server),
+    isFaultOver,
+  };
+}
+
+const WRITES_PER_COMMIT = 200;
+
+async function commitAll({ store }: FaultyWorld, { initial }: Scenario): Promise<void> {
+  for (let i = 0; i < initial.writes.length; i += WRITES_PER_COMMIT)
+    await store.commit(initial.writes.slice(i, i + WRITES_PER_COMMIT));
+}

@@ -1,0 +1,73 @@
+import type { ModelResponse, StoredDocument, Write } from '../../shared/ports.ts';
+import type { Documents } from '../property/documents.ts';
+import { CONVERSATION, type InitialState } from '../property/initial-state.ts';
+import { answerText, questionText } from '../property/scripted-models.ts';
+import { buildConversation, type ConversationToBuild } from '../support/conversation-builder.ts';
+import type { Stage } from './stage.ts';
+
+/** What there is when everything is still again. */
+export interface After {
+  /** Of the one conversation that every scenario has. */
+  documents: Documents;
+  /** Everything in the store. */
+  everything: readonly StoredDocument[];
+}
+
+/** Something that people, the bus and the scheduler do, and the crash points that it passes. */
+export interface Scenario {
+  name: string;
+  /** Passed on the first server of their kind. */
+  points: readonly string[];
+  initial: InitialState;
+  run(stage: Stage): Promise<unknown>;
+  /** What the summariser says, by the number of its call; default: a good summary. */
+  summary?: (call: number) => ModelResponse | undefined;
+  /** Who has no quota when its turn comes. */
+  refusedMessageId?: string;
+  /** What is wrong at the end, beside what is wrong in any scenario. */
+  problems?(after: After): string[];
+  /**
+   * What may be otherwise than in a run without a fault, where an interruption comes sooner or later:
+   * then only the common rules are checked.
+   */
+  mayEndOtherwise?: true;
+}
+
+export const BEFORE = new Date('2026-01-02T03:00:00.000Z');
+
+/** The writes that build a conversation: by default the one that every scenario has. */
+export async function writesOf(options: ConversationToBuild): Promise<Write[]> {
+  const writes: Write[] = [];
+  const sink = {
+    commit: (batch: readonly Write[]) => {
+      writes.push(...batch);
+      return Promise.resolve([]);
+    },
+  };
+  await buildConversation(sink, { conversationId: CONVERSATION, now: BEFORE, ...options });
+  return writes;
+}
+
+/** A state without marks of its own. */
+export const stateOf = async (
+  text: string,
+  options: ConversationToBuild,
+): Promise<InitialState> => ({ text, marks: [], writes: await writesOf(options) });
+
+/** Turns that bear marks: where they stand in the context is checked. */
+export const markedTurns = (marks: readonly string[]) =>
+  marks.map((mark) => ({ user: questionText(mark), answer: answerText(mark) }));
+
+export const MARKS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth'];
+
+export const autoNeed = {
+  auto: { requestId: 'before', since: BEFORE, trigger: 'auto' as const },
+};
+
+export const problem = (isWrong: boolean, text: string): string[] => (isWrong ? [text] : []);
+
+/** Saves enough to be worth a summary. */
+export const due = await stateOf('eight turns over the threshold, a compaction is due', {
+  turns: markedTurns(MARKS),
+  head: { settings: { thresholdTokens: 700 }, compactionNeeded: autoNeed },
+});

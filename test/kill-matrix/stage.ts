@@ -1,0 +1,193 @@
+import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
+import { drainChat } from '../../functions/src/chat/drain.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import type { Replacing } from '../../functions/src/chat/send/send-request.ts';
+import { sweepEvent } from '../../shared/compaction/event.ts';
+import type { OnBusy } from '../../shared/conversation/head.ts';
+import { AppError } from '../../shared/errors.ts';
+import { conversation, messageIdOf } from '../property/actors.ts';
+import type { Interleaving } from '../property/interleaving.ts';
+import { questionText } from '../property/scripted-models.ts';
+import { isInjected } from './fault.ts';
+import type { FaultyWorld } from './faulty-world.ts';
+import { pushEvent } from './push.ts';
+
+/** A phone that hears nothing for so long sends again. */
+const PHONE_TIMEOUT_MS = 20_000;
+const PHONE_WAIT_MS = 1_000;
+const PHONE_TRIES = 40;
+
+/** As in the deployed subscription, but for the deadline: nobody has ten minutes. */
+const DELIVERIES_MAX = 8;
+const ACKNOWLEDGE_MS = 30_000;
+
+export interface Saying {
+  name: string;
+  onBusy?: OnBusy;
+  replacing?: Replacing;
+}
+
+type Heard<T> = { value: T } | { error: unknown } | 'nothing';
+
+/** What everybody before the servers shares. */
+interface Scene {
+  world: FaultyWorld;
+  interleaving: Interleaving;
+  /** Whether who hears nothing tries again. */
+  patience: { isLeft: boolean };
+}
+
+/** What comes of `work` on a server that may die, or be silent for too long. */
+async function hear<T>(
+  { world, interleaving }: Scene,
+  of: { server: string; timeoutMs: number },
+  work: Promise<T>,
+): Promise<Heard<T>> {
+  const done = new AbortController();
+  const lane = interleaving.lane('a deadline');
+  const late = interleaving
+    .clock({ lane, process: undefined })
+    .wait(of.timeoutMs, done.signal)
+    .then(() => 'nothing' as const);
+  const { crashed } = world.server(of.server).process;
+  const heard = await Promise.race([
+    work.then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    ),
+    crashed.then(() => 'nothing' as const),
+    late,
+  ]);
+  done.abort();
+  return heard;
+}
+
+const pass = ({ interleaving }: Scene, ms: number) =>
+  interleaving.clock({ lane: interleaving.lane('time'), process: undefined }).wait(ms);
+
+/** Whether the phone has its answer, or one that ends its trying. */
+function isFinal({ world }: Scene, what: string, heard: Heard<unknown>): boolean {
+  if (heard === 'nothing') return false;
+  if ('value' in heard) return true;
+  const { error } = heard;
+  if (isInjected(error)) return false;
+  const isClear = error instanceof AppError && error.reason !== 'INTERNAL';
+  if (!isClear) world.journal.errors.push({ action: what, error });
+  return !isClear || !error.retryable;
+}
+
+interface Asking<T> {
+  what: string;
+  ask: (chat: ChatDependencies) => Promise<T>;
+  servers: readonly [string, string];
+}
+
+/** Asks the first server, and after it the second one, until the answer is final. */
+async function phone<T>(scene: Scene, { what, ask, servers }: Asking<T>): Promise<T | undefined> {
+  const { world, interleaving } = scene;
+  for (let tries = 0; tries < PHONE_TRIES; tries++) {
+    const server = servers[Math.min(tries, 1)] ?? servers[0];
+    const of = world.server(server);
+    const flow = { lane: interleaving.lane(what), process: of.process };
+    const asked = ask(world.chat(of, flow));
+    const heard = await hear(scene, { server, timeoutMs: PHONE_TIMEOUT_MS }, asked);
+    if (isFinal(scene, what, heard))
+      return heard !== 'nothing' && 'value' in heard ? heard.value : undefined;
+    if (!scene.patience.isLeft) return undefined;
+    await pass(scene, PHONE_WAIT_MS);
+  }
+  throw new Error(`${what}: asked ${PHONE_TRIES} times, and there is no final answer`);
+}
+
+/**
+ * An event is delivered to the first worker, and after it to the second one, until one acknowledges; after
+ * eight times it is a dead letter, and the sweep finds what it was about.
+ */
+async function deliver(scene: Scene, event: { id: string; data: object }): Promise<void> {
+  const { world, interleaving, patience } = scene;
+  for (let delivery = 0; delivery < DELIVERIES_MAX; delivery++) {
+    const server = `worker-${Math.min(delivery, 1)}`;
+    const of = world.server(server);
+    const flow = { lane: interleaving.lane(event.id), process: of.process };
+    const { handled, answer } = pushEvent(world.worker(of, flow), event);
+    const heard = await hear(scene, { server, timeoutMs: ACKNOWLEDGE_MS }, handled);
+    if (heard !== 'nothing' && 'error' in heard && !isInjected(heard.error))
+      world.journal.errors.push({ action: event.id, error: heard.error });
+    if (answer()?.isAcknowledged === true || !patience.isLeft) return;
+    await pass(scene, answer()?.retryAfterMs ?? PHONE_WAIT_MS);
+  }
+}
+
+/** A message as a phone sends it; the answer is remembered, however late it comes. */
+function sending({ world: { journal } }: Scene, { name, onBusy, replacing }: Saying) {
+  const id = messageIdOf(name);
+  const text = replacing?.kind === 'regenerate' ? undefined : questionText(name);
+  const message = { id, parts: text === undefined ? [] : [{ text }] };
+  journal.sent.set(id, { name, replacing });
+  return async (chat: ChatDependencies) => {
+    const handle = await sendMessage(chat, {
+      ...conversation,
+      message,
+      ...(onBusy && { onBusy }),
+      ...(replacing && { replacing }),
+    });
+    const { turn } = await handle.result;
+    journal.acknowledged.push({ messageId: id, text, turn });
+    return turn;
+  };
+}
+
+/** The process is told to end. */
+async function drain({ world, interleaving }: Scene, server: string): Promise<void> {
+  const of = world.server(server);
+  const flow = { lane: interleaving.lane('drain'), process: of.process };
+  world.shutdownOf(of).abort();
+  await Promise.race([
+    drainChat(world.chat(of, flow), new Set()).catch(() => undefined),
+    of.process.crashed,
+  ]);
+}
+
+const FIRST_THEN_SECOND = ['chat-0', 'chat-1'] as const;
+
+export type Stage = ReturnType<typeof createStage>;
+
+/**
+ * Phones and a bus before the servers of a world: both try again until they hear something final, or,
+ * `isLeftAlone`, never.
+ */
+export function createStage(
+  world: FaultyWorld,
+  { interleaving, isLeftAlone }: { interleaving: Interleaving; isLeftAlone: boolean },
+) {
+  const scene: Scene = { world, interleaving, patience: { isLeft: !isLeftAlone } };
+  let events = 0;
+  const deliverNext = (data: object) => deliver(scene, { id: `event ${events++}`, data });
+  world.onEvent((data) => {
+    deliverNext(data).catch((error: unknown) =>
+      world.journal.errors.push({ action: 'delivery', error }),
+    );
+  });
+  return {
+    world,
+    interleaving,
+    pass: (ms: number) => pass(scene, ms),
+    phone: <T>(
+      what: string,
+      ask: (chat: ChatDependencies) => Promise<T>,
+      servers: readonly [string, string] = FIRST_THEN_SECOND,
+    ) => phone(scene, { what, ask, servers }),
+    deliver: deliverNext,
+    /** The scheduler comes again and again, whoever else does not. */
+    sweep: () => deliverNext(sweepEvent),
+    /** From here on everybody comes back. */
+    insist: <T>(work: () => Promise<T>): Promise<T> => {
+      scene.patience.isLeft = true;
+      return work();
+    },
+    /** Says something, and stays on the line until it is answered. */
+    say: (saying: Saying, servers: readonly [string, string] = FIRST_THEN_SECOND) =>
+      phone(scene, { what: `saying ${saying.name}`, ask: sending(scene, saying), servers }),
+    drain: (server: string) => drain(scene, server),
+  };
+}

@@ -1,0 +1,194 @@
+import type { ModelResponse } from '../../shared/ports.ts';
+import { compactionJobPath, headPath, turnPath } from '../../shared/conversation/paths.ts';
+import { CONVERSATION } from '../property/initial-state.ts';
+import { madeUpQuestion } from '../support/conversation-builder.ts';
+import { longListings } from '../support/tool-conversation.ts';
+import {
+  autoNeed,
+  BEFORE,
+  due,
+  problem,
+  stateOf,
+  writesOf,
+  type After,
+  type Scenario,
+} from './scenario.ts';
+import type { Stage } from './stage.ts';
+
+const deliverNeed = ({ deliver }: Stage) =>
+  deliver({ schemaVersion: 1, conversationId: CONVERSATION, requestId: 'before' });
+
+const compactedOnce = ({ documents }: After) => {
+  const swaps = documents.histories.filter(
+    ({ state }) => state === 'COMPACTED' || state === 'CONTENT_TRUNCATED',
+  );
+  const records = documents.job?.records.filter(({ generation }) => generation === 1) ?? [];
+  return [
+    ...problem(swaps.length !== 1, `there are ${swaps.length} swaps, and not one`),
+    ...problem(records.length !== 1, `the swap is recorded ${records.length} times`),
+    ...problem(documents.job?.owner !== '', 'the lease is still held'),
+  ];
+};
+
+const orders = Array.from({ length: 20 }, (_, index) => `ORD-${81_000 + index}`);
+
+const manyOrders = await stateOf('twenty orders, whose numbers a summary has to keep', {
+  turns: orders.map((order, index) => ({ user: `${order}: ${madeUpQuestion(index)}` })),
+  head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
+});
+
+/** As after three failures in a row: no model is asked, outputs are shortened. */
+const openBreaker = {
+  op: 'create' as const,
+  path: compactionJobPath(CONVERSATION),
+  fields: {
+    schemaVersion: 1,
+    owner: '',
+    leaseUntil: new Date(0),
+    fence: 3,
+    requestId: 'earlier',
+    step: '',
+    failures: 3,
+    breakerOpenUntil: new Date('2030-01-01T00:00:00Z'),
+    attempts: 0,
+    retryAt: null,
+    records: [],
+  },
+};
+
+const listings = await stateOf('long tool outputs, and no model to be asked', {
+  turns: longListings(2),
+  head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
+});
+
+const noSummary: ModelResponse = { parts: [{ text: '' }], finishReason: 'STOP' };
+
+const compactions: Scenario[] = [
+  {
+    name: 'a compaction',
+    points: [
+      'received',
+      'before-claim',
+      'claimed',
+      'planned',
+      'summarised',
+      'status-written',
+      'verified',
+      'before-swap',
+      'swapped',
+      'settled',
+      'reported',
+      'acknowledged',
+    ],
+    initial: due,
+    run: deliverNeed,
+    problems: compactedOnce,
+  },
+  {
+    name: 'a compaction during which the user goes on',
+    points: ['claimed', 'summarised', 'before-swap', 'swapped'],
+    initial: due,
+    run: async (stage) => {
+      const said = stage.say({ name: 'alpha' }, ['chat-1', 'chat-1']);
+      await Promise.all([said, deliverNeed(stage)]);
+    },
+  },
+  {
+    name: 'a compaction whose summary is repaired',
+    points: ['repaired', 'verified', 'swapped'],
+    initial: manyOrders,
+    run: deliverNeed,
+    problems: compactedOnce,
+  },
+  {
+    name: 'a compaction that shortens tool outputs',
+    points: ['blobs-saved', 'verified', 'swapped'],
+    initial: { ...listings, writes: [...listings.writes, openBreaker] },
+    run: deliverNeed,
+    problems: compactedOnce,
+  },
+  {
+    name: 'a compaction that fails at first',
+    points: ['record-written', 'settled', 'reported'],
+    initial: due,
+    summary: (call) => (call <= 2 ? noSummary : undefined),
+    run: deliverNeed,
+    problems: compactedOnce,
+  },
+];
+
+const LEFT = 'left-open';
+const BINNED = 'in-the-bin';
+const EXPIRED = 'expired';
+
+const abandonedTurn = {
+  op: 'update' as const,
+  path: turnPath(LEFT, 2),
+  fields: { state: 'running', leaseUntil: BEFORE, contents: [] },
+  guard: { exists: true } as const,
+};
+
+const neglected = [
+  ...(await writesOf({
+    conversationId: LEFT,
+    turns: 2,
+    head: { open: { seq: 2, leaseUntil: BEFORE } },
+  })),
+  ...(await writesOf({
+    conversationId: BINNED,
+    turns: 2,
+    head: { state: 'deleted', compactionNeeded: autoNeed },
+  })),
+  ...(await writesOf({
+    conversationId: EXPIRED,
+    turns: 2,
+    head: { expireTime: BEFORE },
+  })),
+];
+
+function sweepProblems(after: After): string[] {
+  const fieldsOf = (path: string) => after.everything.find((each) => each.path === path)?.fields;
+  const [left, binned, expired] = [LEFT, BINNED, EXPIRED].map((id) => fieldsOf(headPath(id)));
+  const below = after.everything.filter(({ path }) => path.startsWith(`${headPath(EXPIRED)}/`));
+  return [
+    ...problem(left?.['open'] !== undefined, 'an abandoned turn is still open'),
+    ...problem(fieldsOf(turnPath(LEFT, 2))?.['state'] !== 'failed', 'an abandoned turn still runs'),
+    ...problem(
+      Object.keys(Object(binned?.['compactionNeeded'])).length > 0,
+      'a need is left in the bin',
+    ),
+    ...problem(expired?.['state'] !== 'erased', 'what expired is not erased'),
+    ...problem(below.length > 0, `${below.length} documents of what expired are left`),
+    ...compactedOnce(after),
+  ];
+}
+
+const sweeps: Scenario[] = [
+  {
+    name: 'a sweep over what nobody came back to',
+    points: [
+      'sweep-turns-mended',
+      'sweep-published',
+      'sweep-need-dropped',
+      'sweep-marked',
+      'erase-begun',
+      'erase-pass-done',
+      'erase-tombstone-written',
+      'sweep-erased',
+      'sweep-swept',
+    ],
+    initial: {
+      text: 'conversations that were left in every way',
+      marks: [],
+      writes: [...due.writes, ...neglected],
+    },
+    run: async ({ world, sweep }) => {
+      await world.store.commit([abandonedTurn]);
+      await sweep();
+    },
+    problems: sweepProblems,
+  },
+];
+
+/** Everything that a worker does of its own accord or because an event says so. */
+export const workerScenarios: readonly Scenario[] = [...compactions, ...sweeps];
