@@ -56,6 +56,15 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   return textByState[state.data];
 }
 
+/** A format takes much longer to make than to use; there are as many as translations. */
+const figuresByLanguage = new Map<string, Intl.NumberFormat>();
+
+function figuresOf(language: string): Intl.NumberFormat {
+  const figures = figuresByLanguage.get(language) ?? new Intl.NumberFormat(language);
+  figuresByLanguage.set(language, figures);
+  return figures;
+}
+
 /**
  * The sentence that tells a person how a compaction stands or ended, in the language of `locale`
  * (English, Korean, Japanese; others get English), with figures in that language's form. Never an error
@@ -63,7 +72,7 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
  */
 export function outcomeMessage(outcome: OutcomeToTell, locale?: string): string {
   const { language, texts } = outcomeTexts(locale);
-  const figures = new Intl.NumberFormat(language);
+  const figures = figuresOf(language);
   return texts[textKey(outcome)]
     .replace('{before}', figures.format(outcome.beforeTokens))
     .replace('{after}', figures.format(outcome.afterTokens));

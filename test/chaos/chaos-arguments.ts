@@ -14,6 +14,7 @@ compared with what is stored.
   --minutes M       how long the faults go on (default 1; fractions are allowed)
   --seed S          another run: kills, faults and phones follow from it (default 1)
   --phones N        how many phones talk at the same time (default 20)
+  --actions NAMES   what the phones do, of the names in the report, with commas between (default all)
   --log DIR         keep acks.jsonl, transcripts.jsonl and functions.log in this folder
   --break PROTECTION
                     switch one protection off and see that the check notices it:
@@ -36,6 +37,8 @@ export interface ChaosArguments {
   seed: string;
   phones: number;
   broken?: Protection;
+  /** Names of the only actions of the phones. */
+  actions?: readonly string[];
   logDirectory?: string;
   isJson: boolean;
 }
@@ -44,6 +47,7 @@ const options = {
   minutes: { type: 'string', default: '1' },
   seed: { type: 'string', default: '1' },
   phones: { type: 'string', default: '20' },
+  actions: { type: 'string' },
   log: { type: 'string' },
   break: { type: 'string' },
   json: { type: 'boolean', default: false },
@@ -75,6 +79,7 @@ export function parseChaosArguments(argv: readonly string[]): ChaosArguments | '
     ...(values.break !== undefined && {
       broken: readChoice('--break', values.break, protections),
     }),
+    ...(values.actions !== undefined && { actions: values.actions.split(',') }),
     ...(values.log !== undefined && { logDirectory: values.log }),
   };
 }

@@ -11,8 +11,18 @@ export interface ChaosReport {
   acknowledged: number;
   /** Generations that workers made. */
   generations: number;
+  /** Processes that were ended by SIGKILL. */
   kills: number;
+  /** Processes that were ended by SIGTERM, and ended well. */
+  terminations: number;
   faults: Readonly<Record<string, number>>;
+  /** What phones did, and what they met. */
+  actions: Readonly<Record<string, number>>;
+  /**
+   * The search for words of erased conversations and deleted messages: documents read, words of any
+   * message found in them, words sought.
+   */
+  searched: { documents: number; words: number; sought: number };
   findings: readonly Finding[];
   /** Replies that the interface does not have. */
   oddities: readonly Oddity[];
@@ -38,20 +48,28 @@ export const chaosFigures = (report: ChaosReport) => ({
   doubled: countOf(report, 'doubled'),
   mismatched: countOf(report, 'mismatched') + report.oddities.length,
   unfinished: countOf(report, 'unfinished'),
+  torn: countOf(report, 'torn'),
+  leaked: countOf(report, 'leaked'),
   crashes: report.crashes.length,
   generations: report.generations,
   kills: report.kills,
+  terminations: report.terminations,
+  searched: report.searched,
   faults: report.faults,
+  actions: report.actions,
 });
 
 const shownFindings = 20;
 
-/** The figures for people, with what was found. */
-export function describeReport(report: ChaosReport): string {
-  const { lost, doubled, mismatched, unfinished, crashes } = chaosFigures(report);
-  const faults = Object.entries(report.faults)
+const countLines = (counts: Readonly<Record<string, number>>): string[] =>
+  Object.entries(counts)
     .toSorted(([, one], [, other]) => other - one)
     .map(([name, count]) => `  ${String(count).padStart(6)}  ${name}`);
+
+/** The figures for people, with what was found. */
+export function describeReport(report: ChaosReport): string {
+  const { lost, doubled, mismatched, unfinished, torn, leaked, crashes, searched } =
+    chaosFigures(report);
   const problems = [
     ...report.findings.map(
       ({ kind, conversationId, messageId, what }) =>
@@ -66,11 +84,14 @@ export function describeReport(report: ChaosReport): string {
   const errors = Object.entries(report.errors).map(([event, count]) => `  ${count} × ${event}`);
   return [
     `${report.sent} messages sent, ${report.acknowledged} acknowledged, ${report.generations} generations made`,
+    'what phones did and met:',
+    ...countLines(report.actions),
     'faults survived:',
-    ...faults,
+    ...countLines(report.faults),
     ...(errors.length > 0 ? ['errors in the logs of the functions:', ...errors] : []),
+    `${searched.sought} erased words sought in ${searched.documents} documents with ${searched.words} words`,
     ...problems.slice(0, shownFindings),
     ...(problems.length > shownFindings ? [`  … ${problems.length - shownFindings} more`] : []),
-    `lost ${lost}, doubled ${doubled}, different ${mismatched}, unfinished ${unfinished}, crashed ${crashes}`,
+    `lost ${lost}, doubled ${doubled}, different ${mismatched}, unfinished ${unfinished}, torn ${torn}, leaked ${leaked}, crashed ${crashes}`,
   ].join('\n');
 }

@@ -7,7 +7,11 @@ import type { Random } from './random.ts';
 const SHORTEST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 240_000;
 
-const madeSchema = z.looseObject({ generation: z.number(), by: z.string() });
+const madeSchema = z.looseObject({
+  generation: z.number(),
+  by: z.string(),
+  requestId: z.string().optional(),
+});
 
 const NEED = 'compactionNeeded.auto';
 
@@ -83,9 +87,11 @@ export function chaosStore(inner: DocumentStore, options: ChaosStoreOptions): Do
       }
       const times = await inner.commit(await altered(writes));
       if (history?.op === 'create') {
-        const { generation, by } = madeSchema.parse(history.fields);
+        const { generation, by, requestId } = madeSchema.parse(history.fields);
         const conversationId = history.path.split('/')[1] ?? '';
-        tell({ kind: 'generation', conversationId, generation, by });
+        // The first generation of a fork: whoever takes the copy over makes it anew.
+        if (requestId !== conversationId)
+          tell({ kind: 'generation', conversationId, generation, by });
       }
       return times;
     },

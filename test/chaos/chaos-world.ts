@@ -25,6 +25,8 @@ export interface ChaosWorld {
   standIn: StandIn;
   /** Before the two chat processes. */
   chatFront: HttpFront;
+  /** The chat processes themselves, past the front. */
+  chatUrls: readonly string[];
   firestoreProxy: ReplyLosingProxy;
   pubsubProxy: ReplyLosingProxy;
   processes: readonly FunctionProcess[];
@@ -51,7 +53,7 @@ async function startServices() {
   const emulators = await startEmulators({ log: () => undefined });
   if ('missing' in emulators) throw new Error(emulators.missing);
   const [standIn, firestoreProxy, pubsubProxy] = await Promise.all([
-    startStandIn({ timeToFirstTokenMs: 30, tokensPerSecond: 800 }),
+    startStandIn({ timeToFirstTokenMs: 30, tokensPerSecond: 300 }),
     startReplyLosingProxy(emulators.firestoreHost),
     startReplyLosingProxy(emulators.pubsubHost),
   ]);
@@ -143,6 +145,7 @@ export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld
     projectId,
     standIn,
     chatFront,
+    chatUrls: created.chats.map(({ port }) => `http://127.0.0.1:${port}`),
     firestoreProxy,
     pubsubProxy,
     processes,

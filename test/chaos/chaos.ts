@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ArgumentError } from '../eval/replay-arguments.ts';
 import { type ChaosArguments, chaosHelp, parseChaosArguments } from './chaos-arguments.ts';
 import { chaosFigures, describeReport, isClean } from './chaos-report.ts';
+import { phoneActions } from './phone-actions.ts';
 import { type ChaosOptions, runChaos } from './run-chaos.ts';
 
 /** Production's leases of 20 and 60 s then last 2 and 6 s. */
@@ -33,7 +34,10 @@ async function main(argv: readonly string[]): Promise<number> {
     console.log(chaosHelp);
     return 0;
   }
-  const { minutes, seed, phones, broken, logDirectory, isJson } = given;
+  const { minutes, seed, phones, broken, actions, logDirectory, isJson } = given;
+  for (const name of actions ?? [])
+    if (!phoneActions.some((action) => action.name === name))
+      throw new ArgumentError(`--actions: phones do not ${JSON.stringify(name)}`);
   const say = isJson ? console.error : console.log;
   say(
     `chaos: ${minutes} min, seed ${seed}, ${phones} phones${broken ? `, ${broken} is broken` : ''}`,
@@ -43,6 +47,7 @@ async function main(argv: readonly string[]): Promise<number> {
     seed,
     phones,
     ...(broken && { broken }),
+    ...(actions && { actions }),
     timeScale: TIME_SCALE,
     restTimeoutMs: broken ? BROKEN_REST_TIMEOUT_MS : REST_TIMEOUT_MS,
     onProgress: say,

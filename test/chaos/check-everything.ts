@@ -1,8 +1,9 @@
 import { parseConfig } from '../../functions/src/config.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
+import { checkErased } from './check-erased.ts';
 import { checkStored, isSameContext } from './check-stored.ts';
 import { checkTranscripts, type Finding, type Transcript } from './check-transcripts.ts';
-import type { Ledger } from './ledger.ts';
+import { type Ledger, placeOf } from './ledger.ts';
 import type { PhoneClient } from './phone-client.ts';
 import { readShownContext, readTranscript } from './read-transcript.ts';
 import { readStoredConversation } from './stored-conversation.ts';
@@ -16,6 +17,7 @@ export interface CheckedRun {
   ledger: Ledger;
   tally: Tally;
   clientOf: (uid: string) => PhoneClient;
+  world: { firestoreHost: string; projectId: string };
   /** Threshold of the deployment, tokens. */
   thresholdTokens: number;
   onTranscript: (transcript: Transcript) => void;
@@ -64,7 +66,15 @@ export async function checkEverything(run: CheckedRun): Promise<Finding[]> {
   }
   for (const transcript of transcripts) {
     const ids = transcript.messages.map(({ id }) => id);
-    run.onTranscript({ ...transcript, deleted: ids.filter((id) => ledger.deleted.has(id)) });
+    run.onTranscript({
+      ...transcript,
+      deleted: ids.filter((messageId) => ledger.deleted.has(placeOf({ ...transcript, messageId }))),
+    });
   }
-  return [...findings, ...checkTranscripts(transcripts, ledger)];
+  return [
+    ...findings,
+    ...ledger.findings,
+    ...checkTranscripts(transcripts, ledger),
+    ...(await checkErased(run)),
+  ];
 }

@@ -77,6 +77,22 @@ function checkTurns({ conversationId, head, turns }: StoredConversation): Findin
   ];
 }
 
+/** One message is answered at a time, in the order of seq. */
+function checkOrder({ conversationId, turns }: StoredConversation): Finding[] {
+  let latest: { seq: number; atMs: number } | undefined;
+  const findings: Finding[] = [];
+  for (const { seq, state, finishTime } of turns) {
+    if (state !== 'done' || !finishTime) continue;
+    const atMs = finishTime.getTime();
+    if (latest && atMs < latest.atMs) {
+      const what = `turn ${seq} was answered before turn ${latest.seq}`;
+      findings.push({ kind: 'mismatched', conversationId, what });
+    }
+    latest = { seq, atMs };
+  }
+  return findings;
+}
+
 /**
  * A threshold that was crossed without a need, a record or a generation. The last turn must have been
  * finished in peace: then either it noted a need, and the job tells what became of it, or there was none.
@@ -112,6 +128,7 @@ export function checkStored(stored: StoredConversation, config: Config): Finding
   return [
     ...unrest(stored).map((what): Finding => ({ kind: 'unfinished', conversationId, what })),
     ...checkTurns(stored),
+    ...checkOrder(stored),
     ...checkHistories(stored),
     ...checkForgottenNeed(stored, config),
   ];

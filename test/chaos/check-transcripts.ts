@@ -1,4 +1,10 @@
-import { type Acknowledgement, hashOf, type SentMessage } from './ledger.ts';
+import {
+  type Acknowledgement,
+  hashOf,
+  type Inheritance,
+  placeOf,
+  type SentMessage,
+} from './ledger.ts';
 
 /** A message of a transcript as the public interface showed it in the end. */
 export interface TranscriptEntry {
@@ -18,7 +24,8 @@ export interface Transcript {
 }
 
 export interface Finding {
-  kind: 'lost' | 'doubled' | 'mismatched' | 'unfinished';
+  /** `torn`: a stream that was read in pieces; `leaked`: something of what was erased. */
+  kind: 'lost' | 'doubled' | 'mismatched' | 'unfinished' | 'torn' | 'leaked';
   conversationId: string;
   messageId?: string;
   what: string;
@@ -27,7 +34,13 @@ export interface Finding {
 interface Record {
   sent: ReadonlyMap<string, SentMessage>;
   acknowledgements: readonly Acknowledgement[];
+  /** By place. */
   deleted: ReadonlyMap<string, 'asked' | 'told'>;
+  inherited: ReadonlyMap<string, Inheritance>;
+  /** Seqs that streams named, by message id. */
+  promised: ReadonlyMap<string, number>;
+  /** Conversations that are not expected to be there. */
+  erased: ReadonlyMap<string, unknown>;
 }
 
 const EMPTY = hashOf('');
@@ -63,19 +76,27 @@ function checkSeqs({ conversationId, messages, lastSeq }: Transcript): Finding[]
   return findings;
 }
 
-function checkMessages(transcript: Transcript, { sent, deleted }: Record): Finding[] {
+function checkMessages(transcript: Transcript, record: Record): Finding[] {
+  const { sent, deleted, inherited } = record;
   const { conversationId, messages } = transcript;
+  const texts = inherited.get(conversationId)?.texts;
   const seen = new Set<string>();
   return messages.flatMap(({ id, role, textHash }): Finding[] => {
     const of = { conversationId, messageId: id };
     const isAgain = seen.has(id);
     seen.add(id);
     if (isAgain) return [{ kind: 'doubled', ...of, what: `${role} message stands twice` }];
+    const state = deleted.get(placeOf(of));
+    const copied = texts?.get(id);
+    if (copied !== undefined)
+      return isText(textHash, copied, state)
+        ? []
+        : [{ kind: 'mismatched', ...of, what: 'the text is not the one that was forked' }];
     if (role === 'model') return [];
     const known = sent.get(id);
     if (known?.conversationId !== conversationId)
       return [{ kind: 'mismatched', ...of, what: 'nobody sent this message here' }];
-    return isText(textHash, known.textHash, deleted.get(id))
+    return isText(textHash, known.textHash, state)
       ? []
       : [{ kind: 'mismatched', ...of, what: 'the text is not the one that was sent' }];
   });
@@ -99,7 +120,38 @@ function checkAcknowledgement(
   if (!answer) return [{ kind: 'lost', ...of, what: `the answer m_${seq} is missing` }];
   return isText(answer.textHash, answerHash, deleted)
     ? []
-    : [{ kind: 'mismatched', ...of, what: `the phone was told another answer than m_${seq}` }];
+    : [
+        acknowledgement.isAssembled
+          ? { kind: 'torn', ...of, what: `torn stream: its text is not that of m_${seq}` }
+          : { kind: 'mismatched', ...of, what: `the phone was told another answer than m_${seq}` },
+      ];
+}
+
+function checkPromises({ conversationId, messages }: Transcript, record: Record): Finding[] {
+  const seqs = new Map(messages.map(({ id, seq }) => [id, seq]));
+  return [...record.promised].flatMap(([messageId, seq]): Finding[] => {
+    if (record.sent.get(messageId)?.conversationId !== conversationId) return [];
+    const found = seqs.get(messageId);
+    if (found === seq) return [];
+    return [
+      found === undefined
+        ? { kind: 'lost', conversationId, messageId, what: `a stream named its turn ${seq}` }
+        : {
+            kind: 'mismatched',
+            conversationId,
+            messageId,
+            what: `named ${seq}, stored as ${found}`,
+          },
+    ];
+  });
+}
+
+/** What a fork had of its source, and has no more. */
+function checkInherited({ conversationId, messages }: Transcript, record: Record): Finding[] {
+  const ids = new Set(messages.map(({ id }) => id));
+  return [...(record.inherited.get(conversationId)?.texts.keys() ?? [])]
+    .filter((id) => !ids.has(id) && !record.deleted.has(placeOf({ conversationId, messageId: id })))
+    .map((messageId) => ({ kind: 'lost', conversationId, messageId, what: 'the fork had it' }));
 }
 
 const isSame = (one: Finding, other: Finding) =>
@@ -122,14 +174,18 @@ export function checkTranscripts(transcripts: readonly Transcript[], record: Rec
     ...transcripts.flatMap((transcript) => [
       ...checkSeqs(transcript),
       ...checkMessages(transcript, record),
+      ...checkPromises(transcript, record),
+      ...checkInherited(transcript, record),
     ]),
-    ...record.acknowledgements.flatMap((acknowledgement) =>
-      checkAcknowledgement(
-        acknowledgement,
-        byConversation.get(acknowledgement.conversationId) ?? new Map(),
-        record.deleted.get(acknowledgement.messageId),
+    ...record.acknowledgements
+      .filter(({ conversationId }) => !record.erased.has(conversationId))
+      .flatMap((acknowledgement) =>
+        checkAcknowledgement(
+          acknowledgement,
+          byConversation.get(acknowledgement.conversationId) ?? new Map(),
+          record.deleted.get(placeOf(acknowledgement)),
+        ),
       ),
-    ),
   ];
   // A message that was acknowledged five times is lost once.
   return findings.filter(

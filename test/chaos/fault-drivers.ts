@@ -17,13 +17,23 @@ async function repeatedly(
   }
 }
 
-async function killOne(world: ChaosWorld, random: Random, tally: Tally): Promise<void> {
+/** Of the ends of a process, those that are announced. */
+const TERMINATED_SHARE = 0.4;
+
+async function endOne(world: ChaosWorld, random: Random, tally: Tally): Promise<void> {
   const running = world.processes.filter((process) => process.isRunning());
   if (running.length === 0) return;
   const victim: FunctionProcess = random.pick(running);
-  await victim.kill();
-  tally.kills += 1;
-  tally.countFault(`kill -9: ${victim.name.split(':', 1)[0] ?? ''}`);
+  const of = victim.name.split(':', 1)[0] ?? '';
+  if (random.chance(TERMINATED_SHARE)) {
+    await victim.terminate();
+    tally.terminations += 1;
+    tally.countFault(`SIGTERM: ${of}`);
+  } else {
+    await victim.kill();
+    tally.kills += 1;
+    tally.countFault(`kill -9: ${of}`);
+  }
   await delay(random.integer(50, 1_500));
   await world.start(victim);
 }
@@ -47,7 +57,7 @@ export async function driveFaults(
   const firestore = rate('firestore', 1_500, 5_000);
   const pubsub = rate('pubsub', 300, 1_500);
   await Promise.all([
-    ...kills.map((pause) => repeatedly(pause, () => killOne(world, pause.random, tally))),
+    ...kills.map((pause) => repeatedly(pause, () => endOne(world, pause.random, tally))),
     repeatedly(rate('model rate', 100, 700), () => modelFaults.queue()),
     repeatedly(firestore, () => world.firestoreProxy.loseReply(firestore.random)),
     repeatedly(pubsub, () => world.pubsubProxy.loseReply(pubsub.random)),

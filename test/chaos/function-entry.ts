@@ -2,6 +2,7 @@ import { createFirestoreDocumentStore } from '../../functions/src/adapters/fires
 import { createPubSubEventPublisher } from '../../functions/src/adapters/pubsub-event-publisher.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { createDependencies } from '../../functions/src/dependencies.ts';
+import { endOnSignal } from '../../functions/src/end-on-signal.ts';
 import { registerFunctions } from '../../functions/src/register.ts';
 import { serveFunctions } from '../../infra/local/function-host.ts';
 import { chaosPublisher } from './chaos-publisher.ts';
@@ -42,5 +43,12 @@ const publisher = chaosPublisher(
   { settings, random, tell, takeOwnNeed: (requestId) => ownNeeds.delete(requestId) },
 );
 
-registerFunctions(createDependencies(config, { store, publisher, clock }));
+const shutdown = new AbortController();
+const functions = registerFunctions(
+  createDependencies(config, { store, publisher, clock, shutdown: shutdown.signal }),
+);
+endOnSignal(process, () => {
+  shutdown.abort();
+  return functions.drain();
+});
 await serveFunctions([{ target, port: Number(port) }]);

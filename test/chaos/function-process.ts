@@ -11,6 +11,8 @@ const leash = new URL('../../infra/local/exit-with-parent.ts', import.meta.url).
 
 const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 30;
+/** Cloud Run kills after 10 s. */
+const DRAIN_TIMEOUT_MS = 10_000;
 
 export interface FunctionProcessOptions {
   target: 'chat' | 'compaction';
@@ -31,6 +33,8 @@ export interface FunctionProcess {
   start(settings: EntrySettings): Promise<void>;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
+  /** SIGTERM; resolves when it is gone. One that does not end well, or not within 10 s, has crashed. */
+  terminate(): Promise<void>;
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -88,6 +92,20 @@ export function createFunctionProcess(options: FunctionProcessOptions): Function
       const gone = once(killed, 'exit');
       killed.kill('SIGKILL');
       await gone;
+    },
+    terminate: async () => {
+      const ending = child;
+      child = undefined;
+      if (!ending || isGone(ending)) return;
+      const gone = once(ending, 'exit');
+      ending.kill('SIGTERM');
+      const timer = setTimeout(() => ending.kill('SIGKILL'), DRAIN_TIMEOUT_MS);
+      await gone;
+      clearTimeout(timer);
+      if (ending.exitCode !== 0)
+        options.onCrash(
+          `${name} did not end well on SIGTERM: ${ending.signalCode ?? `exit code ${ending.exitCode}`}`,
+        );
     },
   };
 }

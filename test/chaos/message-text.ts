@@ -19,13 +19,19 @@ const longLength = { min: 55, max: 70 };
 /** What a person writes: an order number that occurs nowhere else, and some words around it. */
 export function messageText(random: Random, count: number, isLong = false): string {
   const { min, max } = isLong ? longLength : usualLength;
-  const order = `ORD-${random.integer(100_000, 999_999)}${count}`;
+  const order = `ORD-${random.integer(1_000_000_000, 9_999_999_999)}${count}`;
   const words = Array.from({ length: random.integer(min, max) }, () => random.pick(sentences));
   return `Message ${count}: order ${order} goes to door ${random.integer(1, 99)}. ${words.join(' ')}`;
 }
 
 /** More attempts than a turn has. */
 const ATTEMPTS = 6;
+
+/** Mostly short; some are long enough for a stream that is cut several times. */
+const answerWords = (random: Random): string =>
+  Array.from({ length: random.chance(0.3) ? random.integer(6, 14) : 2 }, () =>
+    random.pick(sentences),
+  ).join(' ');
 
 /**
  * What the stand-in is to answer: other words in every attempt, so that an answer that is not the stored
@@ -41,10 +47,15 @@ export function answersTo(text: string, random: Random): RecordedAnswer[] {
         role: 'model',
         parts: [
           {
-            text: `Answer ${random.uuid()}, attempt ${index + 1}. ${random.pick(sentences)} ${random.pick(sentences)}`,
+            text: `Answer ${random.uuid()}, attempt ${index + 1}. ${answerWords(random)}`,
           },
         ],
       },
     ],
   }));
 }
+
+const CANARY = /ORD-\d{10,}|Answer [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** The words of a text that nobody else says: order numbers, and what an answer begins with. */
+export const canariesIn = (text: string): string[] => text.match(CANARY) ?? [];

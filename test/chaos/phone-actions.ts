@@ -1,5 +1,17 @@
 import { z } from 'zod';
+import { interrupt, queue } from './busy-actions.ts';
+import {
+  binAndUndelete,
+  erase,
+  fork,
+  lookForErased,
+  markDeleted,
+  regenerate,
+} from './conversation-actions.ts';
+import { compareWithExport } from './export-action.ts';
 import type { Phone } from './phone.ts';
+import { resume } from './resume-actions.ts';
+import { pathOf } from './transcript-of-phone.ts';
 
 /** Something that a phone does. A new feature joins the chaos by one more entry. */
 export interface PhoneAction {
@@ -8,8 +20,6 @@ export interface PhoneAction {
   weight: number;
   run(phone: Phone): Promise<void>;
 }
-
-const pathOf = (conversationId: string, rest = '') => `/v1/conversations/${conversationId}${rest}`;
 
 async function send(phone: Phone): Promise<void> {
   await phone.sendUntilKnown(phone.compose());
@@ -41,20 +51,20 @@ async function askAgain(phone: Phone): Promise<void> {
 }
 
 async function compact(phone: Phone): Promise<void> {
-  const { random, client, conversationIds } = phone.options;
+  const { random, client } = phone.options;
   const body = random.chance(0.5) ? { requestId: random.uuid() } : {};
-  await client.ask('POST', pathOf(random.pick(conversationIds), ':compact'), body);
+  await client.ask('POST', pathOf(random.pick(phone.conversationIds), ':compact'), body);
 }
 
 async function read(phone: Phone): Promise<void> {
-  const { random, client, conversationIds } = phone.options;
+  const { random, client } = phone.options;
   const rest = random.pick(['', '/messages?pageSize=20&order=desc', '/context', '/compactions']);
-  await client.ask('GET', pathOf(random.pick(conversationIds), rest));
+  await client.ask('GET', pathOf(random.pick(phone.conversationIds), rest));
 }
 
 async function setThreshold(phone: Phone): Promise<void> {
-  const { random, client, conversationIds } = phone.options;
-  const conversationId = random.pick(conversationIds);
+  const { random, client } = phone.options;
+  const conversationId = random.pick(phone.conversationIds);
   const settings = { thresholdTokens: random.integer(1_000, 1_500) };
   await client.ask('PATCH', pathOf(conversationId), { settings });
   await phone.sendUntilKnown(phone.compose({ conversationId }));
@@ -101,19 +111,19 @@ async function edit(phone: Phone): Promise<void> {
 }
 
 async function deleteMessage(phone: Phone): Promise<void> {
-  const { client, ledger } = phone.options;
+  const { client } = phone.options;
   const message = phone.lastAnswered;
   if (!message) return;
   phone.lastAnswered = undefined;
   const { conversationId, messageId } = message;
-  ledger.deleted.set(messageId, 'asked');
+  markDeleted(phone, message, 'asked');
   const reply = await client.ask('DELETE', pathOf(conversationId, `/messages/${messageId}`));
-  if (reply && reply.status < 300) ledger.deleted.set(messageId, 'told');
+  if (reply && reply.status < 300) markDeleted(phone, message, 'told');
 }
 
 async function restore(phone: Phone): Promise<void> {
-  const { client, random, conversationIds } = phone.options;
-  const conversationId = random.pick(conversationIds);
+  const { client, random } = phone.options;
+  const conversationId = random.pick(phone.conversationIds);
   const current = (await look(phone, conversationId))?.generation ?? 0;
   if (current === 0) return;
   const body = { generation: random.integer(1, current) };
@@ -134,4 +144,13 @@ export const phoneActions: readonly PhoneAction[] = [
   { name: 'edit', weight: 4, run: edit },
   { name: 'delete a message', weight: 2, run: deleteMessage },
   { name: 'restore', weight: 1, run: restore },
+  { name: 'resume', weight: 14, run: resume },
+  { name: 'queue', weight: 6, run: queue },
+  { name: 'interrupt', weight: 6, run: interrupt },
+  { name: 'regenerate', weight: 4, run: regenerate },
+  { name: 'fork', weight: 4, run: fork },
+  { name: 'bin and undelete', weight: 4, run: binAndUndelete },
+  { name: 'erase', weight: 3, run: erase },
+  { name: 'look for an erased one', weight: 3, run: lookForErased },
+  { name: 'export', weight: 4, run: compareWithExport },
 ];

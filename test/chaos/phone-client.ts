@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { contentText, partSchema } from '../../shared/conversation/content.ts';
 import { seqOfId } from '../../shared/conversation/paths.ts';
-import { readAnswerStream } from '../eval/answer-stream.ts';
 import { ChatRequestError, requestErrorOf } from '../eval/chat-request-error.ts';
+import { StreamAssembly, type StreamEvent } from './stream-assembly.ts';
+import { eventsOf } from './stream-events.ts';
 
 /** How one try of a send ended, as far as the phone can see. */
 export type SendResult =
@@ -18,14 +19,44 @@ export interface OutgoingMessage {
   conversationId: string;
   messageId: string;
   text: string;
-  /** An edit: the message of the user that this one takes the place of. */
+  /** An edit or another answer: the message of the user that this one takes the place of. */
   replaces?: string;
+  /** The same words once more, for another answer. */
+  isRegenerated?: boolean;
+  /** What is to happen while another message is answered. */
+  onBusy?: 'queue' | 'interrupt';
 }
 
-const pathOfSend = ({ conversationId, replaces }: OutgoingMessage): string => {
+const pathOfSend = (message: OutgoingMessage): string => {
+  const { conversationId, replaces, isRegenerated } = message;
   const messages = `/v1/conversations/${conversationId}/messages`;
-  return replaces === undefined ? messages : `${messages}/${replaces}:edit`;
+  if (replaces === undefined) return messages;
+  return `${messages}/${replaces}:${isRegenerated ? 'regenerate' : 'edit'}`;
 };
+
+const bodyOfSend = ({ messageId: id, text, isRegenerated, onBusy }: OutgoingMessage) => ({
+  ...(isRegenerated ? { id } : { message: { id, parts: [{ type: 'text', text }] } }),
+  ...(onBusy && { onBusy }),
+});
+
+/** A stream that is to be read frame by frame. */
+export type OpenedStream =
+  | { kind: 'open'; seq: number | undefined; events: AsyncIterable<StreamEvent> }
+  /** 204: nothing runs, or nothing is left. */
+  | { kind: 'empty' }
+  | { kind: 'refused'; status: number; reason: string }
+  /** No connection. */
+  | { kind: 'cut' };
+
+export interface StreamRequest {
+  /** After which frame. */
+  cursor?: number | undefined;
+  /** As the header of an EventSource, or in the address. */
+  cursorIn?: 'header' | 'query';
+  /** Past the load balancer, to the n-th process. */
+  processIndex?: number | undefined;
+  signal?: AbortSignal;
+}
 
 const answerBodySchema = z.looseObject({
   turn: z.looseObject({ seq: z.number(), state: z.string() }),
@@ -41,7 +72,6 @@ function resultOfError(error: unknown): SendResult {
   if (!(error instanceof ChatRequestError))
     return { kind: 'again', why: error instanceof Error ? error.name : 'unknown' };
   const { status, reason, retryAfterMs } = error;
-  if (reason === 'STREAM_BROKEN') return { kind: 'again', why: 'broken stream' };
   if (reason === 'IDEMPOTENCY_KEY_REUSED' || status === 401 || status === 404)
     return { kind: 'odd', what: `${status} ${reason}` };
   if (status === 409 || status === 429 || status >= 500 || passing.has(reason))
@@ -52,25 +82,35 @@ function resultOfError(error: unknown): SendResult {
 /** The HTTP interface as one phone uses it: one method per call, no retries. */
 export class PhoneClient {
   readonly #url: string;
+  readonly #processUrls: readonly string[];
   readonly #token: string;
 
-  constructor(options: { url: string; token: string }) {
+  constructor(options: { url: string; token: string; processUrls?: readonly string[] }) {
     this.#url = options.url;
     this.#token = options.token;
+    this.#processUrls = options.processUrls ?? [];
   }
 
   async #fetch(
     method: string,
     path: string,
-    options: { body?: object; accept?: string; signal?: AbortSignal } = {},
+    options: {
+      body?: object;
+      accept?: string;
+      signal?: AbortSignal;
+      headers?: Readonly<Record<string, string>>;
+      processIndex?: number | undefined;
+    } = {},
   ): Promise<Response> {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-    return fetch(`${this.#url}${path}`, {
+    const url = this.#processUrls[options.processIndex ?? -1] ?? this.#url;
+    return fetch(`${url}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.#token}`,
         accept: options.accept ?? 'application/json',
         ...(options.body && { 'content-type': 'application/json' }),
+        ...options.headers,
       },
       ...(options.body && { body: JSON.stringify(options.body) }),
       signal: options.signal ? AbortSignal.any([timeout, options.signal]) : timeout,
@@ -82,21 +122,15 @@ export class PhoneClient {
     message: OutgoingMessage,
     options: { transport: 'sse' | 'json'; signal?: AbortSignal },
   ): Promise<SendResult> {
-    const { messageId: id, text } = message;
     try {
       const response = await this.#fetch('POST', pathOfSend(message), {
-        body: { message: { id, parts: [{ type: 'text', text }] } },
+        body: bodyOfSend(message),
         ...(options.transport === 'sse' && { accept: 'text/event-stream' }),
         ...(options.signal && { signal: options.signal }),
       });
       if (!response.ok) throw await requestErrorOf(response);
       if (options.transport === 'json') return answerOfBody(await response.json());
-      if (!response.body) return { kind: 'again', why: 'no body' };
-      const answer = await readAnswerStream(response.body);
-      const seq = seqOfId(answer.messageId, 'm');
-      return seq === undefined
-        ? { kind: 'odd', what: `an answer with the id ${answer.messageId}` }
-        : { kind: 'answered', seq, text: answer.text };
+      return await readAnswer(response);
     } catch (error) {
       return resultOfError(error);
     }
@@ -108,11 +142,68 @@ export class PhoneClient {
     try {
       const response = await this.#fetch('GET', path, { accept: 'text/event-stream' });
       if (!response.ok) throw await requestErrorOf(response);
-      if (response.status === 204 || !response.body) return { kind: 'again', why: 'no stream' };
-      const { text } = await readAnswerStream(response.body);
-      return { kind: 'answered', seq, text };
+      if (response.status === 204) return { kind: 'again', why: 'no stream' };
+      return await readAnswer(response);
     } catch (error) {
       return resultOfError(error);
+    }
+  }
+
+  async #open(
+    { method, path, body }: { method: string; path: string; body?: object },
+    { cursor, cursorIn = 'header', processIndex, signal }: StreamRequest,
+  ): Promise<OpenedStream> {
+    const isInQuery = cursor !== undefined && cursorIn === 'query';
+    try {
+      const response = await this.#fetch(
+        method,
+        isInQuery ? `${path}?startingAfter=${cursor}` : path,
+        {
+          accept: 'text/event-stream',
+          processIndex,
+          ...(body && { body }),
+          ...(signal && { signal }),
+          ...(cursor !== undefined &&
+            !isInQuery && { headers: { 'last-event-id': String(cursor) } }),
+        },
+      );
+      if (!response.ok) {
+        const { status, reason } = await requestErrorOf(response);
+        return { kind: 'refused', status, reason };
+      }
+      if (response.status === 204 || !response.body) return { kind: 'empty' };
+      const seq = seqOfId(response.headers.get('x-turn-id') ?? '', 't');
+      return { kind: 'open', seq, events: eventsOf(response.body) };
+    } catch {
+      return { kind: 'cut' };
+    }
+  }
+
+  /** Sends and leaves the reading to the caller. Never throws; the events may. */
+  openSend(message: OutgoingMessage, request: StreamRequest = {}): Promise<OpenedStream> {
+    const body = bodyOfSend(message);
+    return this.#open({ method: 'POST', path: pathOfSend(message), body }, request);
+  }
+
+  /** Follows a turn and leaves the reading to the caller. Never throws; the events may. */
+  openTurn(
+    { conversationId, seq }: { conversationId: string; seq: number },
+    request: StreamRequest = {},
+  ): Promise<OpenedStream> {
+    const path = `/v1/conversations/${conversationId}/turns/t_${seq}/stream`;
+    return this.#open({ method: 'GET', path }, request);
+  }
+
+  /** A whole text, or `undefined` when it did not come whole. */
+  async askText(
+    method: string,
+    path: string,
+  ): Promise<{ status: number; text: string } | undefined> {
+    try {
+      const response = await this.#fetch(method, path, method === 'GET' ? {} : { body: {} });
+      return { status: response.status, text: await response.text() };
+    } catch {
+      return undefined;
     }
   }
 
@@ -130,6 +221,20 @@ export class PhoneClient {
       return undefined;
     }
   }
+}
+
+/** A stream from its first frame to its end. */
+async function readAnswer(response: Response): Promise<SendResult> {
+  const seq = seqOfId(response.headers.get('x-turn-id') ?? '', 't');
+  if (!response.body || seq === undefined) return { kind: 'odd', what: 'a stream without a turn' };
+  const assembly = new StreamAssembly();
+  assembly.connect(undefined);
+  for await (const event of eventsOf(response.body)) assembly.take(event);
+  const [problem] = assembly.problems;
+  if (problem !== undefined) return { kind: 'odd', what: `torn stream of turn ${seq}: ${problem}` };
+  if (assembly.hasFailed || !assembly.isFinished || !assembly.isDone)
+    return { kind: 'again', why: 'broken stream' };
+  return { kind: 'answered', seq, text: assembly.text };
 }
 
 function answerOfBody(body: unknown): SendResult {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Finding } from './check-transcripts.ts';
 import { hashOf, type Ledger } from './ledger.ts';
 import { messageText } from './message-text.ts';
 import type { PhoneAction } from './phone-actions.ts';
@@ -14,6 +15,7 @@ export interface PhoneOptions {
   client: PhoneClient;
   ledger: Ledger;
   random: Random;
+  uid: string;
   conversationIds: readonly string[];
   /** How much faster than the phone's the clock of the service runs: it divides what Retry-After asks for. */
   timeScale: number;
@@ -23,6 +25,8 @@ export interface PhoneOptions {
   deadline: AbortSignal;
   /** Called before a message is sent for the first time. */
   onMessage: (message: OutgoingMessage) => void;
+  /** Counts something that the phone did. */
+  count: (name: string) => void;
 }
 
 /** One person's phone: talks, and sends again until it knows how each message stands. */
@@ -32,10 +36,17 @@ export class Phone {
   lastAnswered: OutgoingMessage | undefined;
   /** What it still wants to know how it stands. */
   readonly unknown = new Map<string, OutgoingMessage>();
+  /** Those that are its own now. */
+  readonly conversationIds: string[];
+  /** In the bin, or on the way into it or out: 404 is no surprise. */
+  readonly hidden = new Set<string>();
+  /** Conversations that it was told are erased. */
+  readonly erased: string[] = [];
   #count = 0;
 
   constructor(options: PhoneOptions) {
     this.options = options;
+    this.conversationIds = [...options.conversationIds];
   }
 
   /** A new message, in one of the phone's conversations; a long one crosses the threshold. */
@@ -43,15 +54,20 @@ export class Phone {
     conversationId,
     isLong,
     replaces,
-  }: { conversationId?: string; isLong?: boolean; replaces?: string } = {}) {
-    const { random, ledger, onMessage, conversationIds } = this.options;
+    onBusy,
+  }: Pick<OutgoingMessage, 'replaces' | 'onBusy'> & {
+    conversationId?: string;
+    isLong?: boolean;
+  } = {}) {
+    const { random, ledger, onMessage } = this.options;
     this.#count += 1;
     const text = messageText(random, this.#count, isLong);
     const message: OutgoingMessage = {
-      conversationId: conversationId ?? random.pick(conversationIds),
+      conversationId: conversationId ?? random.pick(this.conversationIds),
       messageId: random.uuid(),
       text,
       ...(replaces !== undefined && { replaces }),
+      ...(onBusy && { onBusy }),
     };
     ledger.send(message);
     onMessage(message);
@@ -65,7 +81,9 @@ export class Phone {
   ): Promise<SendResult> {
     const { client, random } = this.options;
     const transport = options.transport ?? random.pick(['sse', 'json'] as const);
-    const result = await client.send(message, { ...options, transport });
+    const sent = await client.send(message, { ...options, transport });
+    const isHidden = sent.kind === 'odd' && this.hidden.has(message.conversationId);
+    const result: SendResult = isHidden ? { kind: 'again', why: 'hidden' } : sent;
     this.note(message, result);
     return result;
   }
@@ -91,22 +109,49 @@ export class Phone {
     }
   }
 
+  /**
+   * Asks until there is an answer that another try would not change, at most `tries` times; `undefined`
+   * when there was none.
+   */
+  async askUntilKnown(
+    call: { method: string; path: string; body?: object },
+    tries = 40,
+  ): Promise<{ status: number; body: unknown; tries: number } | undefined> {
+    const { client, random, deadline } = this.options;
+    for (let count = 1; count <= tries && !deadline.aborted; count += 1) {
+      const reply = await client.ask(call.method, call.path, call.body);
+      const isKnown = reply && reply.status < 500 && reply.status !== 409 && reply.status !== 429;
+      if (isKnown) return { ...reply, tries: count };
+      await this.wait(random.integer(100, Math.min(1_000, 150 * count)));
+    }
+    return undefined;
+  }
+
+  /** Something is wrong that only the phone can see. */
+  report(kind: Finding['kind'], of: Omit<Finding, 'kind'>): void {
+    this.options.ledger.findings.push({ kind, ...of });
+  }
+
   /** Ends early when the run is over. */
   async wait(ms: number): Promise<void> {
     await delay(ms, undefined, { signal: this.options.deadline }).catch(() => undefined);
   }
 
-  /** Does one thing after the other until it is to stop. */
-  async live(actions: readonly PhoneAction[]): Promise<void> {
+  /** Does one thing after the other until it is to stop: first says something, then what is in `hand`. */
+  async live(actions: readonly PhoneAction[], hand: readonly PhoneAction[] = []): Promise<void> {
     const { random, stopping } = this.options;
+    const left = hand.toReversed();
+    await this.sendUntilKnown(this.compose());
     while (!stopping.aborted) {
-      await random.weighted(actions).run(this);
+      const action = left.pop() ?? random.weighted(actions);
+      this.options.count(action.name);
+      await action.run(this);
       await this.wait(random.integer(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS));
     }
   }
 
   /** Keeps in mind, and in the ledger, what a try has told. */
-  note(message: OutgoingMessage, result: SendResult): void {
+  note(message: OutgoingMessage, result: SendResult, isAssembled = false): void {
     const { conversationId, messageId } = message;
     const { ledger } = this.options;
     const of = { conversationId, messageId, at: new Date() };
@@ -118,6 +163,7 @@ export class Phone {
           outcome: 'answered',
           seq: result.seq,
           answerHash: hashOf(result.text),
+          ...(isAssembled && { isAssembled }),
         });
         return;
       case 'failed':

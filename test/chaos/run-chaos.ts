@@ -8,9 +8,12 @@ import { type ChaosWorld, startChaosWorld } from './chaos-world.ts';
 import { checkEverything } from './check-everything.ts';
 import type { Finding, Transcript } from './check-transcripts.ts';
 import type { EntrySettings } from './entry-settings.ts';
+import { emptyBin } from './conversation-actions.ts';
+import { deal } from './deal-actions.ts';
+import { every } from './every.ts';
 import { driveFaults, restartCalm } from './fault-drivers.ts';
 import { type Acknowledgement, Ledger } from './ledger.ts';
-import { answersTo } from './message-text.ts';
+import { answersTo, canariesIn } from './message-text.ts';
 import { Phone } from './phone.ts';
 import { phoneActions } from './phone-actions.ts';
 import { type OutgoingMessage, PhoneClient } from './phone-client.ts';
@@ -33,6 +36,8 @@ export interface ChaosOptions {
   seed: string;
   phones: number;
   broken?: Protection;
+  /** Names of the only actions of the phones; all without it. */
+  actions?: readonly string[];
   /** How much faster than real time the functions' clock runs; leases then are as much shorter. */
   timeScale: number;
   /** How long everything may take to come to rest, twice. */
@@ -65,7 +70,7 @@ const settingsOf = ({ seed, broken, timeScale }: ChaosOptions): EntrySettings =>
 });
 
 function createPhones(
-  { options, random, ledger, world, clientOf }: Run,
+  { options, random, ledger, world, tally, clientOf }: Run,
   signals: { stopping: AbortSignal; deadline: AbortSignal },
 ): Phone[] {
   return Array.from({ length: options.phones }, (_, index) => {
@@ -79,9 +84,14 @@ function createPhones(
       random: own,
       conversationIds,
       timeScale: options.timeScale,
+      uid,
       ...signals,
-      onMessage: ({ text }) =>
-        world.standIn.registerAnswers(...answersTo(text, own.fork(`answers to ${text}`))),
+      count: tally.countAction,
+      onMessage: ({ messageId, text }) => {
+        const answers = answersTo(text, own.fork(`answers to ${text}`));
+        world.standIn.registerAnswers(...answers);
+        ledger.canaries.set(messageId, canariesIn(`${text} ${JSON.stringify(answers)}`));
+      },
     });
   });
 }
@@ -90,22 +100,15 @@ function progressLine({ ledger, tally, world }: Run, startedAtMs: number): strin
   const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
   const up = world.processes.filter((process) => process.isRunning()).length;
   const faults = [...tally.faults.values()].reduce((sum, count) => sum + count, 0);
-  return `${seconds} s: ${ledger.sent.size} sent, ${ledger.acknowledgedCount} acknowledged, ${tally.generations} generations, ${tally.kills} kills, ${faults} faults, ${up} processes up`;
-}
-
-/** Does something every `ms` until the signal fires. */
-async function every(ms: number, signal: AbortSignal, run: () => Promise<void> | void) {
-  while (!signal.aborted) {
-    await delay(ms, undefined, { signal }).catch(() => undefined);
-    if (!signal.aborted) await run();
-  }
+  return `${seconds} s: ${ledger.sent.size} sent, ${ledger.acknowledgedCount} acknowledged, ${tally.generations} generations, ${tally.kills + tally.terminations} kills, ${faults} faults, ${up} processes up`;
 }
 
 /** Resolves when every conversation rests, or when the time is up: then the check says what does not. */
 async function comeToRest({ options, store, ledger }: Run): Promise<void> {
   const giveUpAt = performance.now() + options.restTimeoutMs;
   while (performance.now() < giveUpAt) {
-    const unrest = await readUnrest(store, [...ledger.conversations.keys()]);
+    const ids = [...ledger.conversations.keys(), ...ledger.erased.keys()];
+    const unrest = await readUnrest(store, ids);
     if (unrest.size === 0) return;
     await delay(REST_POLL_MS);
   }
@@ -118,7 +121,9 @@ async function talkInChaos(run: Run): Promise<Phone[]> {
   const stopping = AbortSignal.timeout(options.minutes * 60_000);
   const deadline = AbortSignal.timeout(options.minutes * 60_000 + options.restTimeoutMs);
   const phones = createPhones(run, { stopping, deadline });
-  const talks = Promise.all(phones.map((phone) => phone.live(phoneActions)));
+  const actions = phoneActions.filter(({ name }) => options.actions?.includes(name) ?? true);
+  const hands = deal(actions, phones.length, random.fork('hands'));
+  const talks = Promise.all(phones.map((phone, index) => phone.live(actions, hands[index])));
   await driveFaults(world, { random: random.fork('faults'), tally, signal: stopping });
   await restartCalm(world);
   await talks;
@@ -129,11 +134,16 @@ async function talkInChaos(run: Run): Promise<Phone[]> {
 async function talkInPeace({ options, random }: Run, phones: readonly Phone[]): Promise<void> {
   const deadline = AbortSignal.timeout(options.restTimeoutMs);
   await Promise.all(
-    phones.map(async ({ options: of }, index) => {
-      const phone = new Phone({ ...of, deadline, random: random.fork(`peace ${index}`) });
-      for (const conversationId of of.conversationIds)
+    phones.map(async ({ options: of, conversationIds, hidden }, index) => {
+      const own = random.fork(`peace ${index}`);
+      const phone = new Phone({ ...of, conversationIds, deadline, random: own });
+      for (const conversationId of hidden) phone.hidden.add(conversationId);
+      await emptyBin(phone);
+      const talk = async (conversationId: string) => {
         for (let count = 0; count < LONG_MESSAGES; count += 1)
           await phone.sendUntilKnown(phone.compose({ conversationId, isLong: true }));
+      };
+      await Promise.all(conversationIds.map(talk));
     }),
   );
 }
@@ -142,6 +152,7 @@ async function talkInPeace({ options, random }: Run, phones: readonly Phone[]): 
 function unanswered(ledger: Ledger, waiting: readonly OutgoingMessage[]): Finding[] {
   const known = new Set(ledger.acknowledgements.map(({ messageId }) => messageId));
   return waiting
+    .filter(({ conversationId }) => !ledger.erased.has(conversationId))
     .filter(({ messageId }) => !known.has(messageId))
     .map(({ conversationId, messageId }) => ({
       kind: 'unfinished',
@@ -166,6 +177,9 @@ async function report(run: Run, phones: readonly Phone[]): Promise<ChaosReport> 
     acknowledged: ledger.acknowledgedCount,
     generations: tally.generations,
     kills: tally.kills,
+    terminations: tally.terminations,
+    searched: tally.searched,
+    actions: Object.fromEntries(tally.actions),
     faults: Object.fromEntries(tally.faults),
     findings: [...findings, ...unanswered(ledger, waiting)],
     oddities: ledger.oddities,
@@ -189,6 +203,7 @@ function openRun(options: ChaosOptions, world: ChaosWorld, tally: Tally): Run {
     clientOf: (uid) =>
       new PhoneClient({
         url: world.chatFront.url,
+        processUrls: world.chatUrls,
         token: unsignedToken({ uid, projectId, now: new Date() }),
       }),
   };

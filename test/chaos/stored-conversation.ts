@@ -56,6 +56,8 @@ export function unrest(of: Pick<StoredConversation, 'head' | 'job'>): string[] {
     ...(auto ? [`an automatic need waits since ${auto.since.toISOString()}`] : []),
     ...(manual ? [`a manual need waits since ${manual.since.toISOString()}`] : []),
     ...(job && job.owner !== '' ? [`a worker holds the lease, step ${job.step}`] : []),
+    ...(of.head.state === 'erasing' ? ['it is being erased'] : []),
+    ...(of.head.pendingErasure ? ['deleted turns are not erased yet'] : []),
     ...(of.head.open ? [`turn ${of.head.open.seq} is open`] : []),
   ];
 }

@@ -8,7 +8,7 @@ export interface Bounds {
 
 /**
  * Searched on every run of the tests: every order in which turns and compactions meet with one fault of
- * any kind, and every order in which the owner changes something meanwhile. About 5 s on two cores.
+ * any kind, and every order in which the owner changes something meanwhile. About 10 s on two cores.
  */
 export const smallConfigurations: readonly Bounds[] = [
   { MESSAGES: 3, REPEATS: 0, FAULTS: 1, CHANGES: 0 },
@@ -22,6 +22,14 @@ export const fullConfigurations: readonly Bounds[] = [
   { MESSAGES: 3, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
   { MESSAGES: 2, REPEATS: 1, FAULTS: 1, CHANGES: 1 },
   { MESSAGES: 1, REPEATS: 2, FAULTS: 2, CHANGES: 0 },
+];
+
+/**
+ * Too many states to keep: each is kept as its 64-bit hash, and two with one hash count as one. So no error
+ * is strong evidence and no proof. About 120 million states, 5 GB and ten minutes.
+ */
+export const hashedConfigurations: readonly Bounds[] = [
+  { MESSAGES: 3, REPEATS: 0, FAULTS: 1, CHANGES: 1 },
 ];
 
 /** A way to break the protocol, and the smallest bounds in which the checker finds out. */
@@ -49,15 +57,13 @@ export const mutants: readonly Mutant[] = [
     bounds: { MESSAGES: 2, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
   },
   {
+    name: 'SETTLE_DOES_NOT_LOOK_AGAIN',
+    sentence: 'a worker that settles a swap and does not look again leaves a crossing unheard',
+    bounds: { MESSAGES: 3, REPEATS: 0, FAULTS: 0, CHANGES: 0 },
+  },
+  {
     name: 'EDIT_TAKES_NO_GENERATION',
     sentence: 'an edit that takes no generation comes back in the snapshot of a worker in flight',
     bounds: { MESSAGES: 2, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
   },
 ];
-
-/** What the protocol does not promise: a stronger property than I6, which the checker refutes. */
-export const strongerProperty: Mutant = {
-  name: 'EVERY_CROSSING_IS_HEARD',
-  sentence: 'a crossing while an earlier need stands is left to the next turn',
-  bounds: { MESSAGES: 3, REPEATS: 0, FAULTS: 0, CHANGES: 0 },
-};

@@ -17,10 +17,6 @@
  *   queued messages, undelete. Lease renewals, which only move an update time of the writer's own.
  * - Limits on tries after a lost guard: here who loses reads again as often as it takes.
  * - Who waits for whom: safety and the end states are checked, not how soon something happens.
- *
- * Known, and outside of I6 as checked here: a turn that begins while a need stands and crosses the threshold
- * after that need was served leaves no need of its own. The next turn that finishes over the threshold does.
- * With EVERY_CROSSING_IS_HEARD the checker shows how that comes about.
  */
 
 /* Bounds, given by the caller (-D):
@@ -69,12 +65,13 @@ byte seqOf[MESSAGES + 1];
 byte lastHistory;
 byte snapshot;
 
-/* conversations/{c}/jobs/compaction. `recorded`: requests whose outcome its records show for good. */
+/* conversations/{c}/jobs/compaction, and what its records say. */
 byte leaseOwner;
 byte attemptsAt;          /* the automatic request that `attempts` counts */
 byte attempts;
 byte manualAttempts;
-short recorded;
+short swapped;            /* requests that led to a swap */
+bool isManualRecorded;    /* the manual one has an outcome, whichever */
 
 /* Update times of head and job: who has read the newest version. A write makes everybody stale. */
 byte headReaders;
@@ -108,9 +105,7 @@ bool isBusy[5];
 byte answered;            /* bit n: turn n had its answer; never taken back */
 short owed;               /* bit n: request n stands in the head and no outcome of it is recorded yet */
 byte nextNeed = 1;
-#ifdef EVERY_CROSSING_IS_HEARD
-bool isUnheard;           /* the last finish crossed, but left no need because one stood at its start */
-#endif
+bool isTold;              /* an outcome that is no swap is on record for the context as it stands */
 
 #define BIT(n) (1 << (n))
 #define HAS(set, n) ((set) & BIT(n))
@@ -142,24 +137,32 @@ inline checkInvariants() {
 /* Somebody dies here, keeping nothing. First line of a step, so that it lies between two batches. */
 #define MAY_CRASH if :: faults > 0 -> faults--; goto gone :: skip fi
 
-/* functions/src/chat/publish-request.ts */
+/* functions/src/chat/answer/publish-request.ts */
 inline publish() {
   if :: faults > 0 -> faults--
   :: events < EVENTS_IN_FLIGHT -> events++
   :: events == EVENTS_IN_FLIGHT -> skip fi
 }
 
-/* functions/src/chat/begin-turn.ts: what the context was when the turn began. The guard of the start says
-   that nothing has moved since it was read. */
+/* What the context weighs: finished turns behind the snapshot, up to `last`. */
+inline weigh(last) {
+  visible = 0; seq_ = coveredThrough + 1;
+  do
+  :: seq_ <= last -> visible = visible + (turnState[seq_] == DONE -> 1 : 0); seq_++
+  :: else -> break od;
+  seq_ = 0
+}
+
+/* functions/src/chat/send/begin-turn.ts: what the context was when the turn began. The guard of the start
+   says that nothing has moved since it was read. */
 inline begin() {
   hadNeed = (autoNeed != 0 || manualNeed != 0);
-  willCross = false; isProducer = true; isAnswering = true;
-  seq_ = coveredThrough + 1;
-  do
-  :: seq_ < seq -> willCross = willCross || turnState[seq_] == DONE; seq_++
-  :: else -> break od;
+  isProducer = true; isAnswering = true;
   message = 0; state = NONE; openState = NONE; openAttempt = 0;
-  checkInvariants()
+  checkInvariants();
+  weigh(seq - 1);
+  if :: visible + 1 >= OVER_THRESHOLD -> visible = 0; beganIn = generation; goto finish  /* would cross */
+  :: else -> visible = 0; goto commitFinish fi
 }
 
 /* A new automatic request in the head. Whatever it replaces was about the same turns, and is served with it. */
@@ -168,11 +171,11 @@ inline ask() {
   autoNeed = nextNeed; nextNeed++
 }
 
-/* ---- Chat: functions/src/chat/send-message.ts -------------------------------------------------------- */
+/* ---- Chat: functions/src/chat/send/send-message.ts -------------------------------------------------------- */
 
 proctype sender(byte me) {
-  byte message, seq, attempt, state, openState, openAttempt, seq_;
-  bool willCross, hadNeed, isProducer;
+  byte message, seq, attempt, state, openState, openAttempt, beganIn, visible, seq_;
+  bool hadNeed, isProducer, asks, relies;
 
 end_idle:
   atomic {
@@ -182,7 +185,7 @@ end_idle:
     if                                   /* a new message, or one again: a retry, a duplicate, a reload */
     :: issued < MESSAGES -> issued++; message = issued
     :: issued > 0 && requests >= MESSAGES - issued -> select (message : 1 .. issued) fi
-readStart:                               /* functions/src/chat/read-start.ts. There the turns are read after the
+readStart:                               /* functions/src/chat/send/read-start.ts. There the turns are read after the
                                             head; whatever moves in between takes one of the guards with it */
     READ_HEAD;
     seq = seqOf[message];
@@ -218,7 +221,7 @@ start:                                   /* startWrites in shared/conversation/t
        seq = lastSeq + 1; attempt = 1;
        lastSeq = seq; isOpen = true; seqOf[message] = seq;
        turnState[seq] = RUNNING; turnAttempt[seq] = 1;
-       WROTE_HEAD; begin(); goto finish
+       WROTE_HEAD; begin()
     :: else -> goto readStart fi
   }
 
@@ -229,7 +232,7 @@ takeOver:                                /* takeOverWrites in shared/conversatio
        assert(seq == lastSeq);
        attempt++;
        turnState[seq] = RUNNING; turnAttempt[seq] = attempt; isOpen = true;
-       WROTE_HEAD; begin(); goto finish
+       WROTE_HEAD; begin()
     :: else -> goto readStart fi
   }
 
@@ -243,29 +246,34 @@ giveUp:                                  /* the turn alone, under its own update
     goto readStart
   }
 
-finish:                                  /* functions/src/chat/finish-turn.ts, the model has answered */
-  atomic {
+finish:                                  /* functions/src/chat/answer/need-at-end.ts, the model has answered */
+  atomic {                               /* only by a turn that would cross */
+    MAY_CRASH;
+    asks = false; relies = (autoNeed != 0);
+    if :: relies -> READ_HEAD              /* whoever serves the need that waits looks again */
+    :: !relies && generation == beganIn -> asks = true; beganIn = 0
+    :: else -> weigh(seq - 1); asks = (visible + 1 >= OVER_THRESHOLD); visible = 0; beganIn = 0 fi
+  }
+commitFinish:                            /* finish-turn.ts */
+  atomic {                               /* the head must only exist, unless the turn relies on what it saw */
     MAY_CRASH;
     if :: turnState[seq] == RUNNING && turnAttempt[seq] == attempt ->
+       if :: faults > 0 -> faults--; turnState[seq] = RETRYABLE; asks = false
+       :: !relies || HEAD_AS_READ ->
+          assert(!HAS(answered, seq));                                          /* I5 */
+          turnState[seq] = DONE; answered = answered | BIT(seq); isTold = false;
+          /* may take the place of a need that was set since it looked */
+          if :: asks -> ask() :: else fi
+       :: relies && !(HEAD_AS_READ) -> goto finish fi;
        isOpen = false; isAnswering = false; WROTE_HEAD;
-       if :: faults > 0 -> faults--; turnState[seq] = RETRYABLE; willCross = false
-       :: assert(!HAS(answered, seq));                                          /* I5 */
-          turnState[seq] = DONE; answered = answered | BIT(seq);
-          if :: willCross && !hadNeed ->
-             ask()                       /* may take the place of one that an edit has set meanwhile */
-#ifdef EVERY_CROSSING_IS_HEARD
-          :: willCross && hadNeed && autoNeed == 0 && manualNeed == 0 -> isUnheard = true
-#endif
-          :: else fi
-       fi;
        checkInvariants()
     :: turnAttempt[seq] == attempt && turnState[seq] != RUNNING && turnState[seq] != CLOSED ->
        skip                              /* one's own finish, whose reply was lost */
     :: else -> goto gone                 /* taken over, closed or cancelled: this answer is nobody's */
     fi;
-    if :: faults > 0 -> faults--; goto finish
-    :: willCross || hadNeed -> skip
-    :: !willCross && !hadNeed -> goto gone fi
+    if :: faults > 0 -> faults--; goto commitFinish
+    :: asks || hadNeed -> skip
+    :: !asks && !hadNeed -> goto gone fi
   }
   atomic { MAY_CRASH; publish() }        /* the need just set, or one that has waited since before */
 
@@ -274,8 +282,9 @@ finish:                                  /* functions/src/chat/finish-turn.ts, t
 gone:
     if :: isProducer && turnState[seq] == RUNNING && turnAttempt[seq] == attempt -> isAnswering = false
     :: else fi;
-    isBusy[me] = false; isProducer = false; willCross = false; hadNeed = false;
-    message = 0; seq = 0; attempt = 0; state = NONE; openState = NONE; openAttempt = 0; seq_ = 0;
+    isBusy[me] = false; isProducer = false; hadNeed = false; asks = false; relies = false;
+    message = 0; seq = 0; attempt = 0; state = NONE; openState = NONE; openAttempt = 0;
+    beganIn = 0; visible = 0; seq_ = 0;
     headReaders = headReaders & ~(1 << me)
   }
   goto end_idle
@@ -289,14 +298,14 @@ inline forgetPlan() {
 
 proctype worker(byte me) {
   byte need, fromGeneration, fromCovered, upTo, folded, readSeq, visible, newest, seq_;
-  bool isClaimed, stands;
+  bool isClaimed, isFailure, stands, isSwapped, isRenewed;
 
 end_idle:                                /* an event stays in flight until it is acknowledged, so that both */
 claim:                                   /* workers may have it; a late one finds others' work done */
   atomic {                               /* functions/src/compaction/claim.ts: head and job in one read */
     events > 0 && MAY_BEGIN ->
     isBusy[me] = true;
-    READ_JOB; isClaimed = false;
+    READ_JOB; isClaimed = false; isFailure = false; isSwapped = false;
     need = (manualNeed != 0 -> manualNeed : autoNeed);
     fromGeneration = generation; fromCovered = coveredThrough; readSeq = lastSeq;
     folded = snapshot;
@@ -318,12 +327,15 @@ claim:                                   /* workers may have it; a late one find
     :: else -> break od;
     seq_ = 0; newest = 0;
     /* shared/compaction/claim-decision.ts */
-    if :: HAS(recorded, need) -> forgetPlan(); goto clearNeed                   /* only that is left */
-    :: !HAS(recorded, need) && (
-         (need == MANUAL && manualAttempts == ATTEMPTS_PER_NEED) ||             /* ATTEMPTS_USED_UP */
-         (need != MANUAL && attemptsAt == need && attempts == ATTEMPTS_PER_NEED) ||
-         (need != MANUAL && visible < OVER_THRESHOLD)) ->                       /* BELOW_THRESHOLD */
-       forgetPlan(); goto settle
+    isSwapped = HAS(swapped, need) != 0;
+    if :: isSwapped || (need == MANUAL && isManualRecorded) ->
+       isFailure = !isSwapped; forgetPlan(); goto clearNeed                     /* only that is left */
+    :: else fi;
+    if :: (need == MANUAL && manualAttempts == ATTEMPTS_PER_NEED) ||
+          (need != MANUAL && attemptsAt == need && attempts == ATTEMPTS_PER_NEED) ->
+       isFailure = true; forgetPlan(); goto settle                              /* ATTEMPTS_USED_UP */
+    :: else fi;
+    if :: need != MANUAL && visible < OVER_THRESHOLD -> forgetPlan(); goto settle  /* BELOW_THRESHOLD */
     :: else fi;
     visible = 0
   }
@@ -339,8 +351,8 @@ claim:                                   /* workers may have it; a late one find
     :: else -> goto gone fi;
 plan:                                    /* the model is asked; no lock is held, the user goes on chatting */
     if :: upTo > fromCovered                /* a summary that passed its checks */
-    :: upTo == fromCovered -> forgetPlan(); goto settle                         /* NOTHING_TO_FOLD */
-    :: upTo > fromCovered && faults > 0 -> faults--; forgetPlan(); goto settle fi
+    :: upTo == fromCovered -> isFailure = true; forgetPlan(); goto settle       /* NOTHING_TO_FOLD: a reason */
+    :: upTo > fromCovered && faults > 0 -> faults--; isFailure = true; forgetPlan(); goto settle fi
   }
 swap:                                    /* functions/src/compaction/swap.ts: create(histories/{g+1}) and the
                                             job's update time are the guards; the head must only exist */
@@ -358,7 +370,8 @@ swap:                                    /* functions/src/compaction/swap.ts: cr
        autoNeed = 0; manualNeed = 0;
 #endif
        WROTE_HEAD;
-       leaseOwner = 0; isCompacting = false; recorded = recorded | BIT(need); owed = owed & ~BIT(need);
+       leaseOwner = 0; isCompacting = false; swapped = swapped | BIT(need); owed = owed & ~BIT(need);
+       isSwapped = true; isTold = false;
        WROTE_JOB;
        checkInvariants();
        if                                /* a replay finds histories/{g+1} by its own nonce: success */
@@ -379,20 +392,34 @@ settle:                                  /* functions/src/compaction/settle.ts: 
     WROTE_JOB;
     if :: isClaimed && need != MANUAL && attempts < ATTEMPTS_PER_NEED -> goto gone   /* retry: again later */
     :: else fi;
-    owed = owed & ~BIT(need);
-    if :: need == MANUAL -> recorded = recorded | BIT(MANUAL) :: else fi
+    owed = owed & ~BIT(need); isManualRecorded = isManualRecorded || need == MANUAL
   }
-clearNeed:                               /* under the head's update time, and only the need that was served */
-  atomic { READ_HEAD; stands = (live && (autoNeed == need || manualNeed == need)) }
+clearNeed:                               /* functions/src/compaction/clear-need.ts: under the head's update time,
+                                            and only the need that was served; renewed where no failure explains
+                                            that the context is over the threshold */
+  atomic {
+    READ_HEAD;
+    stands = (live && (autoNeed == need || manualNeed == need));
+    isRenewed = false;
+    if :: stands && !isFailure && need != MANUAL ->
+       weigh(lastSeq); isRenewed = (visible >= OVER_THRESHOLD); visible = 0
+    :: else fi;
+#ifdef SETTLE_DOES_NOT_LOOK_AGAIN
+    isRenewed = false
+#endif
+  }
   atomic {
     MAY_CRASH;
     if :: !stands -> goto acknowledge
     :: stands && HEAD_AS_READ ->
-       if :: need == MANUAL -> manualNeed = 0 :: else -> autoNeed = 0 fi;
        assert(!HAS(owed, need));                                                /* I6: not without record */
-       WROTE_HEAD
+       if :: need == MANUAL -> manualNeed = 0 :: else -> autoNeed = 0 fi;
+       isTold = isTold || isFailure;
+       WROTE_HEAD;
+       if :: isRenewed -> ask() :: else -> goto acknowledge fi
     :: else -> goto clearNeed fi
   }
+  atomic { MAY_CRASH; publish() }
 acknowledge:                             /* I6: nobody takes an event away from a need that still stands */
   atomic {
     assert(!live || need == 0 || (autoNeed != need && manualNeed != need));
@@ -400,7 +427,8 @@ acknowledge:                             /* I6: nobody takes an event away from 
 gone:                                    /* or nacked, or dead: delivered again */
     if :: leaseOwner == me && JOB_AS_READ -> isCompacting = false :: else fi;
     forgetPlan();
-    need = 0; isClaimed = false; stands = false; isBusy[me] = false;
+    need = 0; isClaimed = false; isFailure = false; stands = false; isSwapped = false;
+    isRenewed = false; isBusy[me] = false;
     headReaders = headReaders & ~(1 << me);
     jobReaders = jobReaders & ~(1 << me)
   }
@@ -441,7 +469,7 @@ end_idle:
   :: atomic {                            /* edit, or deletion of a finished turn, folded or not */
        changes > 0 && live && answered != 0 -> READ_HEAD; select (seq : 1 .. lastSeq)
      }
-edit:                                    /* functions/src/chat/delete-message.ts, change-generation.ts */
+edit:                                    /* functions/src/chat/conversation/delete-message.ts, change-generation.ts */
      atomic {
        if :: HEAD_AS_READ && turnState[seq] == DONE ->
           turnState[seq] = ERASED; changes--;
@@ -451,10 +479,8 @@ edit:                                    /* functions/src/chat/delete-message.ts
           lastHistory++; generation = lastHistory;                              /* changedIn is this one */
           /* A snapshot that tells of it does not go on: folded turns stand verbatim again, too many perhaps */
           if :: seq <= coveredThrough ->
-             snapshot = 0; coveredThrough = 0; seq_ = 1; visible = 0;
-             do
-             :: seq_ <= lastSeq -> visible = visible + (turnState[seq_] == DONE -> 1 : 0); seq_++
-             :: else -> break od;
+             snapshot = 0; coveredThrough = 0; isTold = false;
+             weigh(lastSeq);
              if :: visible >= OVER_THRESHOLD && autoNeed == 0 && manualNeed == 0 -> ask(); isAsked = true
              :: else fi;
              visible = 0
@@ -467,7 +493,7 @@ edit:                                    /* functions/src/chat/delete-message.ts
      }
      atomic { if :: isAsked -> isAsked = false; publish() :: else fi }
   :: atomic { changes > 0 && live && !isRequested -> READ_HEAD }
-requestCompaction:                       /* functions/src/chat/request-compaction.ts */
+requestCompaction:                       /* functions/src/chat/context/request-compaction.ts */
      atomic {
        if :: HEAD_AS_READ ->
           manualNeed = MANUAL; owed = owed | BIT(MANUAL); isRequested = true; changes--;
@@ -478,7 +504,7 @@ requestCompaction:                       /* functions/src/chat/request-compactio
   :: atomic {                            /* soft delete: the head, and an open turn under its own time */
        changes > 0 && live -> READ_HEAD; seq = (isOpen -> lastSeq : 0); openAttempt = turnAttempt[seq]
      }
-deleteConversation:                      /* functions/src/chat/delete-conversation.ts */
+deleteConversation:                      /* functions/src/chat/conversation/delete-conversation.ts */
      atomic {
        if :: HEAD_AS_READ &&
           (seq == 0 || turnState[seq] != RUNNING || turnAttempt[seq] == openAttempt) ->
@@ -495,7 +521,7 @@ deleteConversation:                      /* functions/src/chat/delete-conversati
 /* ---- When nobody can do anything any more ------------------------------------------------------------ */
 
 proctype quiescence() {
-  byte message = 1;
+  byte message = 1, visible, seq_;
 end_idle:
   timeout ->
   d_step {
@@ -505,10 +531,10 @@ end_idle:
        message++
     :: else -> break od;
     assert(!live || (autoNeed == 0 && manualNeed == 0));                        /* I6: none forgotten */
-    assert(!live || owed == 0)                                                  /* I6: each has its outcome */
-#ifdef EVERY_CROSSING_IS_HEARD
-    ; assert(!live || !isUnheard)
-#endif
+    assert(!live || owed == 0);                                                 /* I6: each has its outcome */
+    weigh(lastSeq);                      /* I6: no crossing is unheard: each has its swap, or its record */
+    assert(!live || visible < OVER_THRESHOLD || isTold);
+    message = 0; visible = 0
   }
 }
 

@@ -13,11 +13,12 @@ const chat = fc.constantFrom('chat-0', 'chat-1');
 const worker = fc.constantFrom('worker-0', 'worker-1');
 const name = fc.constantFrom(...NAMES);
 
-const sends = fc.record({ server: chat, name }).map((of): Action => ({
+export const sending = (of: { server: string; name: string }): Action => ({
   text: `${of.name} is sent to ${of.server}`,
   server: of.server,
   run: (stage) => send(stage, { name: of.name }),
-}));
+});
+const sends = fc.record({ server: chat, name }).map(sending);
 
 const sendsOtherBody = fc.record({ server: chat, name }).map((of): Action => ({
   text: `another text is sent to ${of.server} under the id of ${of.name}`,
@@ -25,11 +26,12 @@ const sendsOtherBody = fc.record({ server: chat, name }).map((of): Action => ({
   run: (stage) => send(stage, { name: of.name, text: `Another text. ${questionText(of.name)}` }),
 }));
 
-const delivers = fc.record({ server: worker }).map((of): Action => ({
+export const delivering = (of: { server: string }): Action => ({
   text: `an event is delivered to ${of.server} (again, late or for nothing)`,
   server: of.server,
   run: ({ world, interleaving, flow }) => deliver(world, interleaving, flow),
-}));
+});
+const delivers = fc.record({ server: worker }).map(delivering);
 
 const elapses = fc
   .constantFrom(100, TURN_LEASE_MS + 1, COMPACTION_LEASE_MS + 1, 61_000)
@@ -52,20 +54,21 @@ const setsThreshold = fc
     },
   }));
 
+export const askingForCompaction = (of: { server: string; requestId: string }): Action => ({
+  text: `${of.server} is asked for a compaction (${of.requestId})`,
+  server: of.server,
+  run: async (stage) => {
+    await requestCompaction(chatOf(stage), { ...conversation, requestId: of.requestId });
+  },
+});
 const requestsCompaction = fc
   .record({ server: chat, requestId: fc.constantFrom('request-a', 'request-b') })
-  .map((of): Action => ({
-    text: `${of.server} is asked for a compaction (${of.requestId})`,
-    server: of.server,
-    run: async (stage) => {
-      await requestCompaction(chatOf(stage), { ...conversation, requestId: of.requestId });
-    },
-  }));
+  .map(askingForCompaction);
 
 /** Every action there is, and how often it is drawn. A new one is one more entry. */
 export const actionArbitrary: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 8, arbitrary: sends },
-  { weight: 5, arbitrary: delivers },
+  { weight: 12, arbitrary: sends },
+  { weight: 8, arbitrary: delivers },
   { weight: 4, arbitrary: elapses },
   { weight: 2, arbitrary: requestsCompaction },
   { weight: 1, arbitrary: setsThreshold },

@@ -1,30 +1,20 @@
 import { policyOf } from '../../functions/src/conversation-policy.ts';
+import { tokensAfterLastSwap } from '../../shared/compaction/crossing.ts';
 import { isArmed, isOverThreshold } from '../../shared/compaction/policy.ts';
 import type { Head } from '../../shared/conversation/head.ts';
 import { contextTokens } from '../../shared/conversation/meter.ts';
 import { turnPath } from '../../shared/conversation/paths.ts';
-import { isTerminal, type Turn } from '../../shared/conversation/turn.ts';
+import { isTerminal } from '../../shared/conversation/turn.ts';
 import type { Write } from '../../shared/ports.ts';
 import type { Documents } from './documents.ts';
 import { CONVERSATION } from './initial-state.ts';
 import { when, type Invariant } from './invariant.ts';
-import { fieldOf, isHead, isJob } from './journal-writes.ts';
+import { fieldOf, isHead, isJob, isOpening } from './journal-writes.ts';
 import type { RunRecord } from './run-program.ts';
 import { config } from './world.ts';
 
-/** Whether the newest outcome says why this very context was not compacted. */
-function isTold(head: Head, documents: Documents): boolean {
-  const history = documents.histories.find(({ generation }) => generation === head.generation);
-  const turns = documents.turns.filter(
-    ({ seq, state }) => seq > head.coveredThrough.seq && isTerminal(state),
-  );
-  const { tokens } = contextTokens({ head, history, turns });
-  const record = documents.job?.records.findLast(({generation}) => generation === undefined);
-  return record !== undefined && record.beforeTokens === tokens;
-}
-
-/** Whether a conversation would ask for a compaction if a turn ended now. */
-function isDue(head: Head, documents: Documents): boolean {
+/** Tokens of a context that would ask for a compaction if a turn ended now; of any other undefined. */
+function dueTokens(head: Head, documents: Documents): number | undefined {
   const history = documents.histories.find(({ generation }) => generation === head.generation);
   const policy = policyOf(config, head);
   const turns = documents.turns.filter(
@@ -32,40 +22,62 @@ function isDue(head: Head, documents: Documents): boolean {
   );
   const { tokens } = contextTokens({ head, history, turns });
   const { overheadTokens } = head.context;
-  return (
+  const isDue =
     isOverThreshold({ tokens, overheadTokens, policy }) &&
-    isArmed({ tokens, tokensAfterLastSwap: history?.afterTokens ?? null, policy })
-  );
+    isArmed({ tokens, tokensAfterLastSwap: tokensAfterLastSwap(history), policy });
+  return isDue ? tokens : undefined;
 }
 
 const isSettings = (write: Write) => isHead(write) && fieldOf(write, 'settings') !== undefined;
 
-function mustHaveAsked({ journal, final }: RunRecord, turns: readonly Turn[]): boolean {
+/** The newest turn in the context, and what was written since it began and since it ended. */
+function newestTurn({ journal, final }: RunRecord) {
   const { commits } = journal;
-  const newest = turns.findLast(({ inContext }) => inContext);
-  if (!newest) return false;
-  const start = commits.findIndex(({ writes }) =>
-    writes.some((write) => isOpening(write, newest.seq)),
-  );
-  const since = commits.slice(start + 1).flatMap(({ writes }) => writes);
-  return !since.some(isSettings);
+  const seq = final.turns.findLast(({ inContext }) => inContext)?.seq ?? 0;
+  const since = (isThat: (write: Write) => boolean) =>
+    commits
+      .slice(commits.findLastIndex(({ writes }) => writes.some(isThat)) + 1)
+      .flatMap(({ writes }) => writes);
+  return {
+    sinceBegin: since((write) => isOpening(write, seq)),
+    sinceEnd: since(
+      (write) => write.path === turnPath(CONVERSATION, seq) && fieldOf(write, 'inContext') === true,
+    ),
+  };
 }
 
-function isOpening(write: Write, seq: number): boolean {
-  const open = isHead(write) ? fieldOf(write, 'open') : undefined;
-  return typeof open === 'object' && open !== null && 'seq' in open && open.seq === seq;
+const isSettling = (write: Write) =>
+  (isJob(write) && fieldOf(write, 'records') !== undefined) ||
+  (isHead(write) &&
+    write.op === 'update' &&
+    (write.remove ?? []).some((field) => field.startsWith('compactionNeeded.')));
+
+/**
+ * Whether the newest outcome is no swap and had not been settled when the newest turn ended: that turn
+ * relied on the need that waited, and what became of it is on record. After a swap nothing is a reason.
+ *
+ * A NOOP is a reason only for the context that it was decided on.
+ */
+function isTold({ final }: RunRecord, tokens: number, sinceEnd: readonly Write[]): boolean {
+  const record = final.job?.records.at(-1);
+  if (!record || record.generation !== undefined) return false;
+  if (record.state === 'NOOP') return record.beforeTokens === tokens;
+  return sinceEnd.some(isSettling);
 }
 
 export const crossings: Invariant = {
   name: 'I6 a crossing leads to a compaction or to a recorded reason',
   needsOrder: true,
   violations(record) {
-    const { final } = record;
-    const { head } = final;
-    if (head?.state !== 'live') return [];
+    const { head } = record.final;
+    const tokens = head?.state === 'live' ? dueTokens(head, record.final) : undefined;
+    if (tokens === undefined) return [];
+    const { sinceBegin, sinceEnd } = newestTurn(record);
+    // A turn asks by the settings that it began with; other settings are for the next one.
+    const isOverruled = sinceBegin.some(isSettings);
     return when(
-      isDue(head, final) && !isTold(head, final) && mustHaveAsked(record, final.turns),
-      'the threshold is crossed, and there is neither a compaction nor a reason',
+      !isOverruled && !isTold(record, tokens, sinceEnd),
+      `the context is due with ${tokens} tokens, and there is neither a compaction nor a reason`,
     );
   },
 };

@@ -1,7 +1,9 @@
+import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
 import {
   runCompaction,
   type CompactionResult,
 } from '../../functions/src/compaction/run-compaction.ts';
+import { workerEventSchema } from '../../shared/compaction/event.ts';
 import { AppError } from '../../shared/errors.ts';
 import { CONVERSATION } from './initial-state.ts';
 import type { Flow, Interleaving } from './interleaving.ts';
@@ -12,12 +14,24 @@ const DELIVERIES_MAX = 8;
 /** After a crash the bus waits for the acknowledgement deadline. */
 const ACKNOWLEDGE_MS = 10_000;
 
+const compaction = { kind: 'compact', conversationId: CONVERSATION } as const;
+
+/** What an event asks for; a sweep is an action of its own. */
+type Asked = Readonly<{ kind: 'compact' | 'erase'; conversationId: string }>;
+
 /** One push to the worker of the flow, answered as the push handler answers. */
-export async function deliverOnce(world: World, flow: Flow): Promise<CompactionResult> {
+export async function deliverOnce(
+  world: World,
+  flow: Flow,
+  asked: Asked = compaction,
+): Promise<CompactionResult> {
   const dependencies = world.worker(world.server(flow.process?.name ?? ''), flow);
   const { signal } = new AbortController();
+  const { kind, conversationId } = asked;
   try {
-    return await runCompaction(dependencies, { conversationId: CONVERSATION, signal });
+    if (kind === 'compact') return await runCompaction(dependencies, { conversationId, signal });
+    await eraseConversation(dependencies, conversationId, signal);
+    return { kind: 'done' };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return error.retryable
@@ -39,13 +53,13 @@ export async function deliver(world: World, interleaving: Interleaving, flow: Fl
 export function connectBus(world: World, interleaving: Interleaving): void {
   let events = 0;
 
-  async function deliverEvent(event: number): Promise<void> {
+  async function deliverEvent(event: number, asked: Asked): Promise<void> {
     const lane = interleaving.lane(`event ${event}`);
     for (let delivery = 0; delivery < DELIVERIES_MAX; delivery++) {
       await interleaving.step({ lane, process: undefined }, () => 'is delivered');
       const { process } = world.server(`worker-${(event + delivery) % 2}`);
       const result = await Promise.race([
-        deliverOnce(world, { lane, process }),
+        deliverOnce(world, { lane, process }, asked),
         process.crashed.then((): CompactionResult => ({
           kind: 'retry',
           retryAfterMs: ACKNOWLEDGE_MS,
@@ -57,8 +71,10 @@ export function connectBus(world: World, interleaving: Interleaving): void {
     }
   }
 
-  world.onEvent(() => {
-    deliverEvent(events++).catch((error: unknown) =>
+  world.onEvent((data) => {
+    const asked = workerEventSchema.parse(data);
+    if (asked.kind === 'sweep') return;
+    deliverEvent(events++, asked).catch((error: unknown) =>
       world.journal.errors.push({ action: 'delivery', error }),
     );
   });

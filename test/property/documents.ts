@@ -2,7 +2,7 @@ import { decodeHead, type Head } from '../../shared/conversation/head.ts';
 import { decodeHistory, type History } from '../../shared/conversation/history.ts';
 import { decodeJob, type CompactionJob } from '../../shared/conversation/job.ts';
 import { decodeMessageGuard } from '../../shared/conversation/message-guard.ts';
-import { compactionJobPath, headPath } from '../../shared/conversation/paths.ts';
+import { chunksCollection, compactionJobPath, headPath } from '../../shared/conversation/paths.ts';
 import { decodeTurn, readTurnDocument, type Turn } from '../../shared/conversation/turn.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 
@@ -18,6 +18,21 @@ export interface Documents {
 
 /** More than any program writes. */
 const LIMIT = 200;
+
+const collections = ['turns', 'histories', 'messages', 'jobs', 'public', 'blobs'];
+
+/** Everything below a conversation that has turns up to `lastSeq` at most: path and content as text. */
+export async function readTexts(
+  store: DocumentStore,
+  { conversationId, lastSeq }: { conversationId: string; lastSeq: number },
+): Promise<string[]> {
+  const chunks = Array.from({ length: lastSeq }, (_, i) => chunksCollection(conversationId, i + 1));
+  const all = [...collections.map((name) => `${headPath(conversationId)}/${name}`), ...chunks];
+  const found = await Promise.all(
+    all.map((collection) => store.query({ collection, limit: LIMIT })),
+  );
+  return found.flat().map(({ path, fields }) => `${path} ${JSON.stringify(fields)}`);
+}
 
 /** Reads all of it, straight from the collections and not as the service does. */
 export async function readDocuments(

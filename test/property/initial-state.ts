@@ -5,6 +5,8 @@ import { answerText, PIN, questionText } from './scripted-models.ts';
 
 /** The one conversation of every program. */
 export const CONVERSATION = 'c1';
+/** Its fork, if a program makes one. */
+export const FORK = 'c2';
 
 /** What stands in the store before a program runs. */
 export interface InitialState {

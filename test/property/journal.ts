@@ -17,10 +17,15 @@ export interface Acknowledgement {
   turn: FinishedTurn['turn'];
 }
 
+/** What the chat model was sent, and how many commits had been applied by then. */
+export interface ChatCall extends ModelRequest {
+  afterCommits: number;
+}
+
 /** Everything that is remembered of a run beside the documents. */
 export interface Journal {
   commits: AppliedCommit[];
-  chatCalls: ModelRequest[];
+  chatCalls: ChatCall[];
   acknowledged: Acknowledgement[];
   /** Message id → how it was sent first. */
   sent: Map<string, { name: string; replacing: Replacing | undefined }>;

@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
-import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
 import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
 import { runSweep } from '../../functions/src/compaction/sweep.ts';
 import { chatOf, conversation, messageIdOf, send, type Action } from './actors.ts';
+import { FORK } from './initial-state.ts';
 
 const chat = fc.constantFrom('chat-0', 'chat-1');
 const worker = fc.constantFrom('worker-0', 'worker-1');
@@ -82,6 +87,32 @@ const undeletes = fc.record({ server: chat }).map(({ server }): Action => ({
   },
 }));
 
+export const passingThroughBin = ({ server }: { server: string }): Action => ({
+  text: `the conversation is put into the bin and taken out again on ${server}`,
+  server,
+  run: async (stage) => {
+    await deleteConversation(chatOf(stage), conversation);
+    await undeleteConversation(chatOf(stage), conversation);
+  },
+});
+const passesThroughBin = fc.record({ server: chat }).map(passingThroughBin);
+
+const erases = fc.record({ server: chat }).map(({ server }): Action => ({
+  text: `the conversation is erased on ${server}`,
+  server,
+  run: async (stage) => {
+    await eraseOwnConversation(chatOf(stage), conversation);
+  },
+}));
+
+const forks = fc.record({ server: chat, seq }).map((of): Action => ({
+  text: `the conversation is forked after m_${of.seq} on ${of.server}`,
+  server: of.server,
+  run: async (stage) => {
+    await forkConversation(chatOf(stage), { ...conversation, messageId: `m_${of.seq}`, id: FORK });
+  },
+}));
+
 const sweeps = fc.record({ server: worker }).map(({ server }): Action => ({
   text: `${server} sweeps`,
   server,
@@ -100,5 +131,8 @@ export const lifecycleActions = [
   { weight: 2, arbitrary: restores },
   { weight: 1, arbitrary: deletes },
   { weight: 1, arbitrary: undeletes },
+  { weight: 1, arbitrary: passesThroughBin },
+  { weight: 1, arbitrary: erases },
+  { weight: 2, arbitrary: forks },
   { weight: 2, arbitrary: sweeps },
 ];

@@ -2,10 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { mutants } from './mutants.ts';
 import { search } from './search.ts';
 
-describe('what the programs must find', () => {
-  test.each(mutants)('$name', async ({ rewrite, breaks }) => {
-    const result = await search({ runs: 1_000, seed: 1, rewrite });
+/** The rarest of them takes two requests that meet within a few steps. */
+const runs = 1_000;
 
+describe('what the programs must find', () => {
+  test.each(Object.values(mutants))('$name', async ({ name, rewrite, breaks }) => {
+    const result = await search({ runs, seed: 1, rewrite });
+
+    console.log(`${name}: found after ${result.runs} programs`);
     expect(result.failure).toMatch(breaks);
   });
 });

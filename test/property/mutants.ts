@@ -102,4 +102,40 @@ const bareCounter: Mutant = {
   },
 };
 
-export const mutants: readonly Mutant[] = [noOutbox, noFence, wholeDocument, bareCounter];
+/** A need that a worker sets where it settles another goes unsaid. */
+const settlesBlindly: Mutant = {
+  name: 'a worker that settles a swap and does not look at the context again',
+  breaks: /^I6 a crossing/,
+  rewrite: ({ writes }) => {
+    const [write] = writes;
+    const isRenewal =
+      writes.length === 1 && write?.op === 'update' && 'compactionNeeded.auto' in write.fields;
+    if (!isRenewal) return Promise.resolve([writes]);
+    const { 'compactionNeeded.auto': _, ...fields } = write.fields;
+    const remove = [...new Set([...(write.remove ?? []), 'compactionNeeded.auto'])];
+    return Promise.resolve([[{ ...write, fields, remove }]]);
+  },
+};
+
+/** Back out of the bin as it went in: what was asked for then was dropped. */
+const silentUndelete: Mutant = {
+  name: 'an undelete that does not ask again for what was dropped',
+  breaks: /^I6 a crossing/,
+  rewrite: ({ writes }) =>
+    Promise.resolve([
+      writes.map((write) =>
+        write.op === 'update' && isHead(write) && write.fields['compactionNeeded'] !== undefined
+          ? { ...write, fields: { ...write.fields, compactionNeeded: {} } }
+          : write,
+      ),
+    ]),
+};
+
+export const mutants = {
+  noOutbox,
+  noFence,
+  wholeDocument,
+  bareCounter,
+  settlesBlindly,
+  silentUndelete,
+} satisfies Record<string, Mutant>;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { actionArbitrary } from './actions.ts';
 import type { Action } from './actors.ts';
+import { compactedState } from './compacted-state.ts';
 import type { Fault, Turn } from './interleaving.ts';
 import { initialStates, type InitialState } from './initial-state.ts';
 
@@ -14,11 +15,6 @@ export interface Program {
   endsWithMessage: boolean;
 }
 
-const STRANDS_MAX = 3;
-const ACTIONS_MAX = 3;
-const FAULTS_MAX = 2;
-/** About as many switches as a program has room for. */
-const TURNS_MAX = 24;
 /** A lane runs for a moment, for an operation or two, or to its end: all of these lose different races. */
 const BURSTS = [1, 2, 3, 5, 8, 13, 30, 100];
 
@@ -33,18 +29,38 @@ const turn = fc.record<Turn>({
   steps: fc.constantFrom(...BURSTS),
 });
 
-/** Small programs: what can go wrong with four actors has been seen to go wrong with two or three. */
-export const programArbitrary: fc.Arbitrary<Program> = fc.record({
-  initial: fc.constantFrom(...initialStates),
-  strands: fc.array(fc.array(actionArbitrary, { minLength: 1, maxLength: ACTIONS_MAX }), {
-    minLength: 1,
-    maxLength: STRANDS_MAX,
-    size: 'max',
-  }),
-  faults: fc.array(fault, { maxLength: FAULTS_MAX, size: 'max' }),
-  schedule: fc.array(turn, { maxLength: TURNS_MAX, size: 'max' }),
-  endsWithMessage: fc.constantFrom(false, false, true),
-});
+interface Size {
+  strandsMin: number;
+  strandsMax: number;
+  actionsMax: number;
+  faultsMax: number;
+  turnsMax: number;
+}
+
+const programsOf = (size: Size): fc.Arbitrary<Program> =>
+  fc.record({
+    // Most goes on while a compaction is due: the first state twice as often.
+    initial: fc.constantFrom(...initialStates, ...initialStates.slice(0, 1), compactedState),
+    strands: fc.array(fc.array(actionArbitrary, { minLength: 1, maxLength: size.actionsMax }), {
+      minLength: size.strandsMin,
+      maxLength: size.strandsMax,
+      size: 'max',
+    }),
+    faults: fc.array(fault, { maxLength: size.faultsMax, size: 'max' }),
+    schedule: fc.array(turn, { maxLength: size.turnsMax, size: 'max' }),
+    endsWithMessage: fc.constantFrom(false, false, true),
+  });
+
+/** Two actors: most of what goes wrong goes wrong with two. */
+const SMALL: Size = { strandsMin: 2, strandsMax: 2, actionsMax: 2, faultsMax: 1, turnsMax: 12 };
+/** As many switches as such a program has room for. */
+const LARGE: Size = { strandsMin: 1, strandsMax: 3, actionsMax: 3, faultsMax: 2, turnsMax: 24 };
+
+/** Mostly small programs: what can go wrong with four actors has been seen to go wrong with two or three. */
+export const programArbitrary: fc.Arbitrary<Program> = fc.oneof(
+  { weight: 7, arbitrary: programsOf(SMALL) },
+  { weight: 3, arbitrary: programsOf(LARGE) },
+);
 
 const times = (steps: number) => (steps === 1 ? 'one step' : `${steps} steps`);
 

@@ -1,15 +1,18 @@
+import { setImmediate } from 'node:timers/promises';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import type { Content } from '../../shared/conversation/content.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ModelRequest } from '../../shared/ports.ts';
 import { runSweep } from '../../functions/src/compaction/sweep.ts';
 import { conversation, send, type Action, type Sending } from './actors.ts';
 import { connectBus, deliverOnce } from './delivery.ts';
-import { readDocuments, type Documents } from './documents.ts';
-import { CONVERSATION, type InitialState } from './initial-state.ts';
+import { readDocuments, readTexts, type Documents } from './documents.ts';
+import { CONVERSATION, FORK, type InitialState } from './initial-state.ts';
 import { createInterleaving, type Flow, type Interleaving } from './interleaving.ts';
 import type { Program } from './program.ts';
 import type { Journal } from './journal.ts';
+import { eraseTimeOf } from './journal-writes.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 /** A context as a server shows it, its own cache included. */
@@ -30,6 +33,9 @@ export interface RunRecord {
   lastCall: ModelRequest | undefined;
   /** After the last message and everything that it led to. */
   final: Documents;
+  /** Everything that stands below the conversation then, as text; only where something was erased. */
+  remains?: string[];
+  fork?: Documents | undefined;
   /** What never came to an end, or ended otherwise than it must. */
   stuck: string[];
   trace: readonly string[];
@@ -173,6 +179,8 @@ export async function runProgram(
   options: WorldOptions & { isTraced?: boolean } = {},
 ): Promise<RunRecord> {
   const { initial, strands, schedule, faults } = program;
+  // Whatever an earlier run has left to the event loop.
+  await setImmediate();
   const interleaving = createInterleaving({
     schedule,
     faults,
@@ -191,10 +199,17 @@ export async function runProgram(
   interleaving.note('all', 'comes to rest');
   interleaving.calm();
   const rest = await comeToRest(running, program);
+  const { journal, store } = world;
+  const writes = journal.commits.flatMap((commit) => commit.writes);
+  const isErasing = writes.some((write) => eraseTimeOf(write) !== undefined);
+  const lastSeq = initial.marks.length + journal.sent.size + 1;
+  const isForked = writes.some(({ path }) => path === headPath(FORK));
   return {
     ...rest,
+    remains: isErasing ? await readTexts(store, { conversationId: CONVERSATION, lastSeq }) : [],
+    fork: isForked ? await readDocuments(store, FORK) : undefined,
     initial,
-    journal: world.journal,
+    journal,
     stuck: running.stuck,
     trace: interleaving.trace,
     steps: interleaving.steps(),

@@ -3,7 +3,7 @@ import { search } from './search.ts';
 import { searchInThreads } from './search-in-threads.ts';
 
 /** Programs between two lines of progress. */
-const CHUNK = 20_000;
+const CHUNK = 5_000;
 
 /**
  * `npm run property -- --runs 2000000 [--seed S]` looks for a program that breaks an invariant;
@@ -36,7 +36,9 @@ async function main(): Promise<number> {
     }
     done = values.path === undefined ? done + next.runs : runs;
     const perSecond = (1_000 * done) / (performance.now() - startMs);
-    console.log(`seed ${next.seed}: ${done} programs hold, ${perSecond.toFixed(0)} a second`);
+    console.log(
+      `seed ${next.seed}: ${done} of ${runs} interleavings hold, ${perSecond.toFixed(0)} a second`,
+    );
   }
   return 0;
 }

@@ -17,7 +17,7 @@ async function searchInThread(of: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>)
 export async function searchInThreads(
   of: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>,
 ): Promise<SearchResult> {
-  const threads = availableParallelism();
+  const threads = Math.max(2, availableParallelism());
   const results = await Promise.all(
     Array.from({ length: threads }, (_, index) =>
       searchInThread({

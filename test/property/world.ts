@@ -196,7 +196,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     const text = await call(flow, `model answers ${request.promptId}`, {
       signal,
       answer: () => {
-        journal.chatCalls.push(request);
+        journal.chatCalls.push({ ...request, afterCommits: journal.commits.length });
         return chatAnswer(request);
       },
     });

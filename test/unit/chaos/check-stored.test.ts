@@ -55,6 +55,16 @@ describe('the check of documents', () => {
     expect(findingsOf({ ...read, turns })).toEqual(['unfinished: turn 1 is running']);
   });
 
+  test('finds a turn that was answered before an earlier one', async () => {
+    const { read } = await stored();
+    const finishTime = new Date('2036-01-01T00:00:00Z');
+    const turns = read.turns.map((turn) => (turn.seq === 1 ? { ...turn, finishTime } : turn));
+
+    expect(findingsOf({ ...read, turns })).toEqual([
+      'mismatched: turn 2 was answered before turn 1',
+    ]);
+  });
+
   test('finds a generation without its history', async () => {
     const { read } = await stored({ generation: 1 });
 

@@ -134,15 +134,62 @@ describe('the check of transcripts', () => {
       message.seq === 1 ? { ...message, textHash: hashOf('') } : message,
     );
 
-    ledger.deleted.set('message-1', 'asked');
+    ledger.deleted.set('c1/message-1', 'asked');
     expect(check(ledger, { messages })).toEqual([]);
     expect(check(ledger, { messages: emptied })).toEqual([]);
 
-    ledger.deleted.set('message-1', 'told');
+    ledger.deleted.set('c1/message-1', 'told');
     expect(check(ledger, { messages: emptied })).toEqual([]);
     expect(check(ledger, { messages })).toContainEqual({
       kind: 'mismatched',
       messageId: 'message-1',
     });
+  });
+
+  test('calls an assembled answer that is not the stored one a torn stream', () => {
+    const { ledger, messages } = twoTurns();
+    ledger.acknowledge({ ...acknowledged(2), answerHash: hashOf('half'), isAssembled: true });
+
+    expect(check(ledger, { messages })).toEqual([{ kind: 'torn', messageId: 'message-2' }]);
+  });
+
+  test('finds a turn that a stream named and that is not there, or is another', () => {
+    const { ledger, messages } = twoTurns();
+    ledger.send({ conversationId, messageId: 'message-3', text: 'question 3' });
+    ledger.promised.set('message-3', 3).set('message-2', 1);
+
+    expect(check(ledger, { messages })).toEqual([
+      { kind: 'lost', messageId: 'message-3' },
+      { kind: 'mismatched', messageId: 'message-2' },
+    ]);
+  });
+
+  test('wants nothing of a conversation that was to be erased', () => {
+    const { ledger } = twoTurns();
+    ledger.erase(conversationId, 'uid');
+
+    expect(checkTranscripts([], ledger)).toEqual([]);
+  });
+
+  test('wants what a fork had of its source, and lets it be deleted', () => {
+    const { ledger, messages } = twoTurns();
+    const texts = new Map(messages.map(({ id, textHash }) => [id, textHash]));
+    ledger.inherited.set('fork', { source: conversationId, texts });
+    const whole = { conversationId: 'fork', lastSeq: 2 };
+    const found = (of: readonly TranscriptEntry[]) =>
+      checkTranscripts(
+        [
+          { conversationId, lastSeq: 2, messages },
+          { ...whole, messages: of },
+        ],
+        ledger,
+      ).map(({ kind }) => kind);
+    const emptied = messages.map((entry) => ({ ...entry, textHash: hashOf('') }));
+
+    expect(found(messages)).toEqual([]);
+    expect(found(messages.slice(0, 3))).toEqual(['lost']);
+    expect(found([...messages.slice(0, 3), ...emptied.slice(3)])).toEqual(['mismatched']);
+    ledger.deleted.set('fork/m_2', 'told');
+    expect(found([...messages.slice(0, 3), ...emptied.slice(3)])).toEqual([]);
   });
 });
