@@ -61,6 +61,15 @@ const listings = await stateOf('long tool outputs, and no model to be asked', {
   head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
 });
 
+const tooMuchAtOnce = await stateOf('more than the summariser can read at once', {
+  turns: 40,
+  head: {
+    model: 'gemini-2.5-flash',
+    settings: { thresholdTokens: 1_000, windowTokens: 4_000 },
+    compactionNeeded: autoNeed,
+  },
+});
+
 const noSummary: ModelResponse = { parts: [{ text: '' }], finishReason: 'STOP' };
 
 const compactions: Scenario[] = [
@@ -106,6 +115,17 @@ const compactions: Scenario[] = [
     initial: { ...listings, writes: [...listings.writes, openBreaker] },
     run: deliverNeed,
     problems: compactedOnce,
+  },
+  {
+    name: 'a compaction in steps',
+    points: ['swapped', 'need-renewed'],
+    initial: tooMuchAtOnce,
+    run: deliverNeed,
+    problems: ({ documents }) =>
+      problem(
+        documents.histories.length < 2,
+        `there are ${documents.histories.length} swaps, and not several`,
+      ),
   },
   {
     name: 'a compaction that fails at first',

@@ -11,6 +11,7 @@ import { StoppedError, type Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 
+/** A record is written again this often when its guard was lost and the lease is still held. */
 const RECORD_TRIES = 5;
 
 export type Settlement =
