@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock, DocumentStore, EventPublisher } from '../../shared/ports.ts';
+import { systemClock } from './adapters/system-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { CompactionDependencies } from './compaction/compaction-dependencies.ts';
 import type { Config } from './config.ts';
@@ -49,17 +50,17 @@ async function createModel(config: Config) {
   });
 }
 
+const clockOf = ({ clock }: Overrides): Clock => clock ?? systemClock;
+
 /** What both functions share: store, bus, model and surroundings. */
 async function createShared(config: Config, overrides: Overrides) {
-  const [{ createMemoryCache }, { systemClock }, { jsonLogger }] = await Promise.all([
+  const [{ createMemoryCache }, { jsonLogger }] = await Promise.all([
     import('./adapters/memory-cache.ts'),
-    import('./adapters/system-clock.ts'),
     import('./adapters/json-logger.ts'),
   ]);
-  const clock: Clock = overrides.clock ?? systemClock;
   return {
     config,
-    clock,
+    clock: clockOf(overrides),
     store: overrides.store ?? (await createStore(config)),
     cache: overrides.cache ?? createMemoryCache({ maxBytes: config.CACHE_BYTES }),
     publisher: overrides.publisher ?? (await createPublisher(config)),
@@ -81,6 +82,8 @@ export function createDependencies(
   overrides: Overrides = {},
 ): FunctionDependencies {
   return {
+    clock: clockOf(overrides),
+    drainMs: config.DRAIN_MS,
     chat: async () => {
       const { createIdTokenVerifier } = await import('./adapters/id-token-verifier.ts');
       return {

@@ -1,5 +1,7 @@
 import { http } from '@google-cloud/functions-framework';
+import type { Clock } from '../../shared/ports.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
+import { drainChat, GIVE_UP_MS, within } from './chat/drain.ts';
 import type { CompactionDependencies } from './compaction/compaction-dependencies.ts';
 
 type Handler = Parameters<typeof http>[1];
@@ -34,11 +36,17 @@ const counted =
   };
 
 export interface RegisteredFunctions {
-  /** Waits for the requests and turns of this process; gives up turns that take too long. */
+  /**
+   * Waits for the requests, turns and pushes of this process, and gives up turns that take longer than
+   * `drainMs`. Resolves within `drainMs` and 1.5 s in any case.
+   */
   drain(): Promise<void>;
 }
 
 export interface FunctionDependencies {
+  clock: Clock;
+  /** How long running answers may go on when the process is told to end, ms. */
+  drainMs: number;
   chat: () => Promise<ChatDependencies>;
   compaction: () => Promise<CompactionDependencies>;
 }
@@ -49,11 +57,11 @@ export interface FunctionDependencies {
  */
 export function registerFunctions(dependencies: FunctionDependencies): RegisteredFunctions {
   const requests = new Set<Promise<unknown>>();
-  let chat: ChatDependencies | undefined;
+  let chat: Promise<ChatDependencies> | undefined;
   const chatHandler = lazily(async () => {
-    const { createChatHandler } = await import('./chat/handler.ts');
-    chat = await dependencies.chat();
-    return createChatHandler(chat);
+    chat = dependencies.chat();
+    const [{ createChatHandler }, loaded] = await Promise.all([import('./chat/handler.ts'), chat]);
+    return createChatHandler(loaded);
   });
   http('chat', counted(chatHandler, requests));
   const pushes = new Set<Promise<unknown>>();
@@ -62,15 +70,19 @@ export function registerFunctions(dependencies: FunctionDependencies): Registere
     return createCompactionHandler(await dependencies.compaction());
   });
   http('compaction', counted(compactionHandler, pushes));
+  const { clock, drainMs } = dependencies;
+  const drainRequests = async () => {
+    const endMs = clock.now().getTime() + drainMs;
+    // The first request may be waiting for its function still.
+    const loaded = await chat?.catch(() => undefined);
+    if (loaded) await drainChat(loaded, requests, Math.max(0, endMs - clock.now().getTime()));
+    else await Promise.allSettled(requests);
+  };
   return {
     drain: async () => {
       // Stopped by the signal `shutdown`, each push only gives its lease back.
-      const given = Promise.allSettled(pushes);
-      if (chat) {
-        const { drainChat } = await import('./chat/drain.ts');
-        await drainChat(chat, requests);
-      }
-      await given;
+      const ended = Promise.all([drainRequests(), Promise.allSettled(pushes)]);
+      await within(clock, drainMs + GIVE_UP_MS, ended);
     },
   };
 }

@@ -32,6 +32,27 @@ export function needOfContext(context: DueContext): CompactionNeeded['auto'] {
 }
 
 /**
+ * The need of a context that a person has changed (edit, deletion, restore, undelete), unless an automatic
+ * one waits; a person's request is none of the threshold's. Compaction that is not armed is asked for too
+ * where the next answer would have to do without part of the context: it cannot wait for more tokens.
+ */
+export function needOfChangedContext(
+  context: DueContext & { head: Pick<Head, 'compactionNeeded'> },
+): CompactionNeeded['auto'] {
+  const { head, tokens, policy, requestId, now } = context;
+  if (head.compactionNeeded.auto) return undefined;
+  const need = needOfContext(context);
+  if (need) return need;
+  const isAutomatic = (head.settings.compaction ?? 'auto') === 'auto';
+  const contentTokens = tokens - head.context.overheadTokens;
+  return isAutomatic &&
+    policy.softThresholdTokens !== null &&
+    contentTokens >= policy.hardThresholdTokens
+    ? { requestId, since: now, trigger: 'overflow' }
+    : undefined;
+}
+
+/**
  * The need that a finished turn leaves in the head, or undefined: nothing to ask for (`needOfContext`), or
  * asked for already. A person's request is none of the threshold's: the context may grow beyond it. A
  * prompt that the model found too long always asks, unless compaction is off.

@@ -112,7 +112,7 @@ export const headSchema = z.object({
   /** Soft delete: since when, and when the sweep erases for good. */
   deleteTime: z.date().optional(),
   purgeTime: z.date().optional(),
-  /** The sweep erases the conversation after this time; of a tombstone: when the database drops it. */
+  /** The sweep erases the conversation after this time; of a tombstone: after which the sweep drops it. */
   expireTime: z.date().optional(),
   /** The message up to which another conversation was copied. */
   forkedFrom: z.object({ conversationId: z.string(), seq: z.number().int() }).optional(),

@@ -68,7 +68,10 @@ const historyDocumentSchema = historyFieldsSchema.extend({
 /** Sections of a snapshot by name, one text an item; which names there are is the strategy's affair. */
 export type StoredSections = Record<string, string[]>;
 
-/** `conversations/{c}/histories/{g}`: what stands in for the turns up to `coveredThrough`. Never changed. */
+/**
+ * `conversations/{c}/histories/{g}`: what stands in for the turns up to `coveredThrough`. Nothing but the
+ * erasure of a turn changes it.
+ */
 export interface History extends z.infer<typeof historyFieldsSchema> {
   sections: StoredSections;
   masks: Mask[];

@@ -1,5 +1,5 @@
 import type { DocumentFields } from '../ports.ts';
-import type { Head } from './head.ts';
+import type { CoveredThrough, Head } from './head.ts';
 import type { History } from './history.ts';
 
 /*
@@ -7,9 +7,12 @@ import type { History } from './history.ts';
  * in its own batch, so that a worker in flight always loses the creation of that document.
  */
 
+/** How far no history at all stands in for turns. */
+export const nothingCovered: CoveredThrough = { seq: 0, contentIndex: 0 };
+
 /** What goes on unchanged; with no history nothing is folded. */
 const nothingFolded = {
-  coveredThrough: { seq: 0, contentIndex: 0 },
+  coveredThrough: nothingCovered,
   from: 0,
   turnsFolded: 0,
   snapshotTokens: 0,

@@ -10,11 +10,19 @@ export const headPath = (conversationId: string) => `conversations/${conversatio
 export const turnPath = (conversationId: string, seq: number) =>
   `${headPath(conversationId)}/turns/${padded(seq, SEQ_DIGITS)}`;
 
+export const turnPiecesCollection = (conversationId: string, seq: number) =>
+  `${turnPath(conversationId, seq)}/parts`;
+
 /** Overflow piece `index` (from 1) of a turn's user content (`u`) or of the answer of one attempt (`a2`). */
 export const turnPiecePath = (
   turn: { conversationId: string; seq: number },
   piece: { of: string; index: number },
-) => `${turnPath(turn.conversationId, turn.seq)}/parts/${piece.of}-${piece.index}`;
+) => `${turnPiecesCollection(turn.conversationId, turn.seq)}/${piece.of}-${piece.index}`;
+
+export const turnsCollection = (conversationId: string) => `${headPath(conversationId)}/turns`;
+
+export const messageGuardsCollection = (conversationId: string) =>
+  `${headPath(conversationId)}/messages`;
 
 export const messageGuardPath = (conversationId: string, messageId: string) =>
   `${headPath(conversationId)}/messages/${messageId}`;
@@ -29,6 +37,8 @@ export const compactionJobPath = (conversationId: string) =>
   `${headPath(conversationId)}/jobs/compaction`;
 
 export const statusPath = (conversationId: string) => `${headPath(conversationId)}/public/status`;
+
+export const blobsCollection = (conversationId: string) => `${headPath(conversationId)}/blobs`;
 
 /** A stored tool output, named by the SHA-256 of its text; pieces count from 0. */
 export const blobPiecePath = (conversationId: string, piece: { sha256: string; index: number }) =>

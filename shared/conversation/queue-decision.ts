@@ -15,12 +15,21 @@ export const QUEUED_GRACE_MS = 2_000;
 
 type TurnFields = TurnDocument['value'];
 
-const isHeld = ({ leaseUntil }: TurnFields, now: Date, graceMs: number) =>
+const hasLease = ({ leaseUntil }: TurnFields, now: Date, graceMs: number) =>
   leaseUntil.getTime() + graceMs > now.getTime();
 
-/** Whether somebody answers a turn, or waits with it or may be coming back to do so. */
-export const isInHand = (turn: TurnFields, now: Date): boolean =>
-  !isTerminal(turn.state) && isHeld(turn, now, turn.state === 'queued' ? QUEUED_GRACE_MS : 0);
+/**
+ * Whether somebody answers a turn, or waits with it or may be coming back to do so. One that has not ended
+ * and is not held is abandoned.
+ */
+export const isHeld = (turn: TurnFields, now: Date): boolean =>
+  !isTerminal(turn.state) && hasLease(turn, now, turn.state === 'queued' ? QUEUED_GRACE_MS : 0);
+
+/** The turns that `head.queue` spans: those that wait, and those among them that have ended meanwhile. */
+export const queueSeqs = ({ queue, lastSeq }: Pick<Head, 'queue' | 'lastSeq'>): number[] =>
+  queue
+    ? Array.from({ length: Math.max(0, lastSeq - queue.first + 1) }, (_, i) => queue.first + i)
+    : [];
 
 /** What the one who waits with a queued turn found. */
 export interface QueuedFacts {
@@ -38,12 +47,12 @@ export interface QueuedFacts {
 export type QueuedDecision =
   /** It waits no more, or somebody else waits with it. */
   | { kind: 'gone' }
-  /** Not before turn `behind` has ended, or has been left alone. */
+  /** Not before turn `behind` has ended, or is abandoned. */
   | { kind: 'wait'; behind: number }
-  /** It is its turn; the same batch closes the abandoned turns in `closeExpired`. */
-  | { kind: 'beginQueued'; seq: number; closeExpired: readonly number[] };
+  /** It is its turn; the same batch closes the abandoned turns in `abandoned`. */
+  | { kind: 'beginQueued'; seq: number; abandoned: readonly number[] };
 
-/** Whose turn it is: answers come in the order of seq, and nobody waits for one that nobody works on. */
+/** Whose turn it is: answers come in the order of seq, and nobody waits for one that is abandoned. */
 export function decideQueued(facts: QueuedFacts): QueuedDecision {
   const { head, own, open, queue, now } = facts;
   const isMine = own?.state === 'queued' && own.producer === facts.producer;
@@ -51,9 +60,9 @@ export function decideQueued(facts: QueuedFacts): QueuedDecision {
   const before = [...(open ? [open] : []), ...queue].filter(
     ({ seq, state }) => seq < own.seq && !isTerminal(state),
   );
-  const nearest = before.findLast((turn) => isHeld(turn, now, QUEUED_GRACE_MS));
+  const nearest = before.findLast((turn) => hasLease(turn, now, QUEUED_GRACE_MS));
   if (nearest) return { kind: 'wait', behind: nearest.seq };
-  return { kind: 'beginQueued', seq: own.seq, closeExpired: before.map(({ seq }) => seq) };
+  return { kind: 'beginQueued', seq: own.seq, abandoned: before.map(({ seq }) => seq) };
 }
 
 /** `head.queue` once the turns up to `afterSeq` wait no more; undefined when nobody else waits. */

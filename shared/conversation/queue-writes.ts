@@ -1,15 +1,10 @@
 import type { Write } from '../ports.ts';
 import type { Head, Versioned } from './head.ts';
+import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './end-abandoned.ts';
 import { headPath, messageGuardPath, turnPath } from './paths.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
 import type { TurnError } from './turn.ts';
-import {
-  closeExpiredWrites,
-  newTurnWrites,
-  type ExpiredTurn,
-  type Lease,
-  type NewTurn,
-} from './turn-writes.ts';
+import { newTurnWrites, type Lease, type NewTurn } from './turn-writes.ts';
 
 /** Stores a message that waits for its turn: durable and in its place at once. */
 export function enqueueWrites(
@@ -54,7 +49,7 @@ interface QueuedBatch {
   head: Versioned<Head>;
   /** `head.queue` without this turn. */
   queue: Head['queue'];
-  closeExpired: readonly ExpiredTurn[];
+  abandoned: readonly AbandonedTurn[];
   now: Date;
 }
 
@@ -85,7 +80,7 @@ export function beginQueuedWrites(
       fields: { state: 'running', ...lease, tokens: { user: batch.userTokens, answer: 0 } },
       guard: { updateTime: batch.turnUpdateTime },
     },
-    ...closeExpiredWrites(conversationId, batch),
+    ...closeAbandonedWrites(conversationId, { abandoned: abandonedBefore(seq, batch), now }),
     ...(replacement ? replacementWrites(conversationId, { ...batch, replacement }) : []),
   ];
 }
@@ -107,6 +102,6 @@ export function failQueuedWrites(batch: QueuedBatch & { error: TurnError }): Wri
       fields: { state: 'failed', finishTime: now, inContext: false, error: { ...error } },
       guard: { updateTime: batch.turnUpdateTime },
     },
-    ...closeExpiredWrites(conversationId, batch),
+    ...closeAbandonedWrites(conversationId, batch),
   ];
 }

@@ -3,7 +3,14 @@ import { cleanHistory } from './erased-history.ts';
 import { decodeHead, type Head, type Versioned } from './head.ts';
 import { decodeHistory, type History } from './history.ts';
 import { headPath, historyPath, turnPath } from './paths.ts';
-import { decodeTurn, isFinal, isTerminal, readTurnDocument, type Turn } from './turn.ts';
+import {
+  decodeTurn,
+  isFinal,
+  isTerminal,
+  readTurnDocument,
+  type Turn,
+  type TurnDocument,
+} from './turn.ts';
 
 /** How many documents one read asks for. */
 const READ_PAGE = 300;
@@ -42,6 +49,17 @@ async function getInPages(
   return found;
 }
 
+/** Turn documents by seq, without overflow pieces, in the order asked for. No read when none is. */
+export async function readTurnDocuments(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  seqs: readonly number[],
+): Promise<(TurnDocument | undefined)[]> {
+  const paths = seqs.map((seq) => turnPath(conversationId, seq));
+  const documents = await getInPages(store, paths);
+  return documents.map((document) => document && readTurnDocument(conversationId, document));
+}
+
 const pieceText = (piece: StoredDocument | undefined) => {
   const text = piece?.fields['text'];
   return typeof text === 'string' ? text : '';
@@ -55,13 +73,8 @@ async function readTurnsTry(
   read: { conversationId: string; seqs: readonly number[]; tries: number },
 ): Promise<Versioned<Turn>[]> {
   const { conversationId, seqs, tries } = read;
-  const documents = await getInPages(
-    store,
-    seqs.map((seq) => turnPath(conversationId, seq)),
-  );
-  const turns = documents.flatMap((document) =>
-    document ? [readTurnDocument(conversationId, document)] : [],
-  );
+  const documents = await readTurnDocuments(store, conversationId, seqs);
+  const turns = documents.filter((document) => document !== undefined);
   const pieces = await getInPages(
     store,
     turns.flatMap(({ piecePaths }) => piecePaths),

@@ -3,6 +3,7 @@ import type { CompactionNeeded } from './head.ts';
 import { encodeHistory, type History } from './history.ts';
 import { generationFields } from './next-generation.ts';
 import { historyPath, turnPath } from './paths.ts';
+import { replacedField } from './replaced-by.ts';
 
 /** What an edit or a regeneration changes beside its own turn. */
 export interface Replacement {
@@ -22,7 +23,8 @@ export const replacementFields = ({ history, need }: Replacement): DocumentField
 
 /**
  * The writes of a replacement beside head and new turn. The turns are ended, so the head's guard, which
- * every change of an ended turn needs, is theirs too; those that the batch closes leave the context so.
+ * every change of an ended turn needs, is theirs too; those that the batch closes say so where it closes
+ * them.
  */
 export function replacementWrites(
   conversationId: string,
@@ -30,12 +32,12 @@ export function replacementWrites(
     replacement: Replacement;
     /** The new turn. */
     seq: number;
-    closeExpired: readonly { seq: number }[];
+    abandoned: readonly { seq: number }[];
   },
 ): Write[] {
-  const { replacement, seq, closeExpired } = batch;
+  const { replacement, seq, abandoned } = batch;
   const { fromSeq, history } = replacement;
-  const closed = new Set(closeExpired.map((turn) => turn.seq));
+  const closed = new Set(abandoned.map((turn) => turn.seq));
   const seqs = Array.from({ length: seq - fromSeq }, (_, i) => fromSeq + i);
   return [
     {
@@ -48,7 +50,7 @@ export function replacementWrites(
       .map((replaced): Write => ({
         op: 'update',
         path: turnPath(conversationId, replaced),
-        fields: { inContext: false },
+        fields: { inContext: false, ...replacedField(seq) },
         guard: { exists: true },
       })),
   ];

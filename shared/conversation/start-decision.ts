@@ -1,6 +1,7 @@
 import type { Head, OnBusy } from './head.ts';
 import type { MessageGuard } from './message-guard.ts';
-import { isInHand, QUEUE_MAX, QUEUE_SPAN_MAX } from './queue-decision.ts';
+import { isHeld, QUEUE_MAX, QUEUE_SPAN_MAX } from './queue-decision.ts';
+import { isReplaced } from './replaced-by.ts';
 import { isTerminal, type TurnDocument } from './turn.ts';
 
 /** After this many attempts an unanswered turn is closed as failed instead of taken over. */
@@ -14,7 +15,7 @@ type TurnFields = TurnDocument['value'];
 /** What an edit or a regeneration puts a new turn in the place of. */
 export interface ReplacingFacts {
   kind: 'edit' | 'regenerate';
-  /** The turn of the message that was named; absent when there is none, or its content was erased. */
+  /** The turn of the message that was named; absent when there is none, or what it says was erased. */
   target: TurnFields | undefined;
   /** The message was named as an answer (`m_<seq>`). */
   isAnswer: boolean;
@@ -47,7 +48,7 @@ export type StartDecision =
   | { kind: 'replay'; seq: number }
   /** Someone is answering this message now. */
   | { kind: 'attach'; seq: number; attempt: number }
-  /** This message has no answer and nobody works on it: the same turn, next attempt. */
+  /** This message has no answer and is abandoned: the same turn, next attempt. */
   | { kind: 'takeOver'; seq: number; attempt: number }
   /** It failed, and the time after which another try makes sense has not passed: no attempt is spent. */
   | { kind: 'retryLater'; seq: number; retryAfterMs: number }
@@ -65,14 +66,16 @@ export type StartDecision =
   | { kind: 'enqueue'; seq: number; replaces?: number }
   /** Other messages are being answered or wait: they are cancelled, the newest first. */
   | { kind: 'interrupt'; seqs: readonly number[]; retryAfterMs: number }
-  /** A new turn; the same batch closes the abandoned turns in `closeExpired`. */
-  | { kind: 'start'; seq: number; closeExpired: readonly number[]; replaces?: number }
+  /** A new turn; the same batch closes the abandoned turns in `abandoned`. */
+  | { kind: 'start'; seq: number; abandoned: readonly number[]; replaces?: number }
   /** The message to replace is not there. */
   | { kind: 'targetNotFound' }
   /** An answer was to be edited. */
   | { kind: 'notUserMessage' }
   /** Only the last answer can be made anew. */
   | { kind: 'notLastAnswer'; lastSeq: number }
+  /** Another message has taken the place of the one to edit: what goes on from it is another branch. */
+  | { kind: 'messageReplaced' }
   /** More turns would be replaced than one batch holds. */
   | { kind: 'tooFarBack'; replaced: number };
 
@@ -99,9 +102,10 @@ function decideKnown(facts: StartFacts, head: Head, turn: TurnFields): StartDeci
       : { kind: 'takeOver', seq, attempt: attempt + 1 };
   }
   if (isTerminal(turn.state)) return { kind: 'replay', seq };
-  const isHeld = turn.leaseUntil > facts.now;
-  if (turn.state === 'queued') return { kind: isHeld ? 'waiting' : 'rejoin', seq };
-  if (isHeld) return { kind: 'attach', seq, attempt };
+  // The grace of a queued turn is for its own sender: who comes with the message need not wait for it.
+  const hasLease = turn.leaseUntil > facts.now;
+  if (turn.state === 'queued') return { kind: hasLease ? 'waiting' : 'rejoin', seq };
+  if (hasLease) return { kind: 'attach', seq, attempt };
   return attempt < MAX_ATTEMPTS
     ? { kind: 'takeOver', seq, attempt: attempt + 1 }
     : { kind: 'giveUp', seq };
@@ -118,6 +122,7 @@ function decideReplacing(
   if (kind === 'edit' && isAnswer) return { refusal: { kind: 'notUserMessage' } };
   if (kind === 'regenerate' && target.seq !== head.lastSeq)
     return { refusal: { kind: 'notLastAnswer', lastSeq: head.lastSeq } };
+  if (isReplaced(target)) return { refusal: { kind: 'messageReplaced' } };
   const replaced = head.lastSeq - target.seq + 1;
   if (replaced > REPLACED_MAX) return { refusal: { kind: 'tooFarBack', replaced } };
   return { replaces: target.seq };
@@ -163,16 +168,16 @@ function decideBusy(
 export function decideStart(facts: StartFacts): StartDecision {
   const { head, known, open, queue, now } = facts;
   if (head === undefined)
-    return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, closeExpired: [] };
+    return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, abandoned: [] };
   if (head.state !== 'live' || head.ownerUid !== facts.uid) return { kind: 'notFound' };
   if (known !== undefined) return decideKnown(facts, head, known);
   const { refusal, replaces } = decideReplacing(facts, head);
   if (refusal) return refusal;
   const unfinished = [...(open ? [open] : []), ...queue].filter(({ state }) => !isTerminal(state));
-  const working = unfinished.filter((turn) => isInHand(turn, now));
+  const working = unfinished.filter((turn) => isHeld(turn, now));
   const [first] = working;
   const replacing = replaces !== undefined && { replaces };
   if (first) return decideBusy(facts, { head, working, first, ...replacing });
-  const closeExpired = unfinished.map(({ seq }) => seq);
-  return { kind: 'start', seq: head.lastSeq + 1, closeExpired, ...replacing };
+  const abandoned = unfinished.map(({ seq }) => seq);
+  return { kind: 'start', seq: head.lastSeq + 1, abandoned, ...replacing };
 }

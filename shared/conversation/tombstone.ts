@@ -49,7 +49,7 @@ const tombstone = (
   compactionNeeded: {},
 });
 
-/** The last step of erasing: what is left is no document but this, which the database drops in its time. */
+/** The last step of erasing: what is left is no document but this, which the sweep drops in its time. */
 export const tombstoneWrite = (
   conversationId: string,
   head: { generation: number; updateTime: string },

@@ -1,6 +1,7 @@
 import type { DocumentFields, Write } from '../ports.ts';
 import type { Content } from './content.ts';
 import type { CompactionNeeded, ContextMeter, Head, Versioned } from './head.ts';
+import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './end-abandoned.ts';
 import { headPath, messageGuardPath, turnPath } from './paths.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
 import {
@@ -20,65 +21,6 @@ export interface Lease {
 
 const answerNone = { answerJson: '[]', answerPieces: 0 };
 
-/** A turn whose lease has run out, as it was read. */
-export interface ExpiredTurn {
-  seq: number;
-  updateTime: string;
-  /** Its user had asked to stop it: then it ends as cancelled. */
-  cancelRequested?: boolean | undefined;
-  /** Nothing follows it yet: a phone that comes back with the same message gets its answer after all. */
-  mayRetry?: boolean | undefined;
-}
-
-const abandoned = {
-  state: 'failed',
-  error: {
-    status: 'FAILED_PRECONDITION',
-    reason: 'TURN_ABANDONED',
-    message:
-      'The answer was interrupted and not resumed in time. Send the text as a new message, with a new id.',
-    retryable: false,
-  },
-} as const;
-
-const abandonedForNow = {
-  state: 'failed',
-  error: {
-    status: 'UNAVAILABLE',
-    reason: 'TURN_ABANDONED',
-    message: 'The answer was interrupted and not resumed in time. Send the same message again.',
-    retryable: true,
-  },
-} as const;
-
-function closedState({ cancelRequested, mayRetry }: ExpiredTurn): DocumentFields {
-  if (cancelRequested === true) return { state: 'cancelled' };
-  return mayRetry === true ? abandonedForNow : abandoned;
-}
-
-/** Closes an abandoned turn, running or queued, so that the next one may open. */
-export const closeExpiredWrite = (
-  conversationId: string,
-  turn: ExpiredTurn & { now: Date },
-): Write => ({
-  op: 'update',
-  path: turnPath(conversationId, turn.seq),
-  fields: {
-    ...closedState(turn),
-    // Nobody's any more: a producer that comes back must see that the turn is lost to it.
-    producer: '',
-    finishTime: turn.now,
-    inContext: false,
-  },
-  guard: { updateTime: turn.updateTime },
-});
-
-export const closeExpiredWrites = (
-  conversationId: string,
-  batch: { closeExpired: readonly ExpiredTurn[]; now: Date },
-): Write[] =>
-  batch.closeExpired.map((turn) => closeExpiredWrite(conversationId, { ...turn, now: batch.now }));
-
 /** A turn that is stored for the first time. */
 export interface NewTurn {
   conversationId: string;
@@ -89,6 +31,8 @@ export interface NewTurn {
   retention?: Turn['retention'];
   /** First of the turns that this one stands in for. */
   replaces?: number | undefined;
+  /** The turn whose user content this one repeats. */
+  regenerates?: number | undefined;
   userTokens: number;
   lease: Lease;
   now: Date;
@@ -97,7 +41,7 @@ export interface NewTurn {
 export interface StartBatch extends NewTurn {
   /** The head as read, or the head to create for the first message of a conversation. */
   head: Versioned<Head> | { create: Head };
-  closeExpired?: readonly ExpiredTurn[];
+  abandoned?: readonly AbandonedTurn[];
   replacement?: Replacement | undefined;
 }
 
@@ -143,6 +87,7 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
         tokens: { user: turn.userTokens, answer: 0 },
         retention: turn.retention,
         replaces: turn.replaces,
+        regenerates: turn.regenerates,
         inContext: false,
         ...user.fields,
         ...answerNone,
@@ -155,13 +100,14 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
 /** The one batch that makes a message durable before the model is called. */
 export function startWrites(batch: StartBatch): Write[] {
   const { conversationId, seq, messageId, bodyHash, now } = batch;
-  const { closeExpired = [], replacement } = batch;
+  const { replacement } = batch;
+  const abandoned = abandonedBefore(seq, { abandoned: batch.abandoned ?? [], replacement });
   return [
     headStartWrite(batch),
     { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
     ...newTurnWrites(batch, 'running'),
-    ...closeExpiredWrites(conversationId, { closeExpired, now }),
-    ...(replacement ? replacementWrites(conversationId, { seq, closeExpired, replacement }) : []),
+    ...closeAbandonedWrites(conversationId, { abandoned, now }),
+    ...(replacement ? replacementWrites(conversationId, { seq, abandoned, replacement }) : []),
   ];
 }
 

@@ -59,6 +59,10 @@ const turnFieldsSchema = z.object({
   retention: z.enum(['keep', 'normal', 'drop']).optional(),
   /** First of the turns that this one stands in for, after an edit or a regeneration. */
   replaces: z.number().int().optional(),
+  /** The turn before this one, whose user content this one repeats: a regeneration. */
+  regenerates: z.number().int().optional(),
+  /** Ids of the turns that stand in for this one (`t_<seq>`), once they have begun. */
+  replacedBy: z.record(z.string(), z.literal(true)).optional(),
   cancelRequested: z.boolean().optional(),
   /** Stream chunks that this attempt has stored. */
   chunks: z.number().int().nonnegative().optional(),

@@ -128,7 +128,7 @@ describe('cancelling a running turn', () => {
     expect((await handle.result).turn.state).toBe('cancelled');
   });
 
-  test('whose instance died is closed as cancelled by the take-over, without a model call', async () => {
+  test('whose instance died is closed as cancelled for its sender, without a model call', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const conversationId = randomUUID();
@@ -145,7 +145,7 @@ describe('cancelling a running turn', () => {
     const alive = chatDependencies({ store, clock, model: silentModel() });
     const { turn } = await (await sendMessage(alive, send)).result;
 
-    expect(turn).toMatchObject({ state: 'cancelled', attempt: 2, inContext: false });
+    expect(turn).toMatchObject({ state: 'cancelled', attempt: 1, inContext: false });
   });
 
   test('that nobody answers any more ends it at once', async () => {
@@ -176,6 +176,85 @@ describe('cancelling a running turn', () => {
     expect((await handle.result).turn.state).toBe('done');
     const turn = await storedTurn(dependencies, conversationId);
     expect(turn.contents.map(contentText)).toEqual(['Half an answer and the rest']);
+  });
+});
+
+describe('cancelling a turn whose instance died in mid-answer', () => {
+  /** Two words are said and stored; then nobody answers any more. */
+  async function died() {
+    let isDead = false;
+    const chat = await halfSaid({
+      atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
+    });
+    const { store, clock } = chat;
+    await pass(clock, 600);
+    isDead = true;
+    chat.call.say('!'.repeat(2_000));
+    await settle();
+    const alive = chatDependencies({ store, clock, model: silentModel() });
+    return { ...chat, alive };
+  }
+  const partial = { state: 'cancelled', attempt: 1, inContext: true };
+
+  test('keeps what it had said, and replays it', async () => {
+    const { alive, clock, conversationId, send } = await died();
+    clock.advance(20_001);
+
+    const turn = await cancel(alive, conversationId);
+
+    expect(turn).toMatchObject(partial);
+    expect(turn.tokens.answer).toBeGreaterThan(0);
+    expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
+    const again = await sendMessage(alive, send);
+    expect(textOf(await collect(again.frames()))).toBe('Half an answer');
+  });
+
+  test('keeps it when the sender comes back after the cancellation', async () => {
+    const { alive, clock, conversationId, send } = await died();
+    await requestCancel(alive, { conversationId, seq: 1 });
+    clock.advance(20_001);
+
+    const { turn } = await (await sendMessage(alive, send)).result;
+
+    expect(turn).toMatchObject(partial);
+    expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
+  });
+
+  test.each([undefined, 'queue', 'interrupt'] as const)(
+    'keeps it in the context of the next message (onBusy %s)',
+    async (onBusy) => {
+      const { store, clock, conversationId, alive } = await died();
+      await requestCancel(alive, { conversationId, seq: 1 });
+      const { model, requests } = scriptedStreamer(textAnswer('Next.'));
+      const next = chatDependencies({ store, clock, model });
+      if (onBusy === undefined) clock.advance(20_001);
+
+      const sent = sendMessage(next, {
+        ...request(conversationId, 'Go on.'),
+        ...(onBusy && { onBusy }),
+      });
+      await pass(clock, 25_000, 500);
+      await (
+        await sent
+      ).result;
+
+      expect(requests[0]?.contents.map(contentText)).toEqual([
+        'Tell me.',
+        'Half an answer',
+        'Go on.',
+      ]);
+      expect(await storedTurn(next, conversationId)).toMatchObject(partial);
+    },
+  );
+
+  test('says nothing when its chunks are purged', async () => {
+    const { alive, store, clock, conversationId } = await died();
+    clock.advance(20_001);
+    await store.deleteBelow(`conversations/${conversationId}/streams/t_1`);
+
+    const turn = await cancel(alive, conversationId);
+
+    expect(turn).toMatchObject({ state: 'cancelled', inContext: false, contents: [] });
   });
 });
 

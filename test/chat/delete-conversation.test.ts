@@ -8,7 +8,7 @@ import {
 import { readOwnConversation } from '../../functions/src/chat/conversation/own-conversation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
-import { markErasing } from '../../shared/conversation/mark-erasing.ts';
+import { markErasing } from '../../functions/src/erasure/mark-erasing.ts';
 import { historyPath, turnPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
@@ -159,10 +159,11 @@ describe('taking a conversation out of the bin', () => {
     await deleteConversation(world.chat, { caller: owner, conversationId });
     await undeleteConversation(world.chat, { caller: owner, conversationId });
 
-    const marked = await markErasing(world, conversationId, {
-      now: world.bench.clock.now(),
-      isWanted: ({ state }) => state === 'deleted',
-    });
+    const marked = await markErasing(
+      world.chat,
+      conversationId,
+      ({ state }) => state === 'deleted',
+    );
 
     expect(marked).toBe('kept');
     expect(await headOf(world, conversationId)).toMatchObject({ state: 'live' });

@@ -4,13 +4,14 @@ import { deleteMessage } from '../../functions/src/chat/conversation/delete-mess
 import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
-import { finishErasure } from '../../shared/conversation/finish-erasure.ts';
+import { finishErasure } from '../../functions/src/erasure/finish-erasure.ts';
 import {
   chunkPath,
   historyPath,
   messageGuardPath,
   turnPath,
 } from '../../shared/conversation/paths.ts';
+import { readTurns } from '../../shared/conversation/read-conversation.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
@@ -99,6 +100,24 @@ describe('deleting a message of the tail', () => {
     expect((await see(world.store, conversationId)).items.map(({ seq }) => seq)).toEqual([
       1, 1, 3, 3,
     ]);
+  });
+
+  test('of the answer alone keeps a question that takes more than one document', async () => {
+    const world = lifecycle();
+    const user = `${CANARY} `.repeat(40_000);
+    const answer = 'a long answer '.repeat(40_000);
+    const { conversationId } = await buildConversation(world.store, {
+      turns: [{ user, answer }, {}],
+    });
+
+    await remove(world, conversationId, 'm_1');
+
+    const [turn] = await readTurns(world.store, conversationId, [1]);
+    expect(turn?.value).toMatchObject({ user: { parts: [{ text: user }] }, contents: [] });
+    const pieces = (await world.documents()).filter(({ path }) => path.includes('/parts/'));
+    expect(pieces.map(({ path }) => path.split('/').at(-1))).toEqual(['u-1']);
+    await remove(world, conversationId, 'message-1');
+    expect(await canaries(world)).toEqual([]);
   });
 
   test('after its answer wipes the question too', async () => {
@@ -228,6 +247,20 @@ describe('deleting a message that a summary covers', () => {
     expect((await see(world.store, conversationId)).head.generation).toBe(3);
   });
 
+  test('asks for it too where a person has asked for a compaction', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('by-hand') } });
+
+    await remove(world, conversationId, 'message-3');
+
+    const { head } = await see(world.store, conversationId);
+    expect(head.compactionNeeded).toMatchObject({
+      auto: { trigger: 'auto' },
+      manual: { requestId: 'by-hand' },
+    });
+  });
+
   test('makes a worker lose that has read it', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
@@ -269,7 +302,7 @@ describe('deleting a message that a summary covers', () => {
     const before = await see(world.store, conversationId);
     expect(before.head.generation).toBe(3);
 
-    await finishErasure(world, conversationId);
+    await finishErasure(world.chat, conversationId);
 
     const after = await see(world.store, conversationId);
     expect(after.history).toEqual(before.history);

@@ -91,7 +91,8 @@ describe('an instance that is told to end', () => {
 
   test('cuts its readers off without finish and [DONE], so that they come back', async () => {
     const { dependencies, clock, handle } = await ending();
-    const options = { clock, heartbeatMs: 60_000, generation: 0 };
+    const { signal: left } = new AbortController();
+    const options = { clock, heartbeatMs: 60_000, generation: 0, left };
     const pieces: string[] = [];
     const reading = (async () => {
       for await (const text of sseText(handle.frames(), options)) pieces.push(text);

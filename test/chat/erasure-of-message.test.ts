@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { listCompactions } from '../../functions/src/chat/context/list-compactions.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
-import { finishErasure } from '../../shared/conversation/finish-erasure.ts';
+import { finishErasure } from '../../functions/src/erasure/finish-erasure.ts';
 import { blobPiecePath, historyPath } from '../../shared/conversation/paths.ts';
 import { continuedHistory } from '../../shared/conversation/next-generation.ts';
 import { encodeHistory } from '../../shared/conversation/history.ts';
@@ -48,7 +48,7 @@ describe('an erasure that stopped half way', () => {
     const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
     await expect(remove(dying, conversationId, 'message-3')).rejects.toThrow('died');
 
-    if (by === 'the sweep') await finishErasure(world, conversationId);
+    if (by === 'the sweep') await finishErasure(world.chat, conversationId);
     else await remove(world, conversationId, 'message-3');
 
     expect(await canaries(world)).toEqual([]);
@@ -124,6 +124,21 @@ describe('the blobs of an erased turn', () => {
       blobPiecePath(conversationId, { sha256: world.chat.sha256('another output'), index: 0 }),
     ]);
     expect(kept).toBeDefined();
+  });
+
+  test('go whole when the first try died between two pieces', async () => {
+    const world = lifecycle();
+    const conversationId = await withBlobs(world, [CANARY, 'another output']);
+    const sha256 = world.chat.sha256(CANARY);
+    const pieces = [0, 1].map((index) => blobPiecePath(conversationId, { sha256, index }));
+    const [, second = ''] = pieces;
+    await world.store.commit([{ op: 'create', path: second, fields: { text: CANARY } }]);
+    world.loseReplyOf(({ op, path }) => op === 'delete' && pieces.includes(path));
+    await remove(world, conversationId, 'message-1').catch(() => undefined);
+
+    await remove(world, conversationId, 'message-1');
+
+    expect(await canaries(world)).toEqual([]);
   });
 
   test('stay while another turn has the same output', async () => {

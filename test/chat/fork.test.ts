@@ -3,13 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
 import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
-import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
+import {
+  forkConversation,
+  FORK_TURNS_MAX,
+} from '../../functions/src/chat/conversation/fork-conversation.ts';
 import { readOwnConversation } from '../../functions/src/chat/conversation/own-conversation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import { headPath, messageGuardPath, turnPath } from '../../shared/conversation/paths.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
 import { see } from '../support/compacted-conversation.ts';
 import { addTurn, buildConversation } from '../support/conversation-builder.ts';
 import {
@@ -117,10 +121,14 @@ describe('a fork', () => {
     const { conversationId } = await buildConversation(world.store, {
       turns: [{}, { inContext: false }, { inContext: false }, {}],
     });
-    const path = turnPath(conversationId, 4);
-    await world.store.commit([
-      { op: 'update', path, fields: { replaces: 2 }, guard: { exists: true } },
-    ]);
+    await world.store.commit(
+      [2, 3].map((seq) => ({
+        op: 'update',
+        path: turnPath(conversationId, seq),
+        fields: { 'replacedBy.t_4': true },
+        guard: { exists: true },
+      })),
+    );
 
     const before = await fork(world, conversationId, 'message-3');
     const after = await fork(world, conversationId, 'message-4');
@@ -172,6 +180,62 @@ describe('a fork', () => {
     expect(await transcript(world, forked.conversationId, 500)).toEqual(
       await transcript(world, conversationId, 450),
     );
+  });
+
+  test('reads ten turns at once, and the guards of their messages', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 100 });
+    let gets = 0;
+    const store: DocumentStore = {
+      ...world.store,
+      get: (paths) => {
+        gets += 1;
+        return world.store.get(paths);
+      },
+    };
+
+    await fork({ chat: { ...world.chat, store } }, conversationId, 'm_100');
+
+    expect(gets).toBeLessThan(30);
+  });
+
+  test('is left whole by a maker that stood still while another took over', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    const held = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const slow: Lifecycle['chat'] = {
+      ...world.chat,
+      atCrashPoint: (point) => {
+        if (point === 'fork-begun') reached.resolve();
+        return point === 'fork-begun' ? held.promise : Promise.resolve();
+      },
+    };
+    const stalled = fork({ chat: slow }, conversationId, 'm_3', id).catch(() => undefined);
+    await reached.promise;
+    await fork(world, conversationId, 'm_3', id);
+
+    held.resolve();
+    await stalled;
+
+    expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 3));
+  });
+
+  test('of more turns than one request copies is refused', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 1 });
+    const seq = FORK_TURNS_MAX + 1;
+    const [first] = await world.store.get([turnPath(conversationId, 1)]);
+    const fields = { ...first?.fields, seq };
+    await world.store.commit([{ op: 'create', path: turnPath(conversationId, seq), fields }]);
+    await setHead(world, conversationId, { lastSeq: seq });
+
+    await expect(fork(world, conversationId, `m_${seq}`)).rejects.toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      reason: 'FORK_TOO_LARGE',
+      metadata: { turns: '20001', turnsMax: '20000' },
+    });
   });
 
   test('copies the stored outputs that its summary names', async () => {

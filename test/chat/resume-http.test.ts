@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { contentText } from '../../shared/conversation/content.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
 import { isTerminal } from '../../shared/conversation/turn.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
@@ -75,6 +76,18 @@ describe('the stream of a conversation', () => {
 
     expect(response.status).toBe(204);
     expect(await response.text()).toBe('');
+  });
+
+  test('is 204 when the turn that the head names has ended', async () => {
+    const { server, id, conversation } = await finished();
+    const fields = { open: { seq: 1, leaseUntil: new Date(0) } };
+    await server.dependencies.store.commit([
+      { op: 'update', path: headPath(id), fields, guard: { exists: true } },
+    ]);
+
+    const response = await server.call(`${conversation}/stream`);
+
+    expect(response.status).toBe(204);
   });
 
   test('ends an EventSource: after the last id there is nothing left', async () => {

@@ -218,7 +218,8 @@ describe('the text of a stream', () => {
     async function* frames() {
       yield await gate.promise;
     }
-    const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0 });
+    const { signal: left } = new AbortController();
+    const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0, left });
 
     const first = text.next();
     clock.advance(7_999);

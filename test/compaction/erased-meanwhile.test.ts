@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CompactionCrashPoint } from '../../functions/src/compaction/crash-points.ts';
 import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
-import { markErasing } from '../../shared/conversation/mark-erasing.ts';
+import { markErasing } from '../../functions/src/erasure/mark-erasing.ts';
 import { headPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { createScriptedModel } from '../fakes/scripted-model.ts';
@@ -10,7 +10,7 @@ import { compactionBench, type CompactionBench } from '../support/compaction-dep
 import { longListings, openBreaker } from '../support/tool-conversation.ts';
 
 async function erase(bench: CompactionBench, conversationId: string) {
-  await markErasing(bench, conversationId, { now: bench.clock.now(), isWanted: () => true });
+  await markErasing(bench, conversationId, () => true);
   await eraseConversation(
     { ...bench, atCrashPoint: () => Promise.resolve() },
     conversationId,

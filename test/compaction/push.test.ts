@@ -101,6 +101,8 @@ const post = (url: string, body: string) => fetch(url, { method: 'POST', body })
 /** The handler behind the framework’s own server, as the function host opens it. */
 async function serveInFramework(bench: CompactionBench): Promise<string> {
   registerFunctions({
+    clock: bench.clock,
+    drainMs: 0,
     chat: () => Promise.reject(new Error('not here')),
     compaction: () => Promise.resolve(bench),
   });

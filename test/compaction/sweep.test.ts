@@ -5,7 +5,9 @@ import { compactionJobPath, headPath, turnPath } from '../../shared/conversation
 import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
 import { newTurnWrites, startWrites } from '../../shared/conversation/turn-writes.ts';
 import { StoreUnavailableError } from '../../shared/errors.ts';
+import { contentText } from '../../shared/conversation/content.ts';
 import type { Head } from '../../shared/conversation/head.ts';
+import { streamChunkWrite } from '../../shared/conversation/stream-chunk.ts';
 import type { Write } from '../../shared/ports.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { createScriptedModel } from '../fakes/scripted-model.ts';
@@ -129,6 +131,33 @@ describe('an open turn that nobody answers', () => {
     expect(await statesFrom(bench, conversationId, [3])).toEqual(['cancelled']);
   });
 
+  test('keeps what it had said when it is closed as cancelled', async () => {
+    const bench = sweepBench();
+    const conversationId = await buildOpen(bench, inSeconds(bench, -1));
+    const path = turnPath(conversationId, 3);
+    const fields = { cancelRequested: true, chunks: 1 };
+    const delta = { type: 'text-delta', id: 'p0', delta: 'Half an answer' } as const;
+    await bench.store.commit([
+      { op: 'update', path, fields, guard: { exists: true } },
+      streamChunkWrite({
+        conversationId,
+        seq: 3,
+        attempt: 1,
+        producer: 'gone',
+        n: 1,
+        frames: [{ id: 0, chunk: delta }],
+        isFinal: false,
+        now: new Date(0),
+      }),
+    ]);
+
+    await sweep(bench);
+
+    const [turn] = await readTurns(bench.store, conversationId, [3]);
+    expect(turn?.value).toMatchObject({ state: 'cancelled', inContext: true });
+    expect(turn?.value.contents.map(contentText)).toEqual(['Half an answer']);
+  });
+
   test('stays while its producer renews the lease, whatever the head says', async () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, -60));
@@ -187,6 +216,20 @@ describe('messages that wait', () => {
     ]);
     expect(head?.queue).toEqual({ first: 6, leaseUntil: held });
     expect(head?.open).toBeUndefined();
+  });
+
+  test('stay for two seconds after their lease: their sender may be coming back', async () => {
+    const bench = sweepBench();
+    const conversationId = await buildOpen(bench, inSeconds(bench, -1));
+    await addQueued(bench, conversationId, [inSeconds(bench, -1.9)]);
+
+    const early = await sweep(bench);
+    expect(await statesFrom(bench, conversationId, [3, 4])).toEqual(['failed', 'queued']);
+    bench.clock.advance(200);
+    const late = await sweep(bench);
+
+    expect([early.turnsClosed, late.turnsClosed]).toEqual([1, 1]);
+    expect(await statesFrom(bench, conversationId, [4])).toEqual(['failed']);
   });
 
   test('leave no queue behind when nobody waits at all', async () => {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
 import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
 import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
@@ -45,6 +47,26 @@ describe('on the database', () => {
     expect(JSON.stringify(turn)).not.toContain('secret');
     expect(gone).toEqual([undefined, undefined]);
     expect((await readHead(store, conversationId))?.value.pendingErasure).toBeUndefined();
+  });
+
+  test('a deleted answer leaves its question, with all its pieces, for the next answer', async () => {
+    const caller = { uid: randomUUID(), isAnonymous: false };
+    const conversationId = randomUUID();
+    const of = { caller, conversationId };
+    const text = '"'.repeat(250 * 1024);
+    const send = async (parts: { text: string }[]) => {
+      const message = { id: randomUUID(), parts };
+      const { result } = await sendMessage(stack.chat, { ...of, message });
+      return (await result).turn;
+    };
+    await send([{ text }]);
+
+    await deleteMessage(stack.chat, { ...of, messageId: 'm_1' });
+
+    const page = { ...of, pageSize: 10, order: 'asc', afterSeq: 0 } as const;
+    const { messages } = await listMessages(stack.chat, page);
+    expect(messages).toMatchObject([{ parts: [{ text }] }, { parts: [], deleted: true }]);
+    expect(await send([{ text: 'next' }])).toMatchObject({ seq: 2, state: 'done' });
   });
 
   test('a conversation is deleted, taken back, restored and forked', async () => {

@@ -7,6 +7,7 @@ import type { DocumentStore } from '../../shared/ports.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import { demoProjectId, firestoreEmulatorHost } from '../support/emulator-environment.ts';
+import { eventually } from '../support/eventually.ts';
 import { collect, request, textOf } from '../support/sending.ts';
 import {
   idsOf,
@@ -16,6 +17,7 @@ import {
   steeredChat,
   storedTurn,
 } from '../support/streaming.ts';
+import { countingStore } from '../support/watching.ts';
 
 let store: DocumentStore;
 beforeAll(() => {
@@ -53,6 +55,22 @@ describe('on the database, a stream of one instance', () => {
     expect(await collect(await openStream(other, { conversationId, cursor }))).toEqual(
       (await all).slice(-2),
     );
+  });
+
+  test('is watched no longer than its reader reads', async () => {
+    const conversationId = randomUUID();
+    const { dependencies, call } = steeredChat({ store });
+    const handle = await sendMessage(dependencies, request(conversationId, 'Tell me.'));
+    (await call()).say('Half');
+    const { store: counted, openWatches } = countingStore(store);
+    const other = chatDependencies({ store: counted });
+
+    const frames = await openStream(other, { conversationId });
+    await readUntil(frames, () => true);
+
+    await eventually('no watch', () => Promise.resolve(openWatches() === 0 || undefined), 5_000);
+    (await call()).end();
+    expect((await handle.result).turn.state).toBe('done');
   });
 
   test('is cancelled from another one within a second of silence', async () => {

@@ -40,16 +40,17 @@ export async function sayEach(
 /** The frames of turn `seq` as one who only reads gets them; `undefined`: nothing is left. */
 export async function readStream(
   dependencies: ChatDependencies,
-  of: { conversationId: string; seq?: number; cursor?: number | undefined },
+  of: { conversationId: string; seq?: number; cursor?: number | undefined; left?: AbortSignal },
 ): Promise<AsyncIterable<StreamFrame> | undefined> {
-  const { conversationId, seq = 1, cursor } = of;
+  const { conversationId, seq = 1, cursor, left } = of;
   const caller = { uid: 'u1', isAnonymous: false };
   const { own, turn } = await readOwnTurn(dependencies, {
     caller,
     conversationId,
     turnId: `t_${seq}`,
   });
-  return streamTurn(dependencies, own, { turn: turn.value, cursor, locale: undefined });
+  const read = await streamTurn(dependencies, own, { turn: turn.value, cursor, locale: undefined });
+  return read?.(left);
 }
 
 /** The same where something is left. Throws Error when nothing is. */

@@ -66,6 +66,26 @@ async function* encoded(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array
   for await (const piece of text) yield encoder.encode(piece);
 }
 
+/** A body that tells at once when its reader has gone, also while the text has nothing to say. */
+function bodyOf(text: (left: AbortSignal) => AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const left = new AbortController();
+  const pieces = encoded(text(left.signal));
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: async () => {
+        left.abort();
+        await pieces.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
 function toResponse(context: ChatContext, reply: Reply): Response {
   switch (reply.kind) {
     case 'json':
@@ -81,7 +101,7 @@ function toResponse(context: ChatContext, reply: Reply): Response {
       });
     case 'stream':
       context.env.work.push(reply.work);
-      return new Response(ReadableStream.from(encoded(reply.text)), {
+      return new Response(bodyOf(reply.text), {
         headers: { ...COMMON_HEADERS, ...reply.headers },
       });
   }

@@ -6,7 +6,7 @@ import type { AtCrashPoint } from '../../../shared/ports.ts';
  */
 export const chatCrashPoints = {
   'turn-queued': 'A message is stored behind others; nobody has looked whose turn it is.',
-  'turn-rejoined': 'Somebody new waits with a message that was left alone in the queue.',
+  'turn-rejoined': 'Somebody new waits with an abandoned message of the queue.',
   'queued-turn-begun': 'The turn of a waiting message has begun; no answer is on its way.',
   'queued-turn-failed': 'The turn of a waiting message came, and it is stored why it cannot begin.',
   'turns-interrupted': 'The turns in a message’s way were asked to stop; nothing of it is stored.',

@@ -2,10 +2,14 @@ import type { Clock } from '../../../shared/ports.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 
 /** Time for a turn that is given up to store its frames and for its readers' connections to end, ms. */
-const GIVE_UP_MS = 1_500;
+export const GIVE_UP_MS = 1_500;
 
 /** Whether `settled` came within `ms`. */
-async function within(clock: Clock, ms: number, settled: Promise<unknown>): Promise<boolean> {
+export async function within(
+  clock: Clock,
+  ms: number,
+  settled: Promise<unknown>,
+): Promise<boolean> {
   const timer = new AbortController();
   const late = clock.wait(ms, timer.signal).then(() => false);
   const isInTime = await Promise.race([settled.then(() => true), late]);
@@ -25,17 +29,18 @@ async function idle(
 }
 
 /**
- * Ends this instance's work before its process ends: what runs may go on for DRAIN_MS; turns that run
+ * Ends this instance's work before its process ends: what runs may go on for `drainMs`; turns that run
  * then are given up, so that whoever comes back takes them over at once. Resolves at once when nothing
- * runs, and within DRAIN_MS and 1.5 s in any case. New sends are refused by the signal `shutdown`, which
+ * runs, and within `drainMs` and 1.5 s in any case. New sends are refused by the signal `shutdown`, which
  * has to fire first. `requests`: those that are being served.
  */
 export async function drainChat(
   dependencies: Draining,
   requests: ReadonlySet<Promise<unknown>>,
+  drainMs = dependencies.config.DRAIN_MS,
 ): Promise<void> {
-  const { clock, config, liveTurns, logger } = dependencies;
-  if (await within(clock, config.DRAIN_MS, idle(dependencies, requests))) return;
+  const { clock, liveTurns, logger } = dependencies;
+  if (await within(clock, drainMs, idle(dependencies, requests))) return;
   logger.log('WARNING', 'turns_given_up', { turns: liveTurns.size, requests: requests.size });
   for (const live of liveTurns.values()) live.giveUp();
   await within(clock, GIVE_UP_MS, idle(dependencies, requests));

@@ -8,3 +8,13 @@ export const notFoundError = (conversationId: string) =>
     message: `no conversation ${conversationId} for this caller`,
     publicMessage: 'There is no such conversation. Check the id, or create it by sending to it.',
   });
+
+/** 404: the message that was named is not there, or what it said was erased. */
+export const messageNotFoundError = (conversationId: string, messageId: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'MESSAGE_NOT_FOUND',
+    message: `no message ${messageId} in ${conversationId}`,
+    publicMessage: 'The conversation has no such message. Check its id in the list of messages.',
+    metadata: { messageId },
+  });

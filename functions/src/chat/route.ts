@@ -4,11 +4,11 @@ import type { Caller } from '../../../shared/ports.ts';
 import { parseRequest } from '../../../shared/wire/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { notFoundError } from './not-found.ts';
-import type { SendHandle, SendRequest } from './send/send-request.ts';
+import type { SendMessage } from './send/send-request.ts';
 
 /** What routes work with: the dependencies and the one use case that streams. */
 export interface RouteDependencies extends ChatDependencies {
-  sendMessage: (dependencies: ChatDependencies, request: SendRequest) => Promise<SendHandle>;
+  sendMessage: SendMessage;
   /** Silence after which a stream sends a comment, ms. */
   heartbeatMs: number;
 }
@@ -24,7 +24,8 @@ export interface JsonReply {
 export interface StreamReply {
   kind: 'stream';
   headers: Record<string, string>;
-  text: AsyncGenerator<string>;
+  /** `left` fires when the client has gone. */
+  text: (left: AbortSignal) => AsyncGenerator<string>;
   /** What must end before the request counts as served, also when the client has gone. */
   work: Promise<unknown>;
 }

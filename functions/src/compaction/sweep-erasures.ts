@@ -1,7 +1,7 @@
-import { finishErasure } from '../../../shared/conversation/finish-erasure.ts';
 import { decodeHead, type Head, type Versioned } from '../../../shared/conversation/head.ts';
-import { markErasing } from '../../../shared/conversation/mark-erasing.ts';
 import type { Query, StoredDocument } from '../../../shared/ports.ts';
+import { finishErasure } from '../erasure/finish-erasure.ts';
+import { markErasing } from '../erasure/mark-erasing.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { eraseConversation } from './erase-conversation.ts';
 import { conversationOf, earlierThan, forEachItem, pagesOf, type Sweep } from './sweep-pass.ts';
@@ -45,10 +45,9 @@ async function markAndErase(
   isWanted: (head: Head, now: Date) => boolean,
 ): Promise<void> {
   const now = sweep.dependencies.clock.now();
-  const marked = await markErasing(sweep.dependencies, conversationId, {
-    now,
-    isWanted: (head) => isWanted(head, now),
-  });
+  const marked = await markErasing(sweep.dependencies, conversationId, (head) =>
+    isWanted(head, now),
+  );
   if (marked !== 'erasing') return;
   await passCrashPoint(sweep.dependencies, 'sweep-marked');
   await erase(sweep, conversationId);

@@ -1,12 +1,14 @@
 import {
-  closeAbandonedWrites,
-  type LeftBehind,
+  sweepTurnsWrites,
+  type UnfinishedTurns,
 } from '../../../shared/conversation/abandoned-turns.ts';
+import { readPartialAnswer } from '../../../shared/conversation/partial-answer.ts';
 import { turnPath } from '../../../shared/conversation/paths.ts';
-import { readHead } from '../../../shared/conversation/read-conversation.ts';
-import { readTurnDocument } from '../../../shared/conversation/turn.ts';
+import { queueSeqs } from '../../../shared/conversation/queue-decision.ts';
+import { readHead, readTurnDocuments } from '../../../shared/conversation/read-conversation.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { StoredDocument, Value } from '../../../shared/ports.ts';
+import { meterCounting } from '../conversation-policy.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { conversationOf, earlierThan, forEachItem, pagesOf, type Sweep } from './sweep-pass.ts';
 
@@ -14,39 +16,38 @@ import { conversationOf, earlierThan, forEachItem, pagesOf, type Sweep } from '.
 const MEND_TRIES = 5;
 const AT_ONCE = 10;
 
-/** What may be left behind in one conversation, or undefined where nobody may write any more. */
-async function readLeftBehind(
+/** The turns of one conversation that have not ended, or undefined where nobody may write any more. */
+async function readUnfinished(
   { dependencies }: Sweep,
   conversationId: string,
-): Promise<LeftBehind | undefined> {
+): Promise<UnfinishedTurns | undefined> {
   const { store, clock } = dependencies;
   const head = await readHead(store, conversationId);
   if (head?.value.state !== 'live' && head?.value.state !== 'deleted') return undefined;
-  const { open, queue, lastSeq } = head.value;
-  const queued = queue ? Math.max(0, lastSeq - queue.first + 1) : 0;
-  const seqs = [
-    ...(open ? [open.seq] : []),
-    ...Array.from({ length: queued }, (_, i) => (queue?.first ?? 1) + i),
-  ];
-  const found =
-    seqs.length === 0 ? [] : await store.get(seqs.map((seq) => turnPath(conversationId, seq)));
-  const turns = found.flatMap((document) =>
-    document ? [readTurnDocument(conversationId, document)] : [],
-  );
+  const openSeq = head.value.open?.seq;
+  const seqs = [...(openSeq === undefined ? [] : [openSeq]), ...queueSeqs(head.value)];
+  const found = await readTurnDocuments(store, conversationId, seqs);
+  const turns = found.filter((turn) => turn !== undefined);
+  const open = turns.find(({ value }) => value.seq === openSeq);
+  const counting = meterCounting(head.value);
+  const partial = open?.value.cancelRequested
+    ? await readPartialAnswer(store, { conversationId, turn: open.value, counting })
+    : undefined;
   return {
     conversationId,
     now: clock.now(),
     head,
-    open: turns.find(({ value }) => value.seq === open?.seq),
-    queue: turns.filter(({ value }) => value.seq !== open?.seq),
+    open,
+    partial,
+    queue: turns.filter(({ value }) => value.seq !== openSeq),
   };
 }
 
-/** Closes what was left behind in one conversation; returns how many turns. */
+/** Closes the abandoned turns of one conversation; returns how many. */
 async function mendTurns(sweep: Sweep, conversationId: string): Promise<number> {
   for (let tries = 1; ; tries++) {
-    const found = await readLeftBehind(sweep, conversationId);
-    const { writes, closed } = found ? closeAbandonedWrites(found) : { writes: [], closed: 0 };
+    const found = await readUnfinished(sweep, conversationId);
+    const { writes, closed } = found ? sweepTurnsWrites(found) : { writes: [], closed: 0 };
     if (writes.length === 0) return 0;
     try {
       await sweep.dependencies.store.commit(writes);
@@ -81,7 +82,7 @@ async function withoutProducer(
 }
 
 /**
- * Closes the turns that nobody answers any more, and the queued messages whose senders have left, so that
+ * Closes the abandoned turns, those that were being answered and those that waited, so that
  * the next message does not find them in its way.
  */
 export async function sweepTurns(sweep: Sweep): Promise<void> {

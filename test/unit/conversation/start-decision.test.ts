@@ -75,9 +75,9 @@ describe('what a send does', () => {
     [
       'starts turn 1 of an unknown conversation',
       { head: undefined },
-      { kind: 'start', seq: 1, closeExpired: [] },
+      { kind: 'start', seq: 1, abandoned: [] },
     ],
-    ['starts the next turn when nothing is open', {}, { kind: 'start', seq: 5, closeExpired: [] }],
+    ['starts the next turn when nothing is open', {}, { kind: 'start', seq: 5, abandoned: [] }],
     ['finds nothing in another user’s conversation', { uid: 'other' }, { kind: 'notFound' }],
     [
       'finds nothing in a deleted conversation',
@@ -161,7 +161,7 @@ describe('what a send does', () => {
     [
       'closes an abandoned turn and starts the next',
       { open: turn({ leaseUntil: earlier }) },
-      { kind: 'start', seq: 5, closeExpired: [4] },
+      { kind: 'start', seq: 5, abandoned: [4] },
     ],
     [
       'waits with its own queued turn when somebody does already',
@@ -184,7 +184,7 @@ describe('what a send does', () => {
         open: turn({ seq: 2, leaseUntil: earlier }),
         queue: [waiting(3, longAgo), waiting(4, longAgo)],
       },
-      { kind: 'start', seq: 5, closeExpired: [2, 3, 4] },
+      { kind: 'start', seq: 5, abandoned: [2, 3, 4] },
     ],
     [
       'leaves a waiting message to its sender for a moment after its lease',
@@ -194,7 +194,7 @@ describe('what a send does', () => {
     [
       'passes over those that were cancelled while they waited',
       { queue: [turn({ seq: 3, state: 'cancelled' }), turn({ seq: 4, state: 'failed' })] },
-      { kind: 'start', seq: 5, closeExpired: [] },
+      { kind: 'start', seq: 5, abandoned: [] },
     ],
     [
       'waits behind a running turn when asked to',
@@ -214,7 +214,7 @@ describe('what a send does', () => {
     [
       'does not wait when nothing is in its way',
       { onBusy: 'queue' },
-      { kind: 'start', seq: 5, closeExpired: [] },
+      { kind: 'start', seq: 5, abandoned: [] },
     ],
     [
       'is refused by a full queue',
@@ -259,7 +259,7 @@ describe('what a send does', () => {
     [
       'edits a message',
       { replacing: { kind: 'edit', target: done(2), isAnswer: false } },
-      { kind: 'start', seq: 5, closeExpired: [], replaces: 2 },
+      { kind: 'start', seq: 5, abandoned: [], replaces: 2 },
     ],
     [
       'keeps an edit waiting with what it replaces',
@@ -291,7 +291,7 @@ describe('what a send does', () => {
         head: { ...head, lastSeq: REPLACED_MAX },
         replacing: { kind: 'edit', target: done(1), isAnswer: false },
       },
-      { kind: 'start', seq: REPLACED_MAX + 1, closeExpired: [], replaces: 1 },
+      { kind: 'start', seq: REPLACED_MAX + 1, abandoned: [], replaces: 1 },
     ],
     [
       'edits no message further back',
@@ -302,9 +302,27 @@ describe('what a send does', () => {
       { kind: 'tooFarBack', replaced: REPLACED_MAX + 1 },
     ],
     [
+      'edits no message that another has taken the place of',
+      {
+        replacing: {
+          kind: 'edit',
+          target: { ...done(3), replacedBy: { t_4: true } },
+          isAnswer: false,
+        },
+      },
+      { kind: 'messageReplaced' },
+    ],
+    [
+      'edits a message that left the context and that none has taken the place of',
+      {
+        replacing: { kind: 'edit', target: { ...done(3), inContext: false }, isAnswer: false },
+      },
+      { kind: 'start', seq: 5, abandoned: [], replaces: 3 },
+    ],
+    [
       'regenerates the last answer',
       { replacing: { kind: 'regenerate', target: done(4), isAnswer: true } },
-      { kind: 'start', seq: 5, closeExpired: [], replaces: 4 },
+      { kind: 'start', seq: 5, abandoned: [], replaces: 4 },
     ],
     [
       'regenerates no earlier answer',

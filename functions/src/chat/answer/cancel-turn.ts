@@ -1,12 +1,11 @@
+import { readPartialAnswer } from '../../../../shared/conversation/partial-answer.ts';
 import { headPath, turnId, turnPath } from '../../../../shared/conversation/paths.ts';
-import {
-  isTerminal,
-  readTurnDocument,
-  type Turn,
-  type TurnDocument,
-} from '../../../../shared/conversation/turn.ts';
+import { readHead, readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
+import { isTerminal, type Turn, type TurnDocument } from '../../../../shared/conversation/turn.ts';
+import { endAbandonedWrites } from '../../../../shared/conversation/end-abandoned.ts';
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
+import { meterCounting } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { liveTurnKey } from './live-turn.ts';
@@ -43,47 +42,48 @@ const requestWrite = (path: string, updateTime: string): Write => ({
   guard: { updateTime },
 });
 
-/** A turn that nobody answers: it ends here. */
-const endWrite = (
-  path: string,
-  turn: { updateTime: string; now: Date; lastFrameId?: number },
-): Write => ({
-  op: 'update',
-  path,
-  fields: {
-    state: 'cancelled',
-    cancelRequested: true,
-    // Nobody's any more: a producer that comes back, or one who waits with it, finds it lost.
-    producer: '',
-    finishTime: turn.now,
-    inContext: false,
-    lastFrameId: turn.lastFrameId,
-  },
-  guard: { updateTime: turn.updateTime },
-});
+/** An abandoned turn ends here, with what it had said so far. */
+async function endRunningWrites(
+  { store }: Pick<ChatDependencies, 'store'>,
+  conversationId: string,
+  { turn, now }: { turn: TurnDocument; now: Date },
+): Promise<Write[]> {
+  const { value, updateTime } = turn;
+  const head = await readHead(store, conversationId);
+  if (!head) throw notFoundError(conversationId);
+  const counting = meterCounting(head.value);
+  const partial = await readPartialAnswer(store, { conversationId, turn: value, counting });
+  const end = { state: 'cancelled', partial } as const;
+  // As a finish does: guarded by the turn, which is the open one as long as it runs.
+  return [
+    ...endAbandonedWrites(conversationId, { seq: value.seq, updateTime, end, now }),
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { updateTime: now },
+      remove: ['open'],
+      guard: { exists: true },
+    },
+  ];
+}
 
 /** What cancels the turn as it was read; no writes when nothing is left to do. */
-function cancelWrites(conversationId: string, turn: TurnDocument, now: Date): Write[] {
+function cancelWrites(
+  dependencies: Pick<ChatDependencies, 'store'>,
+  conversationId: string,
+  { turn, now }: { turn: TurnDocument; now: Date },
+): Write[] | Promise<Write[]> {
   const { state, seq, leaseUntil, cancelRequested } = turn.value;
   const { updateTime } = turn;
-  const path = turnPath(conversationId, seq);
   switch (state) {
-    case 'queued':
-      return [endWrite(path, { updateTime, now, lastFrameId: UNBEGUN_LAST_FRAME_ID })];
+    case 'queued': {
+      const end = { state: 'cancelled', lastFrameId: UNBEGUN_LAST_FRAME_ID } as const;
+      return endAbandonedWrites(conversationId, { seq, updateTime, end, now });
+    }
     case 'running':
     case 'awaiting_tool':
-      if (leaseUntil > now) return cancelRequested ? [] : [requestWrite(path, updateTime)];
-      // As a finish does: guarded by the turn, which is the open one as long as it runs.
-      return [
-        endWrite(path, { updateTime, now }),
-        {
-          op: 'update',
-          path: headPath(conversationId),
-          fields: { updateTime: now },
-          remove: ['open'],
-          guard: { exists: true },
-        },
-      ];
+      if (leaseUntil <= now) return endRunningWrites(dependencies, conversationId, { turn, now });
+      return cancelRequested ? [] : [requestWrite(turnPath(conversationId, seq), updateTime)];
     case 'done':
     case 'failed':
     case 'cancelled':
@@ -92,9 +92,9 @@ function cancelWrites(conversationId: string, turn: TurnDocument, now: Date): Wr
 }
 
 /**
- * Cancels a turn: its producer here at once, one of another instance within a second, and whoever takes
- * the turn over later closes it without asking the model. One that waits, or that nobody answers any more,
- * is cancelled when this resolves. A finished one stays as it is.
+ * Cancels a turn: its producer here at once, one of another instance within a second, and whoever comes
+ * back for it later closes it without asking the model. One that waits, or that is abandoned, is cancelled
+ * when this resolves; what it had said and stored so far stays. A finished one stays as it is.
  * Throws NOT_FOUND, GuardLostError when others won every try, StoreUnavailableError.
  */
 export async function requestCancel(
@@ -106,10 +106,10 @@ export async function requestCancel(
   liveTurns.get(liveTurnKey(conversationId, seq))?.cancel();
   await passCrashPoint(dependencies, 'before-cancel');
   for (let tries = 1; ; tries++) {
-    const [document] = await store.get([turnPath(conversationId, seq)]);
-    if (!document) throw notFoundError(conversationId);
-    const turn = readTurnDocument(conversationId, document);
-    const writes = cancelWrites(conversationId, turn, clock.now());
+    const [turn] = await readTurnDocuments(store, conversationId, [seq]);
+    if (!turn) throw notFoundError(conversationId);
+    const now = clock.now();
+    const writes = await cancelWrites(dependencies, conversationId, { turn, now });
     if (writes.length === 0) return;
     try {
       await store.commit(writes);

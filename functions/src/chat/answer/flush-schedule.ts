@@ -6,7 +6,7 @@ export const FLUSH_INTERVAL_MS = 500;
 export const FLUSH_BYTES = 1_024;
 
 /** In silence the turn is looked at this often, so that a cancellation elsewhere is noticed in a second. */
-export const LOOK_INTERVAL_MS = 800;
+const PRODUCED_LOOK_INTERVAL_MS = 800;
 
 /** When the one who writes to a turn writes or looks next; all times in ms since 1970. */
 export function createFlushSchedule(
@@ -29,7 +29,7 @@ export function createFlushSchedule(
     /** A write (of frames, or of the lease alone) or a look, and how long to wait for it. */
     next: () => {
       const writeAtMs = Math.min(flushAtMs(), writtenAtMs + leaseIntervalMs);
-      const lookAtMs = lookedAtMs + LOOK_INTERVAL_MS;
+      const lookAtMs = lookedAtMs + PRODUCED_LOOK_INTERVAL_MS;
       const isWrite = writeAtMs <= lookAtMs;
       const atMs = Math.max(notBeforeMs, Math.min(writeAtMs, lookAtMs));
       return { isWrite, inMs: atMs - nowMs() };

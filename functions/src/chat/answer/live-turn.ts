@@ -32,8 +32,8 @@ export type LogEnd = 'finished' | 'givenUp' | 'lost';
 /** A turn as its producer and its readers in this process share it. */
 export interface LiveTurn {
   attempt: number;
-  /** What was emitted as `reading` says, then live; any number of readers. */
-  frames(reading: Reading): AsyncIterable<StreamFrame>;
+  /** What was emitted as `reading` says, then live; any number of readers, each until it has `left`. */
+  frames(reading: Reading, left?: AbortSignal): AsyncIterable<StreamFrame>;
   result: Promise<FinishedTurn>;
   /** Stops the model; the turn ends as cancelled with what was said so far. */
   cancel(): void;

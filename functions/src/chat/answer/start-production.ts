@@ -13,7 +13,8 @@ import {
   type Reading,
 } from './live-turn.ts';
 import { produceTurn } from './produce-turn.ts';
-import { orFailure, settled } from '../stream/replay-turn.ts';
+import { orFailure } from '../stream/turn-failure.ts';
+import { settled } from '../settled.ts';
 import type { SendHandle, SendRequest } from '../send/send-request.ts';
 
 /** A turn that this instance is answering, as one who comes to it later gets it. */
@@ -38,7 +39,7 @@ function handleOf(
     conversationId,
     generation: turn.generation,
     replayed: false,
-    frames: () => live.frames(turn.reading),
+    frames: (left) => live.frames(turn.reading, left),
     result: settled(live.result.then(orFailure)),
   };
 }
@@ -47,7 +48,7 @@ function handleOf(
 async function* framesOf(
   dependencies: ChatDependencies,
   request: SendRequest,
-  of: { log: FrameLog; seq: number; reading: Reading },
+  of: { log: FrameLog; seq: number; reading: Reading; left: AbortSignal | undefined },
 ): AsyncGenerator<StreamFrame> {
   let cursor = of.reading.kind === 'after' ? of.reading.id : undefined;
   const frames = of.log.frames(of.reading);
@@ -61,7 +62,8 @@ async function* framesOf(
     yield next.value;
   }
   const { conversationId, locale } = request;
-  yield* followFrames(dependencies, { conversationId, seq: of.seq, cursor, locale });
+  const { seq, left } = of;
+  yield* followFrames(dependencies, { conversationId, seq, cursor, locale, left });
 }
 
 /** Answers a turn that was begun here; whoever reads may come and go. */
@@ -87,7 +89,7 @@ export function startProduction(
   });
   const live: LiveTurn = {
     attempt,
-    frames: (reading) => framesOf(dependencies, request, { log, seq, reading }),
+    frames: (reading, left) => framesOf(dependencies, request, { log, seq, reading, left }),
     result: settled(result),
     cancel: () => cancelled.abort(),
     giveUp: () => givenUp.abort(),

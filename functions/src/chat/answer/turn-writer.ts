@@ -19,7 +19,7 @@ export interface Attempt {
   turnUpdateTime: string;
 }
 
-export const isOwnAttempt = (turn: Pick<Turn, 'attempt' | 'producer'>, own: Attempt) =>
+const isOwnAttempt = (turn: Pick<Turn, 'attempt' | 'producer'>, own: Attempt) =>
   turn.attempt === own.attempt && turn.producer === own.producer;
 
 /** What a look at the turn found: still this producer's, its end already stored, or somebody else's. */

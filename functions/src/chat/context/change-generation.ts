@@ -117,7 +117,7 @@ async function commitGeneration<T>(
 }
 
 /** Whether a generation was made by this very request, in a try whose reply was lost. */
-async function isOwn(
+async function isMadeByThis(
   { store }: ChangeDependencies,
   made: { conversationId: string; generation: number; by: string },
 ): Promise<boolean> {
@@ -142,7 +142,7 @@ export async function changeGeneration<T>(
   let outages = 0;
   for (let tries = 1; ; tries++) {
     try {
-      if (tried && (await isOwn(dependencies, { conversationId, by, ...tried })))
+      if (tried && (await isMadeByThis(dependencies, { conversationId, by, ...tried })))
         return tried.result;
       const own = await readOwnConversation(dependencies, of);
       const change = await decide(own, by);

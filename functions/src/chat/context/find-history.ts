@@ -1,7 +1,7 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readHistories } from './list-compactions.ts';
+import { readHistories } from './read-histories.ts';
 
 /** Generations of one read. */
 const PAGE = 20;
@@ -12,8 +12,8 @@ interface Of {
 }
 
 /**
- * The newest history that holds nothing of the turns after `throughSeq`, or undefined. It is never one
- * whose turns have changed since: that change made a newer one that ends before them.
+ * The newest history that covers no turn after `throughSeq`, or undefined. It is never one whose turns have
+ * changed since: that change made a newer one that ends before them. Its masks may be of later turns.
  */
 export async function newestHistoryThrough(
   dependencies: Pick<ChatDependencies, 'store'>,

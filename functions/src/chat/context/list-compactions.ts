@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts';
-import { cleanHistory } from '../../../../shared/conversation/erased-history.ts';
-import type { Head } from '../../../../shared/conversation/head.ts';
-import { decodeHistory, type History } from '../../../../shared/conversation/history.ts';
+import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionRecord } from '../../../../shared/conversation/job.ts';
-import { historyPath } from '../../../../shared/conversation/paths.ts';
-import { AppError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { decodePageToken, encodePageToken } from '../../../../shared/wire/page-token.ts';
 import type { CompactionRecordView } from '../../../../shared/wire/responses.ts';
 import { attemptView, historyView } from '../../../../shared/wire/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
+import { generationNotFound, readHistories } from './read-histories.ts';
 
 /** The next generation to look at and the sort key of the last entry shown. */
 const placeSchema = z.strictObject({
@@ -27,20 +24,6 @@ interface Entry {
 
 /** Newest first by time; the request id tells entries of one millisecond apart. */
 const keyOf = (finishedAt: Date, requestId: string) => `${finishedAt.toISOString()}#${requestId}`;
-
-/** The histories of some generations in the order asked for; missing ones are left out. */
-export async function readHistories(
-  { store }: Pick<ChatDependencies, 'store'>,
-  { conversationId, head }: { conversationId: string; head: Head },
-  generations: readonly number[],
-): Promise<History[]> {
-  const documents = await store.get(
-    generations.map((generation) => historyPath(conversationId, generation)),
-  );
-  return documents.flatMap((document) =>
-    document ? [cleanHistory(head, decodeHistory(document))] : [],
-  );
-}
 
 function entriesOf(
   found: { histories: readonly History[]; records: readonly CompactionRecord[] },
@@ -97,15 +80,6 @@ export async function listCompactions(
     ...(hasMore && last && { nextPageToken: encodePageToken({ g: nextGeneration, k: last.key }) }),
   };
 }
-
-export const generationNotFound = (conversationId: string, generation: number) =>
-  new AppError({
-    status: 'NOT_FOUND',
-    reason: 'GENERATION_NOT_FOUND',
-    message: `no generation ${generation} in ${conversationId}`,
-    publicMessage: `The conversation has no generation ${generation}. Look at the list of compactions.`,
-    metadata: { generation: String(generation) },
-  });
 
 /** The compaction that made a generation. Throws NOT_FOUND. */
 export async function readCompaction(

@@ -2,19 +2,23 @@ import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionRecord } from '../../../../shared/conversation/job.ts';
+import {
+  decideRestore,
+  type RestoreDecision,
+  type RestoreFacts,
+} from '../../../../shared/conversation/restore-decision.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import type { CompactionRecordView } from '../../../../shared/wire/responses.ts';
 import { attemptView, historyView } from '../../../../shared/wire/views.ts';
-import { policyOf } from '../../conversation-policy.ts';
-import { changeGeneration, type Decision } from './change-generation.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { continueHistory, readPresent, type Continuation } from './continue-history.ts';
-import { firstChangeSince } from './find-history.ts';
-import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
-import { generationNotFound, readHistories } from './list-compactions.ts';
-import type { OwnConversation } from '../conversation/own-conversation.ts';
 import { publishRequest } from '../answer/publish-request.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
+import { changeGeneration, type Decision } from './change-generation.ts';
+import { continueHistory, readPresent } from './continue-history.ts';
+import { firstChangeSince } from './find-history.ts';
+import { needAfterChange } from './need-after-change.ts';
+import { generationNotFound, readHistories } from './read-histories.ts';
 
 /** A repeated request is looked for among this many of the newest generations. */
 const GENERATIONS_SEARCHED = 20;
@@ -53,67 +57,22 @@ interface Restored {
   needed?: string;
 }
 
-/** The history to go on with and the first turn whose shortened outputs it must not bring back. */
-interface Restorable {
-  source: History | undefined;
-  changedFromSeq: number | undefined;
-}
-
-async function findRestorable(
+/** What a restore is decided on: two reads, and one more page for every 20 generations gone back. */
+async function readFacts(
   dependencies: ChatDependencies,
-  own: OwnConversation,
-  generation: number,
-): Promise<Restorable> {
-  if (generation === 0) return { source: undefined, changedFromSeq: undefined };
-  const { conversationId } = own;
-  const of = { conversationId, head: own.head.value };
+  of: { conversationId: string; head: Head },
+  { generation, requestId }: RestoreRequest,
+): Promise<RestoreFacts> {
+  const present = of.head.generation;
+  const length = Math.min(GENERATIONS_SEARCHED, present);
+  const searched = Array.from({ length }, (_, i) => present - i);
+  const newest = await readHistories(dependencies, of, searched);
+  const facts = { generation, requestId, present, newest };
+  if (generation === 0 || generation > present)
+    return { ...facts, source: undefined, changedFromSeq: undefined };
   const [source] = await readHistories(dependencies, of, [generation]);
-  if (!source) throw generationNotFound(conversationId, generation);
-  if (source.erased === true) throw generationErased(conversationId, generation);
   const changedFromSeq = await firstChangeSince(dependencies, of, generation);
-  if (changedFromSeq !== undefined && source.coveredThrough.seq >= changedFromSeq)
-    throw generationOutdated(conversationId, generation);
-  return { source, changedFromSeq };
-}
-
-/** The restore that this request, or an equal one, has done before. */
-async function findDone(
-  dependencies: ChatDependencies,
-  own: OwnConversation,
-  { requestId, generation }: RestoreRequest,
-): Promise<History | undefined> {
-  const head = own.head.value;
-  const newest = head.generation;
-  const length = Math.min(GENERATIONS_SEARCHED, newest);
-  const histories = await readHistories(
-    dependencies,
-    { conversationId: own.conversationId, head },
-    Array.from({ length }, (_, i) => newest - i),
-  );
-  const isThis = (history: History) => history.state === 'RESTORED';
-  return (
-    histories.find((history) => isThis(history) && history.requestId === requestId) ??
-    histories.find(
-      (history) =>
-        history.generation === newest &&
-        (newest === generation || (isThis(history) && history.restoredFrom === generation)),
-    )
-  );
-}
-
-/** Asked for at once only where the next answer would have to do without part of the context. */
-function needOf(
-  { config, clock }: ChatDependencies,
-  { headAfter, tokens }: Continuation,
-  requestId: string,
-): Head['compactionNeeded'] {
-  const { hardThresholdTokens, softThresholdTokens } = policyOf(config, headAfter);
-  const isAutomatic = (headAfter.settings.compaction ?? 'auto') === 'auto';
-  const contentTokens = tokens - headAfter.context.overheadTokens;
-  if (!isAutomatic || softThresholdTokens === null || contentTokens < hardThresholdTokens)
-    return {};
-  // An ordinary need is served only when tokens came since; this one cannot wait for them.
-  return { auto: { requestId, since: clock.now(), trigger: 'overflow' } };
+  return { ...facts, source, changedFromSeq };
 }
 
 const recordOf = (history: History): CompactionRecord => ({
@@ -129,6 +88,9 @@ const recordOf = (history: History): CompactionRecord => ({
   modelCalls: 0,
   durationMs: 0,
 });
+
+const viewOf = (history: History, { locale }: RestoreRequest) =>
+  historyView(history, (record) => outcomeMessage(record, locale));
 
 /** What is answered when nothing was ever folded and nothing is to be. */
 function nothingToRestore(
@@ -153,46 +115,65 @@ function nothingToRestore(
   return attemptView(record, (shown) => outcomeMessage(shown, request.locale));
 }
 
-async function decideRestore(
+/** The generation that goes on from an earlier one. */
+async function restore(
   dependencies: ChatDependencies,
-  { own, by, request }: { own: OwnConversation; by: string; request: RestoreRequest },
+  of: { conversationId: string; head: Head; by: string; request: RestoreRequest },
+  { source, changedSeqs }: Extract<RestoreDecision, { kind: 'restore' }>,
 ): Promise<Decision<Restored>> {
-  const { generation, locale } = request;
-  const head = own.head.value;
-  const view = (history: History) =>
-    historyView(history, (record) => outcomeMessage(record, locale));
-  const done = await findDone(dependencies, own, request);
-  if (done) {
-    // The first try may have died before it told the workers.
-    const needed = head.compactionNeeded.auto?.requestId;
-    return { result: { view: view(done), ...(needed !== undefined && { needed }) } };
-  }
-  if (generation > head.generation) throw generationNotFound(own.conversationId, generation);
-  const present = await readPresent(dependencies, own);
-  if (head.generation === 0)
-    return {
-      result: { view: nothingToRestore(present.tokens, dependencies.clock.now(), request) },
-    };
-  const { source, changedFromSeq = Infinity } = await findRestorable(dependencies, own, generation);
-  const next = await continueHistory(dependencies, own, {
+  const { by, request } = of;
+  const next = await continueHistory(dependencies, of, {
     source,
-    present,
+    present: await readPresent(dependencies, of),
     state: 'RESTORED',
-    changedSeqs: (source?.masks ?? []).map(({ seq }) => seq).filter((seq) => seq >= changedFromSeq),
+    changedSeqs,
     requestId: request.requestId ?? by,
     by,
-    restoredFrom: generation,
+    restoredFrom: request.generation,
     afterTokens: (tokens) => tokens,
   });
-  const compactionNeeded = needOf(dependencies, next, dependencies.randomness.uuid());
-  const needed = compactionNeeded.auto?.requestId;
+  const { history, tokens } = next;
+  // What waits was asked for by the context before.
+  const headAfter: Head = { ...next.headAfter, compactionNeeded: {} };
+  const need = needAfterChange(dependencies, { head: headAfter, history, tokens });
+  const compactionNeeded = need ? { auto: { ...need } } : {};
   return {
-    ...next,
-    headAfter: { ...next.headAfter, compactionNeeded },
-    fields: { compactionNeeded: { ...compactionNeeded } },
-    record: recordOf(next.history),
-    result: { view: view(next.history), ...(needed !== undefined && { needed }) },
+    history,
+    tokens,
+    headAfter: { ...headAfter, compactionNeeded },
+    fields: { compactionNeeded },
+    record: recordOf(history),
+    result: { view: viewOf(history, request), ...(need && { needed: need.requestId }) },
   };
+}
+
+async function changeOf(
+  dependencies: ChatDependencies,
+  of: { conversationId: string; head: Head; by: string; request: RestoreRequest },
+): Promise<Decision<Restored>> {
+  const { conversationId, head, request } = of;
+  const { generation } = request;
+  const decision = decideRestore(await readFacts(dependencies, of, request));
+  switch (decision.kind) {
+    case 'done': {
+      // The first try may have died before it told the workers.
+      const needed = head.compactionNeeded.auto?.requestId;
+      const view = viewOf(decision.history, request);
+      return { result: { view, ...(needed !== undefined && { needed }) } };
+    }
+    case 'nothing': {
+      const { tokens } = await readPresent(dependencies, of);
+      return { result: { view: nothingToRestore(tokens, dependencies.clock.now(), request) } };
+    }
+    case 'notFound':
+      throw generationNotFound(conversationId, generation);
+    case 'erased':
+      throw generationErased(conversationId, generation);
+    case 'outdated':
+      throw generationOutdated(conversationId, generation);
+    case 'restore':
+      return restore(dependencies, of, decision);
+  }
 }
 
 /**
@@ -208,7 +189,7 @@ export async function restoreGeneration(
 ): Promise<CompactionRecordView> {
   const { conversationId } = request;
   const { view, needed } = await changeGeneration<Restored>(dependencies, request, (own, by) =>
-    decideRestore(dependencies, { own, by, request }),
+    changeOf(dependencies, { conversationId, head: own.head.value, by, request }),
   );
   await passLifecyclePoint(dependencies, 'generation-restored');
   if (needed !== undefined)

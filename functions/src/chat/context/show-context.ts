@@ -21,10 +21,10 @@ import type { Caller } from '../../../../shared/ports.ts';
 import type { ContextItemView } from '../../../../shared/wire/responses.ts';
 import { meterCounting } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { generationNotFound } from './list-compactions.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
 import { viewOfNextCall } from '../send/next-call.ts';
 import { readContext } from './read-context.ts';
+import { generationNotFound } from './read-histories.ts';
 
 /** Turns of one read while the end of an older generation is looked for. */
 const READ_TURNS = 50;

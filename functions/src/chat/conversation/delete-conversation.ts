@@ -1,7 +1,7 @@
-import { closingWrites } from '../../../../shared/conversation/close-turns.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
-import { markErasing } from '../../../../shared/conversation/mark-erasing.ts';
 import type { Caller } from '../../../../shared/ports.ts';
+import { closingWrites } from '../../erasure/close-turns.ts';
+import { markErasing } from '../../erasure/mark-erasing.ts';
 import { changeGeneration, type Decision } from '../context/change-generation.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { continueHistory, readPresent } from '../context/continue-history.ts';
@@ -25,8 +25,9 @@ async function decideDelete(
   const head = own.head.value;
   if (head.state === 'deleted') return { result: head };
   const now = clock.now();
-  const present = await readPresent(dependencies, own);
-  const next = await continueHistory(dependencies, own, {
+  const of = { conversationId, head };
+  const present = await readPresent(dependencies, of);
+  const next = await continueHistory(dependencies, of, {
     source: present.history,
     present,
     state: 'CHANGED',
@@ -74,11 +75,11 @@ export async function eraseOwnConversation(
   dependencies: ChatDependencies,
   { caller, conversationId }: { caller: Caller; conversationId: string },
 ): Promise<void> {
-  const { clock } = dependencies;
-  const marked = await markErasing(dependencies, conversationId, {
-    now: clock.now(),
-    isWanted: (head) => head.ownerUid === caller.uid && head.state !== 'forking',
-  });
+  const marked = await markErasing(
+    dependencies,
+    conversationId,
+    (head) => head.ownerUid === caller.uid && head.state !== 'forking',
+  );
   if (marked !== 'erasing') throw notFoundError(conversationId);
   await passLifecyclePoint(dependencies, 'conversation-marked');
   await publishErase(dependencies, conversationId);

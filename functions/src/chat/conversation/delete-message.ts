@@ -1,65 +1,31 @@
-import { isOverThreshold } from '../../../../shared/compaction/policy.ts';
 import { toolOutputOf } from '../../../../shared/compaction/tool-output-mask.ts';
+import { decideErase, type EraseDecision } from '../../../../shared/conversation/erase-decision.ts';
 import {
-  isWiped,
+  erasedTurn,
+  eraseTurnWrites,
   pendingWith,
-  wipedTurn,
-  wipeWrites,
-  type Wiped,
 } from '../../../../shared/conversation/erase-turn.ts';
-import { finishErasure } from '../../../../shared/conversation/finish-erasure.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
-import { decodeMessageGuard } from '../../../../shared/conversation/message-guard.ts';
-import { messageGuardPath, seqOfId } from '../../../../shared/conversation/paths.ts';
-import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
-import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
-import { AppError } from '../../../../shared/errors.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import type { MessageView } from '../../../../shared/wire/responses.ts';
-import { answerView, hasAnswer, userMessageView } from '../../../../shared/wire/views.ts';
-import { policyOf } from '../../conversation-policy.ts';
-import { changeGeneration, type Decision } from '../context/change-generation.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { continueHistory, readPresent, type Continuation } from '../context/continue-history.ts';
-import { newestHistoryThrough } from '../context/find-history.ts';
-import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
-import type { OwnConversation } from './own-conversation.ts';
+import { answerView, userMessageView } from '../../../../shared/wire/views.ts';
+import { finishErasure } from '../../erasure/finish-erasure.ts';
 import { publishRequest } from '../answer/publish-request.ts';
-
-export const messageNotFound = (conversationId: string, messageId: string) =>
-  new AppError({
-    status: 'NOT_FOUND',
-    reason: 'MESSAGE_NOT_FOUND',
-    message: `no message ${messageId} in ${conversationId}`,
-    publicMessage: 'The conversation has no such message. Look at the list of messages.',
-    metadata: { messageId },
-  });
-
-export const turnInProgress = (conversationId: string, seq: number) =>
-  new AppError({
-    status: 'ABORTED',
-    reason: 'TURN_IN_PROGRESS',
-    message: `turn ${seq} of ${conversationId} is not finished`,
-    publicMessage:
-      'This message is being answered, or waits for its answer. Wait for it, or cancel it.',
-    metadata: { turnId: `t_${seq}` },
-  });
-
-/** The turn that a message id names: an answer's own (`m_17`), or the client's of a user message. */
-export async function findMessage(
-  { store }: Pick<ChatDependencies, 'store'>,
-  { conversationId, head }: Pick<OwnConversation, 'conversationId' | 'head'>,
-  messageId: string,
-): Promise<{ seq: number; turn: Versioned<Turn>; isAnswer: boolean }> {
-  const answered = seqOfId(messageId, 'm');
-  const [guard] = answered ? [] : await store.get([messageGuardPath(conversationId, messageId)]);
-  const seq = answered ?? (guard && decodeMessageGuard(guard).seq) ?? 0;
-  const isThere = seq >= 1 && seq <= head.value.lastSeq;
-  const [turn] = isThere ? await readTurns(store, conversationId, [seq]) : [];
-  if (!turn) throw messageNotFound(conversationId, messageId);
-  return { seq, turn, isAnswer: answered !== undefined };
-}
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import {
+  changeGeneration,
+  type Decision,
+  type NewGeneration,
+} from '../context/change-generation.ts';
+import { continueHistory, readPresent } from '../context/continue-history.ts';
+import { newestHistoryThrough } from '../context/find-history.ts';
+import { needAfterChange } from '../context/need-after-change.ts';
+import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
+import { messageNotFoundError } from '../not-found.ts';
+import { findAlike, findMessage, unfinishedTurnError } from './find-message.ts';
+import type { OwnConversation } from './own-conversation.ts';
 
 interface DeleteRequest {
   caller: Caller;
@@ -70,6 +36,13 @@ interface DeleteRequest {
 interface Deleted {
   view: MessageView;
   needed?: string | undefined;
+  /** Nothing is left to empty. */
+  isLast: boolean;
+}
+
+interface Conversation {
+  conversationId: string;
+  head: Head;
 }
 
 /** Names that the blobs of a turn's tool outputs have, if there are any. */
@@ -81,89 +54,100 @@ const blobsOf = ({ sha256 }: ChatDependencies, turn: Turn): string[] =>
     }),
   );
 
-/** Turns that were folded stand verbatim again: over the threshold they need folding anew. */
-function needAfter(
-  { config, clock, randomness }: ChatDependencies,
-  { headAfter, tokens }: Continuation,
-): Head['compactionNeeded']['auto'] {
-  const { compactionNeeded, settings, context } = headAfter;
-  if (compactionNeeded.auto ?? compactionNeeded.manual) return undefined;
-  if ((settings.compaction ?? 'auto') !== 'auto') return undefined;
-  const { overheadTokens } = context;
-  const policy = policyOf(config, headAfter);
-  return isOverThreshold({ tokens, overheadTokens, policy })
-    ? { requestId: randomness.uuid(), since: clock.now(), trigger: 'auto' }
-    : undefined;
-}
-
-/** The history to go on with: the present one unless it may tell of the turn. */
+/** The history to go on with: the present one unless it may tell of one of the turns. */
 async function sourceWithout(
   dependencies: ChatDependencies,
-  own: OwnConversation,
-  { turn, present }: { turn: Turn; present: History | undefined },
+  of: Conversation,
+  { turns, present }: { turns: readonly Turn[]; present: History | undefined },
 ): Promise<History | undefined> {
-  const isTold = turn.inContext && (present?.coveredThrough.seq ?? 0) >= turn.seq;
-  if (!isTold) return present;
-  const of = { conversationId: own.conversationId, head: own.head.value };
-  return newestHistoryThrough(dependencies, of, turn.seq - 1);
+  const coveredSeq = present?.coveredThrough.seq ?? 0;
+  const told = turns.filter(({ inContext, seq }) => inContext && seq <= coveredSeq);
+  if (told.length === 0) return present;
+  return newestHistoryThrough(dependencies, of, Math.min(...told.map(({ seq }) => seq)) - 1);
 }
 
-async function decideDelete(
+/** The next generation, without the turns that are emptied in the same batch. */
+async function eraseTurns(
+  dependencies: ChatDependencies,
+  of: Conversation & { by: string; turns: readonly Versioned<Turn>[] },
+  { part }: Extract<EraseDecision, { kind: 'erase' }>,
+): Promise<Omit<NewGeneration<never>, 'result'> & { left: Turn[] }> {
+  const { conversationId, head, by } = of;
+  const turns = of.turns.map(({ value }) => value);
+  const seqs = turns.map(({ seq }) => seq);
+  const now = dependencies.clock.now();
+  const present = await readPresent(dependencies, of);
+  const source = await sourceWithout(dependencies, of, { turns, present: present.history });
+  const left = turns.map((turn) => erasedTurn(turn, part, now));
+  const next = await continueHistory(dependencies, of, {
+    source,
+    present,
+    state: 'CHANGED',
+    changedSeqs: turns.filter(({ inContext }) => inContext).map(({ seq }) => seq),
+    requestId: by,
+    by,
+    left: (turn) => left.find(({ seq }) => seq === turn.seq) ?? turn,
+    afterTokens: (tokens) => Math.min(source?.afterTokens ?? 0, tokens),
+  });
+  const { history, tokens, headAfter } = next;
+  // Turns that were folded stand verbatim again: they may need folding anew.
+  const hasFallenBack = source?.generation !== present.history?.generation;
+  const need = hasFallenBack
+    ? needAfterChange(dependencies, { head: headAfter, history, tokens })
+    : undefined;
+  const blobs = turns.flatMap((turn) => blobsOf(dependencies, turn));
+  return {
+    history,
+    tokens,
+    left,
+    headAfter: {
+      ...headAfter,
+      compactionNeeded: { ...head.compactionNeeded, ...(need && { auto: need }) },
+    },
+    fields: {
+      pins: head.pins.filter(({ seq }) => seq === undefined || !seqs.includes(seq)),
+      pendingErasure: pendingWith(head.pendingErasure, { seqs, blobs, now }),
+      ...(need && { 'compactionNeeded.auto': { ...need } }),
+    },
+    writes: of.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),
+  };
+}
+
+async function changeOf(
   dependencies: ChatDependencies,
   { own, by, request }: { own: OwnConversation; by: string; request: DeleteRequest },
 ): Promise<Decision<Deleted>> {
   const { conversationId, messageId } = request;
-  const head = own.head.value;
-  const { seq, turn, isAnswer } = await findMessage(dependencies, own, messageId);
-  const wiped: Wiped = isAnswer ? 'answer' : 'turn';
+  const of = { conversationId, head: own.head.value };
+  const { turn, isAnswer } = await findMessage(dependencies, of, messageId);
+  const alike = isAnswer ? [turn] : await findAlike(dependencies, of, turn);
+  const named = turn.value;
+  const decision = decideErase({ named, isAnswer, alike: alike.map(({ value }) => value) });
   const view = isAnswer ? answerView : userMessageView;
-  if (!isTerminal(turn.value.state)) throw turnInProgress(conversationId, seq);
-  if (isWiped(turn.value, wiped))
-    // The first try may have died before it told the workers.
-    return { result: { view: view(turn.value), needed: head.compactionNeeded.auto?.requestId } };
-  if (isAnswer && !hasAnswer(turn.value)) throw messageNotFound(conversationId, messageId);
-
-  const now = dependencies.clock.now();
-  const present = await readPresent(dependencies, own);
-  const source = await sourceWithout(dependencies, own, {
-    turn: turn.value,
-    present: present.history,
-  });
-  const left = wipedTurn(turn.value, wiped, now);
-  const next = await continueHistory(dependencies, own, {
-    source,
-    present,
-    state: 'CHANGED',
-    changedSeqs: turn.value.inContext ? [seq] : [],
-    requestId: by,
-    by,
-    left: (each) => (each.seq === seq ? left : each),
-    afterTokens: (tokens) => Math.min(source?.afterTokens ?? 0, tokens),
-  });
-  const hasFallenBack = source?.generation !== present.history?.generation;
-  const need = hasFallenBack ? needAfter(dependencies, next) : undefined;
-  const pins = head.pins.filter((pin) => pin.seq !== seq);
-  const blobs = blobsOf(dependencies, turn.value);
-  return {
-    ...next,
-    headAfter: {
-      ...next.headAfter,
-      compactionNeeded: { ...head.compactionNeeded, ...(need && { auto: need }) },
-    },
-    fields: {
-      pins,
-      pendingErasure: pendingWith(head.pendingErasure, { seq, blobs, now }),
-      ...(need && { 'compactionNeeded.auto': { ...need } }),
-    },
-    writes: wipeWrites(conversationId, turn, { wiped, now }),
-    result: { view: view(left), needed: need?.requestId },
-  };
+  switch (decision.kind) {
+    case 'inProgress':
+      throw unfinishedTurnError(conversationId, decision.seq);
+    case 'notFound':
+      throw messageNotFoundError(conversationId, messageId);
+    case 'done': {
+      // The first try may have died before it told the workers.
+      const needed = of.head.compactionNeeded.auto?.requestId;
+      return { result: { view: view(named), needed, isLast: true } };
+    }
+    case 'erase': {
+      const turns = alike.filter(({ value }) => decision.seqs.includes(value.seq));
+      const { left, ...change } = await eraseTurns(dependencies, { ...of, by, turns }, decision);
+      const shown = left.find(({ seq }) => seq === named.seq) ?? named;
+      const needed = change.headAfter.compactionNeeded.auto?.requestId;
+      return { ...change, result: { view: view(shown), needed, isLast: decision.isLast } };
+    }
+  }
 }
 
 /**
- * Erases a message: a user message with its answer, or an answer alone, and before it returns everything
- * that was made of the turn. Its place, its id and its bill stay. Deleted before → the same again.
- * Returns the message as the transcript shows it from now on.
+ * Erases a message: a user message with its answer, and with every regeneration that repeats it, or an
+ * answer alone; and before it returns everything that was made of those turns. Their places, ids and bills
+ * stay. Deleted before → the same again. Returns the message as the transcript shows it from now on.
  * Throws NOT_FOUND, MESSAGE_NOT_FOUND, TURN_IN_PROGRESS, GuardLostError, StoreUnavailableError; after the
  * last two the same request goes on where this one stopped, and so does the sweep.
  */
@@ -172,13 +156,18 @@ export async function deleteMessage(
   request: DeleteRequest,
 ): Promise<MessageView> {
   const { conversationId } = request;
-  const { view, needed } = await changeGeneration<Deleted>(dependencies, request, (own, by) =>
-    decideDelete(dependencies, { own, by, request }),
-  );
-  await passLifecyclePoint(dependencies, 'message-wiped');
-  await finishErasure(dependencies, conversationId);
-  await passLifecyclePoint(dependencies, 'erasure-finished');
-  if (needed !== undefined)
-    await publishRequest(dependencies, { conversationId, requestId: needed });
-  return view;
+  for (;;) {
+    const { view, needed, isLast } = await changeGeneration<Deleted>(
+      dependencies,
+      request,
+      (own, by) => changeOf(dependencies, { own, by, request }),
+    );
+    await passLifecyclePoint(dependencies, 'message-wiped');
+    if (!isLast) continue;
+    await finishErasure(dependencies, conversationId);
+    await passLifecyclePoint(dependencies, 'erasure-finished');
+    if (needed !== undefined)
+      await publishRequest(dependencies, { conversationId, requestId: needed });
+    return view;
+  }
 }

@@ -1,6 +1,7 @@
-import { markErasing } from '../../../../shared/conversation/mark-erasing.ts';
+import type { Head } from '../../../../shared/conversation/head.ts';
 import { userPath } from '../../../../shared/conversation/paths.ts';
 import type { Caller } from '../../../../shared/ports.ts';
+import { markErasing } from '../../erasure/mark-erasing.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { ownConversations } from './own-conversations.ts';
@@ -25,13 +26,10 @@ export async function eraseUser(
   dependencies: ChatDependencies,
   { caller }: { caller: Caller },
 ): Promise<{ conversations: number }> {
-  const { clock } = dependencies;
   let conversations = 0;
   for await (const { conversationId } of ownConversations(dependencies, caller)) {
-    const marked = await markErasing(dependencies, conversationId, {
-      now: clock.now(),
-      isWanted: (head) => head.ownerUid === caller.uid,
-    });
+    const isTheirs = (head: Head) => head.ownerUid === caller.uid;
+    const marked = await markErasing(dependencies, conversationId, isTheirs);
     if (marked !== 'erasing') continue;
     conversations += 1;
     await passLifecyclePoint(dependencies, 'conversation-marked');

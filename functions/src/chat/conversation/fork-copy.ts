@@ -7,6 +7,7 @@ import {
   messageGuardPath,
   turnPath,
 } from '../../../../shared/conversation/paths.ts';
+import { isInContextThrough, replacedWithin } from '../../../../shared/conversation/replaced-by.ts';
 import {
   isTerminal,
   readTurnDocument,
@@ -14,9 +15,8 @@ import {
 } from '../../../../shared/conversation/turn.ts';
 import type { DocumentFields, StoredDocument, Write } from '../../../../shared/ports.ts';
 import { utf8Length } from '../../../../shared/store/names.ts';
-import { finishReasonOf } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { turnInProgress } from './delete-message.ts';
+import { unfinishedTurnError } from './find-message.ts';
 import { commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 
@@ -75,21 +75,22 @@ function batchWriter(dependencies: ChatDependencies, target: ForkTarget) {
   };
 }
 
-/** Whether a turn belongs to its branch: nothing but a later edit may have taken it out of the context. */
-function isEligible({ state, finishReason, eraseTime, inContext }: TurnDocument['value']): boolean {
-  if (inContext) return true;
-  const isFiltered =
-    finishReason !== undefined && finishReasonOf(finishReason) === 'content-filter';
-  return state === 'done' && eraseTime === undefined && !isFiltered;
-}
-
 const moved = (path: string, { source, target }: Copy) =>
   `${headPath(target.conversationId)}${path.slice(headPath(source.conversationId).length)}`;
 
-/** A turn's fields without what only its own producers and streams need. */
-function turnFields(fields: DocumentFields, inContext: boolean): DocumentFields {
+/** A turn's fields as they are in the fork, without what only its own producers and streams need. */
+function turnFields(
+  { fields }: StoredDocument,
+  { value }: TurnDocument,
+  lastSeq: number,
+): DocumentFields {
   const { chunks: _chunks, cancelRequested: _cancelRequested, ...kept } = fields;
-  return { ...kept, producer: '', inContext };
+  return {
+    ...kept,
+    producer: '',
+    inContext: isInContextThrough(value, lastSeq),
+    ...(value.replacedBy && { replacedBy: replacedWithin(value, lastSeq) }),
+  };
 }
 
 async function readAll(
@@ -113,24 +114,26 @@ async function readAll(
 export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Promise<CopiedTurn[]> {
   const { conversationId, seq: lastSeq } = copy.source;
   const writer = batchWriter(dependencies, copy.target);
+  const create = ({ path, fields }: Pick<StoredDocument, 'path' | 'fields'>) =>
+    writer.write({ op: 'create', path: moved(path, copy), fields });
   const copied: CopiedTurn[] = [];
-  let replacedFrom = Infinity;
   for (let newest = lastSeq; newest > 0; newest -= TURNS_PER_READ) {
     const length = Math.min(TURNS_PER_READ, newest);
     const paths = Array.from({ length }, (_, i) => turnPath(conversationId, newest - i));
-    for (const document of await readAll(dependencies, copy, paths)) {
-      const { value, piecePaths } = readTurnDocument(conversationId, document);
-      if (!isTerminal(value.state)) throw turnInProgress(conversationId, value.seq);
-      const inContext = isEligible(value) && value.seq < replacedFrom;
-      if (inContext)
-        copied.push({ seq: value.seq, tokens: value.tokens.user + value.tokens.answer });
-      replacedFrom = Math.min(replacedFrom, value.replaces ?? Infinity);
-      const guardPath = messageGuardPath(conversationId, value.messageId);
-      const others = await readAll(dependencies, copy, [guardPath, ...piecePaths]);
-      const path = moved(document.path, copy);
-      await writer.write({ op: 'create', path, fields: turnFields(document.fields, inContext) });
-      for (const other of others)
-        await writer.write({ op: 'create', path: moved(other.path, copy), fields: other.fields });
+    const documents = await readAll(dependencies, copy, paths);
+    const turns = documents.map((document) => readTurnDocument(conversationId, document));
+    const guardPaths = turns.map(({ value }) => messageGuardPath(conversationId, value.messageId));
+    const guards = await readAll(dependencies, copy, guardPaths);
+    for (const [index, turn] of turns.entries()) {
+      const { seq, state, tokens } = turn.value;
+      if (!isTerminal(state)) throw unfinishedTurnError(conversationId, seq);
+      if (isInContextThrough(turn.value, lastSeq))
+        copied.push({ seq, tokens: tokens.user + tokens.answer });
+      const [document, guard] = [documents[index], guards[index]];
+      if (!document || !guard) throw new SourceChangedError(conversationId);
+      await create({ path: document.path, fields: turnFields(document, turn, lastSeq) });
+      await create(guard);
+      for (const piece of await readAll(dependencies, copy, turn.piecePaths)) await create(piece);
     }
   }
   await writer.flush();

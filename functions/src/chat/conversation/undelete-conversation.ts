@@ -1,11 +1,10 @@
-import { needOfContext } from '../../../../shared/compaction/crossing.ts';
 import type { CompactionNeeded, Head } from '../../../../shared/conversation/head.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import { policyOf } from '../../conversation-policy.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { needAfterChange } from '../context/need-after-change.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { publishRequest } from '../answer/publish-request.ts';
 
@@ -15,15 +14,9 @@ async function dueNeed(
   conversationId: string,
   head: Head,
 ): Promise<CompactionNeeded['auto']> {
-  const parts = await readContextParts(dependencies, { conversationId, head });
-  return needOfContext({
-    head,
-    history: parts.history,
-    tokens: contextTokens({ head, ...parts }).tokens,
-    policy: policyOf(dependencies.config, head),
-    requestId: dependencies.randomness.uuid(),
-    now: dependencies.clock.now(),
-  });
+  const { history, turns } = await readContextParts(dependencies, { conversationId, head });
+  const { tokens } = contextTokens({ head, history, turns });
+  return needAfterChange(dependencies, { head, history, tokens });
 }
 
 /**

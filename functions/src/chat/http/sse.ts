@@ -19,8 +19,7 @@ export const STREAM_HEADERS = {
 } as const;
 
 /** One event. JSON without line breaks keeps `data:` on a single line whatever the text holds. */
-export const frameText = ({ id, chunk }: StreamFrame) =>
-  `id: ${id}\ndata: ${JSON.stringify(chunk)}\n\n`;
+const frameText = ({ id, chunk }: StreamFrame) => `id: ${id}\ndata: ${JSON.stringify(chunk)}\n\n`;
 
 /**
  * How a stream ends that broke: no reader may wait for a finish for ever. These events carry no id, because
@@ -42,15 +41,17 @@ interface SseOptions {
   heartbeatMs: number;
   /** For the finish frame of a stream that broke. */
   generation: number;
+  /** Fires when the reader has left. */
+  left: AbortSignal;
 }
 
 type Next = { result: IteratorResult<StreamFrame> } | { broken: unknown };
 
-/** The next frame, or 'silence' when it does not come within the heartbeat interval. */
+/** The next frame, or 'silence' when it does not come within the heartbeat interval or the reader leaves. */
 async function nextOrSilence(next: Promise<Next>, options: SseOptions): Promise<Next | 'silence'> {
   const timer = new AbortController();
   const silence = options.clock
-    .wait(options.heartbeatMs, timer.signal)
+    .wait(options.heartbeatMs, AbortSignal.any([timer.signal, options.left]))
     .then(() => 'silence' as const);
   const first = await Promise.race([next, silence]);
   timer.abort();
@@ -60,7 +61,7 @@ async function nextOrSilence(next: Promise<Next>, options: SseOptions): Promise<
 /**
  * The text of an event stream: frames in the order they come, a comment in every silence, `[DONE]` at
  * the end. It is pulled, so a slow reader slows it down; whoever stops reading stops only this text, not
- * the turn behind it. Never throws: frames that break end in `error` and `finish`, frames that are cut
+ * the turn behind it, and one that leaves in silence too (`left`). Never throws: frames that break end in `error` and `finish`, frames that are cut
  * (StreamCutError) in nothing, not even `[DONE]`, because their reader shall come back.
  */
 export async function* sseText(
@@ -76,6 +77,7 @@ export async function* sseText(
   try {
     for (let next = pull(); ;) {
       const arrived = await nextOrSilence(next, options);
+      if (options.left.aborted) return;
       if (arrived === 'silence') {
         yield HEARTBEAT;
         continue;
@@ -91,7 +93,8 @@ export async function* sseText(
     }
     yield DONE;
   } finally {
-    // The reader left: its own view of the frames is closed, the turn goes on.
-    await iterator.return?.();
+    // The reader's own view of the frames is closed, the turn goes on. What waits for the next frame notices
+    // when it comes; nobody waits for that.
+    void iterator.return?.().catch(() => undefined);
   }
 }

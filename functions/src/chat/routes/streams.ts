@@ -1,6 +1,6 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
 import { conversationParams, streamQuery, turnParams } from '../../../../shared/wire/requests.ts';
 import { streamResponse } from '../../../../shared/wire/responses.ts';
 import { preferredLocale } from '../http/locale.ts';
@@ -54,7 +54,8 @@ export const streamConversationRoute = userRoute({
     const { open } = own.head.value;
     readCursor(asked);
     const [turn] = open ? await readTurns(dependencies.store, conversationId, [open.seq]) : [];
-    return turn ? reply(dependencies, asked, { own, turn: turn.value }) : nothing;
+    if (!turn || isTerminal(turn.value.state)) return nothing;
+    return reply(dependencies, asked, { own, turn: turn.value });
   },
 });
 

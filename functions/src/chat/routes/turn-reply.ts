@@ -30,5 +30,9 @@ export const turnReply = async (
   accept: string | undefined,
 ): Promise<Reply> =>
   wantsStream(accept)
-    ? streamReply(dependencies, { ...handle, frames: handle.frames(), work: handle.result })
+    ? streamReply(dependencies, {
+        ...handle,
+        frames: (left) => handle.frames(left),
+        work: handle.result,
+      })
     : jsonReply(handle);

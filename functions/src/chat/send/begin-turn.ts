@@ -8,6 +8,7 @@ import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../../shared/conversation/job.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
+import { isReplaced } from '../../../../shared/conversation/replaced-by.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Prompt, Write } from '../../../../shared/ports.ts';
@@ -21,6 +22,7 @@ import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
 import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
 import { readContextBefore, type StartState } from './read-start.ts';
+import { messageReplacedError } from './send-errors.ts';
 import type { SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, type Message } from './stored-message.ts';
@@ -81,6 +83,10 @@ async function readBefore(
   // A turn that is taken over has replaced what it replaces.
   if (fromSeq === undefined || begin.decision.kind === 'takeOver')
     return { head, ...parts, replacement: undefined };
+  // While an edit waited, another one may have taken the place of the same message.
+  const { replacing } = begin.state.facts;
+  if (replacing?.target && isReplaced(replacing.target))
+    throw messageReplacedError(conversationId, begin.request.replacing?.messageId ?? '');
   const asked = { conversationId, head, ...parts, fromSeq, by };
   const replacement = await planReplacement(dependencies, asked);
   const { headAfter, history, turns } = replacement;

@@ -10,9 +10,9 @@ import {
 } from '../../../../shared/conversation/turn-writes.ts';
 import type { Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { bodyHash, expiredTurns, type StartState } from './read-start.ts';
+import { bodyHash, abandonedTurns, type StartState } from './read-start.ts';
 import type { SendRequest } from './send-request.ts';
-import type { Message } from './stored-message.ts';
+import { regeneratedBy, type Message } from './stored-message.ts';
 
 /** The ways in which a turn gets a producer. */
 export type Beginning =
@@ -69,7 +69,7 @@ export function beginWrites(dependencies: ChatDependencies, draft: Draft): Write
         replacement,
         ...stored(draft),
         queue: queueAfter(state.facts.queue, seq),
-        closeExpired: expiredTurns(state, decision.closeExpired),
+        abandoned: abandonedTurns(state, decision.abandoned),
       });
     case 'start':
       return startWrites({
@@ -79,11 +79,12 @@ export function beginWrites(dependencies: ChatDependencies, draft: Draft): Write
         seq,
         ...draft.message,
         replaces: decision.replaces,
+        regenerates: regeneratedBy(request, decision.replaces),
         userTokens,
         lease,
         now,
         head: draft.head,
-        closeExpired: expiredTurns(state, decision.closeExpired),
+        abandoned: abandonedTurns(state, decision.abandoned),
         replacement,
       });
   }

@@ -1,17 +1,18 @@
+import { readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal } from '../../../../shared/conversation/turn.ts';
 import { requestCancel } from '../answer/cancel-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { busyError } from './send-errors.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
 import { passCrashPoint } from '../crash-points.ts';
-import { readTurnFields, untilNextLook } from './watch-turns.ts';
+import { untilNextLook } from './watch-turns.ts';
 
 /** A producer that lives obeys within a second; one that does not is noticed by its lease. */
 const OBEDIENCE_MS = 5_000;
 
 /**
  * Cancels the turns that stand in a new message's way, those that wait first, so that none of them begins
- * meanwhile. Resolves when each has ended or has been left alone; nothing of the new message is stored by
+ * meanwhile. Resolves when each has ended or has been been abandoned; nothing of the new message is stored by
  * then. Throws TURN_IN_PROGRESS when one goes on for longer than a lease.
  */
 export async function interruptTurns(
@@ -25,7 +26,7 @@ export async function interruptTurns(
   await passCrashPoint(dependencies, 'turns-interrupted');
   const endMs = clock.now().getTime() + config.TURN_LEASE_MS + OBEDIENCE_MS;
   for (;;) {
-    const found = await readTurnFields(dependencies, conversationId, seqs);
+    const found = await readTurnDocuments(dependencies.store, conversationId, seqs);
     const working = found
       .filter((turn) => turn !== undefined)
       .map(({ value }) => value)

@@ -1,6 +1,6 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
-import { settled } from '../stream/replay-turn.ts';
+import { settled } from '../settled.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 
 /** A turn whose answer begins later: its readers wait, and the connection lives meanwhile. */
@@ -9,8 +9,8 @@ export function pendingHandle(
   turn: { seq: number; generation: number },
   next: Promise<SendHandle>,
 ): SendHandle {
-  async function* frames(): AsyncIterable<StreamFrame> {
-    yield* (await next).frames();
+  async function* frames(left?: AbortSignal): AsyncIterable<StreamFrame> {
+    yield* (await next).frames(left);
   }
   return {
     turnId: turnId(turn.seq),

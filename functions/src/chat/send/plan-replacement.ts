@@ -1,14 +1,13 @@
-import { compactionNeed } from '../../../../shared/compaction/crossing.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
-import { continuedHistory, endsBefore } from '../../../../shared/conversation/next-generation.ts';
-import { firstTailSeq, readTurnRange } from '../../../../shared/conversation/read-conversation.ts';
+import { endsBefore } from '../../../../shared/conversation/next-generation.ts';
 import type { Replacement } from '../../../../shared/conversation/replacement-writes.ts';
-import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
-import { policyOf } from '../../conversation-policy.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { continueHistory } from '../context/continue-history.ts';
 import { newestHistoryThrough } from '../context/find-history.ts';
+import { needAfterChange } from '../context/need-after-change.ts';
 
 export interface PlannedReplacement extends Replacement {
   /** The head as the batch leaves it. */
@@ -39,41 +38,6 @@ const historyBefore = async (
     ? history
     : newestHistoryThrough(dependencies, { conversationId, head }, fromSeq - 1);
 
-const coveredNothing = { seq: 0, contentIndex: 0 };
-
-/** The tail after `source` up to the turn before the replaced ones, as the present generation reads it. */
-async function tailAfter(
-  dependencies: ChatDependencies,
-  { conversationId, head, fromSeq }: Asked,
-  source: History | undefined,
-): Promise<Turn[]> {
-  const coveredThrough = source?.coveredThrough ?? coveredNothing;
-  const turns = await readTurnRange(dependencies, {
-    conversationId,
-    head,
-    fromSeq: firstTailSeq({ ...head, coveredThrough }),
-    toSeq: fromSeq - 1,
-  });
-  return turns.filter(({ state }) => isTerminal(state));
-}
-
-/** Turns that were folded stand verbatim again: they may need folding at once. */
-function needAfter(
-  dependencies: ChatDependencies,
-  after: { head: Head; history: History; tokens: number },
-): Replacement['need'] {
-  const { head, history, tokens } = after;
-  return compactionNeed({
-    head,
-    history,
-    meter: { ...head.context, tokens },
-    isOverflow: false,
-    policy: policyOf(dependencies.config, head),
-    requestId: dependencies.randomness.uuid(),
-    now: dependencies.clock.now(),
-  });
-}
-
 /**
  * What it takes to put a new turn in the place of the turns from `fromSeq` on: the next generation, made of
  * the present history or, where that holds one of them, of the newest earlier one that does not.
@@ -84,31 +48,26 @@ export async function planReplacement(
 ): Promise<PlannedReplacement> {
   const { head, history: present, fromSeq, by } = asked;
   const source = await historyBefore(dependencies, asked);
-  const turns = await tailAfter(dependencies, asked, source);
-  const generation = head.generation + 1;
-  const coveredThrough = source?.coveredThrough ?? coveredNothing;
-  const moved = { ...head, generation, coveredThrough, changedIn: generation };
-  const masked = (source?.masks ?? []).map(({ seq }) => seq).filter((seq) => seq >= fromSeq);
-  const continued = (afterTokens: number) =>
-    continuedHistory({
-      head,
-      source,
-      state: 'CHANGED',
-      changedSeqs: masked,
-      changedFromSeq: fromSeq,
-      requestId: by,
-      by,
-      now: dependencies.clock.now(),
-      beforeTokens: contextTokens({ head, history: present, turns: asked.turns }).tokens,
-      afterTokens,
-    });
-  const { tokens } = contextTokens({ head: moved, history: continued(0), turns });
-  // Compaction re-arms on tokens beyond those that the last summary left.
-  const history = continued(Math.min(source?.afterTokens ?? 0, tokens));
-  const isOlder = source?.generation !== present?.generation;
-  const need = isOlder ? needAfter(dependencies, { head: moved, history, tokens }) : undefined;
-  const headAfter = need
-    ? { ...moved, compactionNeeded: { ...moved.compactionNeeded, auto: need } }
-    : moved;
-  return { fromSeq, history, turns, headAfter, ...(need && { need }) };
+  const masked = (source?.masks ?? []).map(({ seq }) => seq);
+  const next = await continueHistory(dependencies, asked, {
+    source,
+    present: contextTokens({ head, history: present, turns: asked.turns }),
+    toSeq: fromSeq - 1,
+    state: 'CHANGED',
+    changedSeqs: masked.filter((seq) => seq >= fromSeq),
+    changedFromSeq: fromSeq,
+    requestId: by,
+    by,
+    // Compaction re-arms on tokens beyond those that the last summary left.
+    afterTokens: (tokens) => Math.min(source?.afterTokens ?? 0, tokens),
+  });
+  const { history, turns, tokens, headAfter } = next;
+  // Turns that were folded stand verbatim again: they may need folding at once.
+  const hasFallenBack = source?.generation !== present?.generation;
+  const need = hasFallenBack
+    ? needAfterChange(dependencies, { head: headAfter, history, tokens })
+    : undefined;
+  if (!need) return { fromSeq, history, turns, headAfter };
+  const compactionNeeded = { ...headAfter.compactionNeeded, auto: need };
+  return { fromSeq, history, turns, headAfter: { ...headAfter, compactionNeeded }, need };
 }

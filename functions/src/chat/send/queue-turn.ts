@@ -1,24 +1,23 @@
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
 import { queueAfter } from '../../../../shared/conversation/queue-decision.ts';
 import { enqueueWrites, waiterLeaseWrite } from '../../../../shared/conversation/queue-writes.ts';
+import { readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import type { StartDecision } from '../../../../shared/conversation/start-decision.ts';
 import { meterCounting } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { commitStart } from './commit-start.ts';
 import { pendingHandle } from './pending-handle.ts';
 import { bodyHash, type StartState } from './read-start.ts';
-import type { SendHandle, SendRequest } from './send-request.ts';
+import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
-import { messageOf } from './stored-message.ts';
+import { messageOf, regeneratedBy } from './stored-message.ts';
 import { waitInQueue } from './wait-in-queue.ts';
-import { readTurnFields, untilNextLook } from './watch-turns.ts';
-
-type Send = (dependencies: ChatDependencies, request: SendRequest) => Promise<SendHandle>;
+import { untilNextLook } from './watch-turns.ts';
 
 interface Queued {
   request: SendRequest;
   state: StartState;
-  sendMessage: Send;
+  sendMessage: SendMessage;
 }
 
 function newLease({ clock, config, randomness }: ChatDependencies) {
@@ -63,6 +62,7 @@ export async function queueTurn(
     seq,
     ...message,
     replaces,
+    regenerates: regeneratedBy(request, replaces),
     userTokens: estimateContentTokens(message.user, meterCounting(state.head.value)),
     lease,
     now: dependencies.clock.now(),
@@ -73,7 +73,7 @@ export async function queueTurn(
   return wait(dependencies, queued, { seq, producer, crashPoint: 'turn-queued' });
 }
 
-/** Waits with a queued message that was left alone. Throws GuardLostError, StoreUnavailableError. */
+/** Waits with a queued message that was abandoned. Throws GuardLostError, StoreUnavailableError. */
 export async function rejoinQueue(
   dependencies: ChatDependencies,
   queued: Queued & { seq: number },
@@ -95,7 +95,7 @@ async function untilBegun(
   turn: { conversationId: string; seq: number },
 ): Promise<void> {
   while (!dependencies.shutdown.aborted) {
-    const [found] = await readTurnFields(dependencies, turn.conversationId, [turn.seq]);
+    const [found] = await readTurnDocuments(dependencies.store, turn.conversationId, [turn.seq]);
     const isQueued = found?.value.state === 'queued';
     // A lease that nobody renews ends this loop.
     if (!isQueued || found.value.leaseUntil <= dependencies.clock.now()) return;

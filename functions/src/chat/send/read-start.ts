@@ -1,3 +1,4 @@
+import { isQuestionErased } from '../../../../shared/conversation/erase-turn.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import { decodeHead } from '../../../../shared/conversation/head.ts';
@@ -8,17 +9,15 @@ import {
   headPath,
   messageGuardPath,
   seqOfId,
-  turnPath,
 } from '../../../../shared/conversation/paths.ts';
-import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
-import type { ReplacingFacts, StartFacts } from '../../../../shared/conversation/start-decision.ts';
+import { queueSeqs } from '../../../../shared/conversation/queue-decision.ts';
 import {
-  readTurnDocument,
-  type Turn,
-  type TurnDocument,
-} from '../../../../shared/conversation/turn.ts';
-import type { ExpiredTurn } from '../../../../shared/conversation/turn-writes.ts';
-import type { DocumentStore } from '../../../../shared/ports.ts';
+  readContextParts,
+  readTurnDocuments,
+} from '../../../../shared/conversation/read-conversation.ts';
+import type { ReplacingFacts, StartFacts } from '../../../../shared/conversation/start-decision.ts';
+import type { Turn, TurnDocument } from '../../../../shared/conversation/turn.ts';
+import type { AbandonedTurn } from '../../../../shared/conversation/end-abandoned.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Replacing, SendRequest } from './send-request.ts';
 
@@ -33,8 +32,8 @@ export interface StartState {
   job: CompactionJob | undefined;
 }
 
-/** The turns as a batch closes them, which nobody works on any more. */
-export const expiredTurns = (state: StartState, seqs: readonly number[]): ExpiredTurn[] =>
+/** The turns as a batch closes them that nobody holds any more. */
+export const abandonedTurns = (state: StartState, seqs: readonly number[]): AbandonedTurn[] =>
   [...new Map([state.open, ...state.queue].map((turn) => [turn?.value.seq, turn])).values()]
     .filter((turn) => turn !== undefined)
     .filter(({ value }) => seqs.includes(value.seq))
@@ -44,22 +43,6 @@ export const expiredTurns = (state: StartState, seqs: readonly number[]): Expire
       cancelRequested: value.cancelRequested,
     }));
 
-async function readTurnDocuments(
-  store: Pick<DocumentStore, 'get'>,
-  conversationId: string,
-  seqs: readonly number[],
-): Promise<Map<number, TurnDocument>> {
-  const wanted = [...new Set(seqs)];
-  if (wanted.length === 0) return new Map();
-  const documents = await store.get(wanted.map((seq) => turnPath(conversationId, seq)));
-  return new Map(
-    documents
-      .filter((document) => document !== undefined)
-      .map((document) => readTurnDocument(conversationId, document))
-      .map((turn) => [turn.value.seq, turn]),
-  );
-}
-
 /** What makes a request the same again. A regeneration has no text of its own to compare. */
 export const bodyHash = (sha256: (text: string) => string, { message, replacing }: SendRequest) => {
   const body = [message.parts, message.retention ?? 'normal'];
@@ -68,15 +51,12 @@ export const bodyHash = (sha256: (text: string) => string, { message, replacing 
   return sha256(JSON.stringify([kind, messageId, ...(kind === 'edit' ? body : [])]));
 };
 
-const seqsFrom = (first: number | undefined, last: number) =>
-  first === undefined ? [] : Array.from({ length: last - first + 1 }, (_, i) => first + i);
-
-/** The turn that is to be replaced, unless its content is gone. */
+/** The turn that is to be replaced, unless what it says is gone. */
 function replacingFacts(replacing: Replacing, target: TurnDocument | undefined): ReplacingFacts {
   const { kind, messageId } = replacing;
   const isAnswer = seqOfId(messageId, 'm') !== undefined;
-  const isErased = target?.value.eraseTime !== undefined;
-  return { kind, isAnswer, target: isErased ? undefined : target?.value };
+  const isGone = target === undefined || isQuestionErased(target.value);
+  return { kind, isAnswer, target: isGone ? undefined : target.value };
 }
 
 /** One read of head, message guards and job; a second only when a turn is known, open, queued or named. */
@@ -99,16 +79,14 @@ export async function readStart(
   const guard = guardDocument && decodeMessageGuard(guardDocument);
   const targetSeq =
     namedSeq ?? (targetGuardDocument && decodeMessageGuard(targetGuardDocument).seq);
-  const queueSeqs = seqsFrom(head?.value.queue?.first, head?.value.lastSeq ?? 0);
+  const queued = head ? queueSeqs(head.value) : [];
   const openSeq = head?.value.open?.seq;
-  const turns = await readTurnDocuments(
-    store,
-    conversationId,
-    [guard?.seq, openSeq, targetSeq, ...queueSeqs].filter((seq) => seq !== undefined),
-  );
+  const seqs = [guard?.seq, openSeq, targetSeq, ...queued].filter((seq) => seq !== undefined);
+  const found = await readTurnDocuments(store, conversationId, [...new Set(seqs)]);
+  const turns = new Map(found.map((turn) => [turn?.value.seq, turn]));
   const known = guard && turns.get(guard.seq);
   const open = openSeq === undefined ? undefined : turns.get(openSeq);
-  const queue = queueSeqs.map((seq) => turns.get(seq)).filter((turn) => turn !== undefined);
+  const queue = queued.map((seq) => turns.get(seq)).filter((turn) => turn !== undefined);
   const target = targetSeq === undefined ? undefined : turns.get(targetSeq);
   return {
     facts: {

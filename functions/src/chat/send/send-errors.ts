@@ -56,16 +56,6 @@ export const queueFullError = (
     metadata: { turnId: turnId(decision.seq), queueMax: String(QUEUE_MAX) },
   });
 
-/** 404: the message to edit, or whose answer to make anew, is not there. */
-export const messageNotFoundError = (conversationId: string, messageId: string) =>
-  new AppError({
-    status: 'NOT_FOUND',
-    reason: 'MESSAGE_NOT_FOUND',
-    message: `no message ${messageId} in ${conversationId}`,
-    publicMessage: 'The conversation has no such message. Check its id in the list of messages.',
-    metadata: { messageId },
-  });
-
 export const notUserMessageError = (conversationId: string, messageId: string) =>
   new AppError({
     status: 'FAILED_PRECONDITION',
@@ -86,6 +76,17 @@ export const notLastAnswerError = (
     publicMessage:
       'Only the last answer can be regenerated. Edit the message before this one, or fork the conversation there.',
     metadata: { messageId, lastTurnId: turnId(lastSeq) },
+  });
+
+/** 400: what goes on from the message is not what goes on in the conversation. */
+export const messageReplacedError = (conversationId: string, messageId: string) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'MESSAGE_REPLACED',
+    message: `${messageId} of ${conversationId} was replaced and was to be edited`,
+    publicMessage:
+      'Another message has taken the place of this one. Fork the conversation at this message to go on from it.',
+    metadata: { messageId },
   });
 
 /** 400: one batch cannot take so many turns out of the context. */

@@ -1,7 +1,10 @@
-import { closeExpiredWrite } from '../../../../shared/conversation/turn-writes.ts';
+import { headPath } from '../../../../shared/conversation/paths.ts';
 import { decideStart, type StartDecision } from '../../../../shared/conversation/start-decision.ts';
-import { GuardLostError } from '../../../../shared/errors.ts';
+import { closeAbandonedWrites } from '../../../../shared/conversation/end-abandoned.ts';
+import { GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import type { Write } from '../../../../shared/ports.ts';
 import { beginTurn } from './begin-turn.ts';
+import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { followTurn } from '../stream/follow-turn.ts';
 import { interruptTurns } from './interrupt-turns.ts';
@@ -15,27 +18,46 @@ import { liveHandle, startProduction } from '../answer/start-production.ts';
 import { refusalOf } from './start-refusal.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
 
-/** A start reads again at most this often when others win its guard. */
+/** A start reads again at most this often when others win its guard, or what it reads does not fit together. */
 const START_TRIES = 30;
 const START_RETRY_MS = 10;
 const START_RETRY_MAX_MS = 100;
 
+const tornError = (conversationId: string) =>
+  new StoreUnavailableError({
+    operation: `the documents of ${conversationId} do not fit together`,
+  });
+
+/** Closes a turn that was tried too often, and frees the conversation. Throws GuardLostError. */
 async function giveUp(dependencies: ChatDependencies, request: SendRequest, state: StartState) {
-  if (!state.known) return;
-  const { updateTime, value } = state.known;
-  const { seq, cancelRequested } = value;
+  const { head, known } = state;
+  if (!head || !known) return;
+  const { conversationId } = request;
+  const { updateTime, value } = known;
   const now = dependencies.clock.now();
+  const freed: Write = {
+    op: 'update',
+    path: headPath(conversationId),
+    fields: { updateTime: now },
+    remove: ['open'],
+    guard: { updateTime: head.updateTime },
+  };
+  const abandoned = [{ seq: value.seq, updateTime }];
   await dependencies.store.commit([
-    closeExpiredWrite(request.conversationId, { seq, updateTime, cancelRequested, now }),
+    ...closeAbandonedWrites(conversationId, { abandoned, now }),
+    ...(head.value.open?.seq === value.seq ? [freed] : []),
   ]);
 }
 
-/** Carries a decision out. `undefined`: what was read is no longer true, read again. */
+/**
+ * Carries a decision out. `again`: something was done that changes what there is to decide, read again.
+ * `undefined`: the documents that were read do not fit together.
+ */
 async function carryOut(
   dependencies: ChatDependencies,
   request: SendRequest,
   { decision, state }: { decision: StartDecision; state: StartState },
-): Promise<SendHandle | undefined> {
+): Promise<SendHandle | 'again' | undefined> {
   const { conversationId } = request;
   switch (decision.kind) {
     case 'notFound':
@@ -46,6 +68,7 @@ async function carryOut(
     case 'targetNotFound':
     case 'notUserMessage':
     case 'notLastAnswer':
+    case 'messageReplaced':
     case 'tooFarBack':
       throw refusalOf(request, decision, state);
     case 'replay':
@@ -58,8 +81,9 @@ async function carryOut(
         : followTurn(dependencies, request, { seq: decision.seq, generation, sendMessage });
     }
     case 'giveUp':
+      if (await endStopped(dependencies, conversationId, state)) return 'again';
       await giveUp(dependencies, request, state);
-      return undefined;
+      return 'again';
     case 'waiting':
       return followQueued(dependencies, { request, state, seq: decision.seq, sendMessage });
     case 'rejoin':
@@ -68,9 +92,10 @@ async function carryOut(
       return queueTurn(dependencies, { request, state, decision, sendMessage });
     case 'interrupt':
       await interruptTurns(dependencies, conversationId, decision);
-      return undefined;
+      return 'again';
     case 'start':
     case 'takeOver': {
+      if (await endStopped(dependencies, conversationId, state)) return 'again';
       const begun = await beginTurn(dependencies, { request, state, decision });
       return begun && startProduction(dependencies, request, begun);
     }
@@ -82,24 +107,30 @@ async function carryOut(
  * the same live stream; queued → waited with; done → the stored answer; abandoned → taken over. An edit
  * and a regeneration are starts that replace earlier turns.
  * Throws AppError for all that is decided before the first byte: NOT_FOUND, TURN_IN_PROGRESS,
- * MESSAGE_NOT_FOUND, NOT_A_USER_MESSAGE, NOT_THE_LAST_ANSWER, EDIT_TOO_FAR_BACK, IDEMPOTENCY_KEY_REUSED,
- * CONTEXT_WINDOW_WILL_OVERFLOW, quota reasons, STORE_UNAVAILABLE, SHUTTING_DOWN.
+ * MESSAGE_NOT_FOUND, NOT_A_USER_MESSAGE, NOT_THE_LAST_ANSWER, MESSAGE_REPLACED, EDIT_TOO_FAR_BACK,
+ * IDEMPOTENCY_KEY_REUSED, CONTEXT_WINDOW_WILL_OVERFLOW, quota reasons, STORE_UNAVAILABLE, SHUTTING_DOWN.
  */
 export async function sendMessage(
   dependencies: ChatDependencies,
   request: SendRequest,
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
+  let isTorn = false;
   for (let tries = 0; tries < START_TRIES; tries++) {
     const state = await readStart(dependencies, request);
     const decision = decideStart(state.facts);
     try {
       const handle = await carryOut(dependencies, request, { decision, state });
+      if (handle === 'again') continue;
       if (handle) return handle;
+      isTorn = true;
     } catch (error) {
       if (!(error instanceof GuardLostError)) throw error;
-      await dependencies.clock.wait(Math.min(START_RETRY_MAX_MS, START_RETRY_MS * tries));
+      isTorn = false;
     }
+    await dependencies.clock.wait(Math.min(START_RETRY_MAX_MS, START_RETRY_MS * tries));
   }
-  throw contentionError(request.conversationId, START_TRIES);
+  throw isTorn
+    ? tornError(request.conversationId)
+    : contentionError(request.conversationId, START_TRIES);
 }

@@ -3,6 +3,7 @@ import type { OnBusy } from '../../../../shared/conversation/head.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { FinishedTurn } from '../answer/live-turn.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** What a new turn stands in for: an edited message, or an answer that is made anew. */
 export interface Replacing {
@@ -32,11 +33,17 @@ export interface SendHandle {
   conversationId: string;
   generation: number;
   replayed: boolean;
-  /** From the first frame on, then live; ends after the finish frame. */
-  frames(): AsyncIterable<StreamFrame>;
+  /** From the first frame on, then live; ends after the finish frame, or when the reader has `left`. */
+  frames(left?: AbortSignal): AsyncIterable<StreamFrame>;
   /** The finished turn; rejects with AppError when it failed. */
   result: Promise<FinishedTurn>;
 }
+
+/** How a message is sent: handed to those who have to send it again, whom it uses itself. */
+export type SendMessage = (
+  dependencies: ChatDependencies,
+  request: SendRequest,
+) => Promise<SendHandle>;
 
 export const userContent = (request: SendRequest): Content => ({
   role: 'user',

@@ -1,12 +1,12 @@
 import type { StartDecision } from '../../../../shared/conversation/start-decision.ts';
-import { notFoundError } from '../not-found.ts';
+import { messageNotFoundError, notFoundError } from '../not-found.ts';
 import type { StartState } from './read-start.ts';
-import { turnErrorOf } from '../stream/replay-turn.ts';
+import { turnErrorOf } from '../stream/turn-failure.ts';
 import {
   busyError,
   editTooFarBackError,
   keyReusedError,
-  messageNotFoundError,
+  messageReplacedError,
   notLastAnswerError,
   notUserMessageError,
   queueFullError,
@@ -25,6 +25,7 @@ export type Refusal = Extract<
       | 'targetNotFound'
       | 'notUserMessage'
       | 'notLastAnswer'
+      | 'messageReplaced'
       | 'tooFarBack';
   }
 >;
@@ -59,6 +60,8 @@ export function refusalOf(request: SendRequest, decision: Refusal, state: StartS
       return notUserMessageError(conversationId, messageId);
     case 'notLastAnswer':
       return notLastAnswerError(conversationId, { messageId, ...decision });
+    case 'messageReplaced':
+      return messageReplacedError(conversationId, messageId);
     case 'tooFarBack':
       return editTooFarBackError(conversationId, { messageId, ...decision });
   }

@@ -11,6 +11,12 @@ export interface Message {
   retention: Turn['retention'];
 }
 
+/** The turn whose message a new turn repeats; undefined for one that says something of its own. */
+export const regeneratedBy = (
+  { replacing }: SendRequest,
+  replaces: number | undefined,
+): number | undefined => (replacing?.kind === 'regenerate' ? replaces : undefined);
+
 /**
  * What the user says in a turn: as sent, or, in a regeneration, as it stands in turn `storedSeq` already
  * (the replaced one before the new turn is stored, the new one after it).

@@ -1,3 +1,4 @@
+import { headPath } from '../../../../shared/conversation/paths.ts';
 import {
   decideQueued,
   queueAfter,
@@ -8,18 +9,18 @@ import {
   failQueuedWrites,
   waiterLeaseWrite,
 } from '../../../../shared/conversation/queue-writes.ts';
+import { readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import { beginTurn } from './begin-turn.ts';
+import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { expiredTurns, readStart, type StartState } from './read-start.ts';
-import type { SendHandle, SendRequest } from './send-request.ts';
+import { abandonedTurns, readStart, type StartState } from './read-start.ts';
+import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { startProduction } from '../answer/start-production.ts';
 import { shuttingDownError, stillQueuedError } from '../stream/stream-cut.ts';
-import { readTurnFields, untilNextLook } from './watch-turns.ts';
-
-type Send = (dependencies: ChatDependencies, request: SendRequest) => Promise<SendHandle>;
+import { untilNextLook } from './watch-turns.ts';
 
 /** Who waits with a queued turn. */
 export interface Waiter {
@@ -45,7 +46,7 @@ async function renew(dependencies: ChatDependencies, waiter: Waiter, own: TurnDo
   await store.commit([waiterLeaseWrite(conversationId, { seq, updateTime, lease })]);
 }
 
-/** Waits until the turn `behind` has ended or was left alone, or the own one is nobody's to wait with. */
+/** Waits until the turn `behind` has ended or is abandoned, or the own one is nobody's to wait with. */
 async function untilPassed(
   dependencies: ChatDependencies,
   waiter: Waiter,
@@ -55,7 +56,10 @@ async function untilPassed(
   for (;;) {
     await untilNextLook(dependencies, { conversationId, seq: behind });
     if (dependencies.shutdown.aborted) return;
-    const [own, before] = await readTurnFields(dependencies, conversationId, [waiter.seq, behind]);
+    const [own, before] = await readTurnDocuments(dependencies.store, conversationId, [
+      waiter.seq,
+      behind,
+    ]);
     const isMine = own?.value.state === 'queued' && own.value.producer === waiter.producer;
     if (!isMine) return;
     await renew(dependencies, waiter, own);
@@ -68,7 +72,7 @@ async function untilPassed(
 async function failQueued(
   dependencies: ChatDependencies,
   { request, seq }: Waiter,
-  failure: { state: StartState; closeExpired: readonly number[]; error: AppError },
+  failure: { state: StartState; abandoned: readonly number[]; error: AppError },
 ): Promise<void> {
   const { state, error } = failure;
   if (!state.head || !state.known) return;
@@ -82,7 +86,7 @@ async function failQueued(
       turnUpdateTime: state.known.updateTime,
       head: state.head,
       queue: queueAfter(state.facts.queue, seq),
-      closeExpired: expiredTurns(state, failure.closeExpired),
+      abandoned: abandonedTurns(state, failure.abandoned),
       error: { status, reason, message: publicMessage, retryable, retryAfterMs },
       now: dependencies.clock.now(),
     }),
@@ -97,14 +101,17 @@ async function beginQueued(
 ): Promise<SendHandle | undefined> {
   const { state, decision } = due;
   const { request } = waiter;
+  const { conversationId } = request;
+  if (await endStopped(dependencies, conversationId, state)) return undefined;
   try {
     const begun = await beginTurn(dependencies, { request, state, decision });
-    if (!begun) return undefined;
+    // Looked at again after a while.
+    if (!begun) throw new GuardLostError({ paths: [headPath(conversationId)] });
     await passCrashPoint(dependencies, 'queued-turn-begun');
     return startProduction(dependencies, request, begun);
   } catch (error) {
     if (isPassing(error) || !(error instanceof AppError)) throw error;
-    await failQueued(dependencies, waiter, { state, closeExpired: decision.closeExpired, error });
+    await failQueued(dependencies, waiter, { state, abandoned: decision.abandoned, error });
     return undefined;
   }
 }
@@ -113,7 +120,7 @@ async function beginQueued(
 async function look(
   dependencies: ChatDependencies,
   waiter: Waiter,
-  send: Send,
+  send: SendMessage,
 ): Promise<SendHandle | undefined> {
   const { request, producer } = waiter;
   if (dependencies.shutdown.aborted)
@@ -141,7 +148,7 @@ async function look(
 export async function waitInQueue(
   dependencies: ChatDependencies,
   waiter: Waiter,
-  send: Send,
+  send: SendMessage,
 ): Promise<SendHandle> {
   const { clock, config } = dependencies;
   const { conversationId } = waiter.request;

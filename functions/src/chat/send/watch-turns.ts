@@ -1,20 +1,8 @@
-import { turnPath } from '../../../../shared/conversation/paths.ts';
-import { readTurnDocument, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { liveTurnKey } from '../answer/live-turn.ts';
 
 /** How often a turn that somebody waits for is looked at. */
-const LOOK_INTERVAL_MS = 250;
-
-/** Turn documents by seq, without overflow pieces. */
-export async function readTurnFields(
-  { store }: Pick<ChatDependencies, 'store'>,
-  conversationId: string,
-  seqs: readonly number[],
-): Promise<(TurnDocument | undefined)[]> {
-  const documents = await store.get(seqs.map((seq) => turnPath(conversationId, seq)));
-  return documents.map((document) => document && readTurnDocument(conversationId, document));
-}
+const AWAITED_LOOK_INTERVAL_MS = 250;
 
 /**
  * Resolves after a look's interval, or at once when the turn ends that this instance is answering, or the
@@ -29,5 +17,5 @@ export async function untilNextLook(
   const stop = () => ended.abort();
   live?.result.then(stop, stop);
   const signal = AbortSignal.any([ended.signal, dependencies.shutdown]);
-  await dependencies.clock.wait(LOOK_INTERVAL_MS, signal);
+  await dependencies.clock.wait(AWAITED_LOOK_INTERVAL_MS, signal);
 }

@@ -12,6 +12,8 @@ export interface ChunkOrder {
   take(): StreamFrame[];
   /** A chunk that is missing before one that was seen. */
   missing(): number | undefined;
+  /** Id of the last frame that was taken; before that, the cursor with which the reader came. */
+  cursor(): number | undefined;
   /** The final chunk has been taken. */
   isEnded(): boolean;
   /** A later attempt has stored something. */
@@ -26,6 +28,20 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
   let nextN = 1;
   let ended = false;
   let superseded = false;
+  let taken = cursor;
+  const isNew = ({ id }: StreamFrame) => id > lastId;
+  /** The frames of the next chunks that are there. */
+  const nextFrames = () => {
+    const frames: StreamFrame[] = [];
+    for (let chunk = seen.get(nextN); chunk; chunk = seen.get(nextN)) {
+      seen.delete(nextN);
+      nextN += 1;
+      ended ||= chunk.final === true;
+      frames.push(...chunk.frames.filter(isNew));
+      lastId = Math.max(lastId, chunk.lastId);
+    }
+    return frames;
+  };
   return {
     attempt,
     put: (chunk) => {
@@ -33,19 +49,14 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
       if (chunk.attempt === attempt && chunk.n >= nextN) seen.set(chunk.n, chunk);
     },
     take: () => {
-      const frames: StreamFrame[] = [];
-      for (let chunk = seen.get(nextN); chunk; chunk = seen.get(nextN)) {
-        seen.delete(nextN);
-        nextN += 1;
-        ended ||= chunk.final === true;
-        frames.push(...chunk.frames.filter(({ id }) => id > lastId));
-        lastId = Math.max(lastId, chunk.lastId);
-      }
+      const frames = nextFrames();
+      taken = frames.at(-1)?.id ?? taken;
       if (!isFirst || frames.length === 0) return frames;
       isFirst = false;
       return collapseFrames(frames);
     },
     missing: () => (seen.size > 0 ? nextN : undefined),
+    cursor: () => taken,
     isEnded: () => ended,
     isSuperseded: () => superseded,
   };

@@ -1,10 +1,8 @@
-import { chunksCollection, turnId, turnPath } from '../../../../shared/conversation/paths.ts';
+import { chunksCollection, turnId } from '../../../../shared/conversation/paths.ts';
+import { readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
+import { readChunk } from '../../../../shared/conversation/stored-frames.ts';
 import { decodeStreamChunk } from '../../../../shared/conversation/stream-chunk.ts';
-import {
-  isTerminal,
-  readTurnDocument,
-  type TurnDocument,
-} from '../../../../shared/conversation/turn.ts';
+import { isTerminal, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import { AppError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -12,11 +10,10 @@ import { createChunkOrder, type ChunkOrder } from './chunk-order.ts';
 import { notFoundError } from '../not-found.ts';
 import { readFinished, remainderOf } from './read-finished.ts';
 import type { SendHandle } from '../send/send-request.ts';
-import { readChunk } from './stored-frames.ts';
-import { stillQueuedError } from './stream-cut.ts';
+import { shuttingDownError, stillQueuedError } from './stream-cut.ts';
 
 /** How often a turn is looked at that nobody produces now, and how long to wait for a watch that broke. */
-const LOOK_INTERVAL_MS = 500;
+const UNHELD_LOOK_INTERVAL_MS = 500;
 
 /** A finished turn whose frames after the reader's cursor are not stored any more. */
 export const expiredError = ({ conversationId, seq }: Followed) =>
@@ -45,6 +42,8 @@ export interface Followed {
   /** Id of the last frame that the reader has. */
   cursor: number | undefined;
   locale: string | undefined;
+  /** Fires when the reader has left: then nothing is read, watched or waited for any more. */
+  left?: AbortSignal | undefined;
   /**
    * Sends the message again when nobody produces its turn any more: takes it over, or finds who did.
    * Without it the reader waits for somebody else to do so.
@@ -55,10 +54,10 @@ export interface Followed {
 async function readTurn(
   { store }: Pick<ChatDependencies, 'store'>,
   { conversationId, seq }: Followed,
-): Promise<TurnDocument> {
-  const [document] = await store.get([turnPath(conversationId, seq)]);
-  if (!document) throw notFoundError(conversationId);
-  return readTurnDocument(conversationId, document);
+): Promise<TurnDocument['value']> {
+  const [turn] = await readTurnDocuments(store, conversationId, [seq]);
+  if (!turn) throw notFoundError(conversationId);
+  return turn.value;
 }
 
 /** What came of waiting for chunks: the attempt has ended, or the turn has to be looked at again. */
@@ -81,16 +80,17 @@ async function* dueFrames(
   }
 }
 
-/** Watches the chunks of one attempt until it ends, a later one begins, or its lease runs out. */
+/** Watches the chunks of one attempt until it ends, a later one begins, its lease runs out, or `until` fires. */
 async function* watchAttempt(
   dependencies: ChatDependencies,
   of: Followed,
-  running: { turn: TurnDocument['value']; order: ChunkOrder },
+  running: { turn: TurnDocument['value']; order: ChunkOrder; until: AbortSignal },
 ): AsyncGenerator<StreamFrame, Followup> {
   const { clock, store } = dependencies;
-  const { order } = running;
+  const { order, until } = running;
   const stop = new AbortController();
-  const watched = store.watch(chunksCollection(of.conversationId, of.seq), stop.signal);
+  const stopped = AbortSignal.any([stop.signal, until]);
+  const watched = store.watch(chunksCollection(of.conversationId, of.seq), stopped);
   const batches = watched[Symbol.asyncIterator]();
   try {
     for (let leaseUntil = running.turn.leaseUntil, next = batches.next(); ;) {
@@ -101,7 +101,7 @@ async function* watchAttempt(
       const batch = await Promise.race([next, silence]);
       timer.abort();
       if (batch === 'silence') {
-        const turn = (await readTurn(dependencies, of)).value;
+        const turn = await readTurn(dependencies, of);
         const isHeld = turn.attempt === order.attempt && turn.leaseUntil > clock.now();
         if (!isHeld || turn.state !== 'running') return 'look';
         leaseUntil = turn.leaseUntil;
@@ -132,7 +132,7 @@ async function* remainder(
   if (rest.kind === 'frames') yield* rest.frames;
 }
 
-/** Bounds how long a reader waits for a turn that nobody has in hand. Throws when it was too long. */
+/** Bounds how long a reader waits for a turn that nobody answers. Throws when it was too long. */
 function refuseWaiting(
   { config, clock }: ChatDependencies,
   of: Followed,
@@ -150,22 +150,28 @@ function refuseWaiting(
  * The frames of a turn that another instance produces, as they are stored, from the cursor on or, without
  * one of the present attempt, with what is there already collapsed; through take-overs, to the end. Returns
  * the handle of the send that took the turn over or found who did, if there was one: its frames are among
- * those given. Throws NOT_FOUND, STREAM_EXPIRED, TURN_ABANDONED, StreamCutError, and what `sendAgain` throws.
+ * those given. Ends when the reader has left. Throws SHUTTING_DOWN when this process ends (StreamCutError:
+ * another instance has the turn, nothing here is worth waiting for), NOT_FOUND, STREAM_EXPIRED,
+ * TURN_ABANDONED, TURN_STILL_QUEUED, and what `sendAgain` throws.
  */
 export async function* followFrames(
   dependencies: ChatDependencies,
   of: Followed,
 ): AsyncGenerator<StreamFrame, SendHandle | undefined> {
-  const { clock } = dependencies;
+  const { clock, shutdown } = dependencies;
+  const { left } = of;
+  const until = left ? AbortSignal.any([left, shutdown]) : shutdown;
   let { cursor } = of;
   const sinceMs = clock.now().getTime();
   let order: ChunkOrder | undefined;
   for (;;) {
-    const turn = (await readTurn(dependencies, of)).value;
+    if (left?.aborted) return undefined;
+    const turn = await readTurn(dependencies, of);
     if (isTerminal(turn.state)) {
       yield* remainder(dependencies, of, cursor);
       return undefined;
     }
+    if (shutdown.aborted) throw shuttingDownError(`a reader of turn ${of.seq}`);
     const isHeld = turn.leaseUntil > clock.now();
     if (!isHeld && of.sendAgain) {
       const handle = await of.sendAgain(cursor);
@@ -174,21 +180,18 @@ export async function* followFrames(
     }
     if (!isHeld || turn.state !== 'running') {
       refuseWaiting(dependencies, of, { turn, sinceMs });
-      await clock.wait(LOOK_INTERVAL_MS);
+      await clock.wait(UNHELD_LOOK_INTERVAL_MS, until);
       continue;
     }
     if (order?.attempt !== turn.attempt) order = createChunkOrder(turn.attempt, cursor);
     try {
-      const frames = watchAttempt(dependencies, of, { turn, order });
-      for (let next = await frames.next(); ; next = await frames.next()) {
-        if (next.done && next.value === 'ended') return undefined;
-        if (next.done) break;
-        cursor = next.value.id;
-        yield next.value;
-      }
+      if ((yield* watchAttempt(dependencies, of, { turn, order, until })) === 'ended')
+        return undefined;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      await clock.wait(LOOK_INTERVAL_MS); // the turn itself tells whether there is something to wait for
+      // The turn itself tells whether there is something to wait for.
+      await clock.wait(UNHELD_LOOK_INTERVAL_MS, until);
     }
+    cursor = order.cursor();
   }
 }

@@ -4,10 +4,9 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { followFrames } from './follow-frames.ts';
 import type { FinishedTurn } from '../answer/live-turn.ts';
 import { readFinished } from './read-finished.ts';
-import { orFailure, settled } from './replay-turn.ts';
-import type { SendHandle, SendRequest } from '../send/send-request.ts';
-
-type Send = (dependencies: ChatDependencies, request: SendRequest) => Promise<SendHandle>;
+import { orFailure } from './turn-failure.ts';
+import { settled } from '../settled.ts';
+import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
 
 /** Frames on their way from one who follows to one who reads: the first can go on when the second left. */
 function createRelay() {
@@ -41,14 +40,14 @@ function createRelay() {
 }
 
 /**
- * Attaches to a turn that another instance has in hand: gives its frames as they are stored, and takes it
- * over when that instance has gone silent. It goes on when its reader leaves: what it takes over has to
- * be answered.
+ * Attaches to a turn that another instance holds: gives its frames as they are stored, and takes it
+ * over when that instance has gone silent. It goes on when its reader leaves, who is let go: what it takes
+ * over has to be answered.
  */
 export function followTurn(
   dependencies: ChatDependencies,
   request: SendRequest,
-  turn: { seq: number; generation: number; sendMessage: Send },
+  turn: { seq: number; generation: number; sendMessage: SendMessage },
 ): SendHandle {
   const { conversationId, cursor, locale } = request;
   const { seq } = turn;

@@ -3,13 +3,13 @@ import { decodeJob, type CompactionJob } from '../../../../shared/conversation/j
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { compactionJobPath, headPath } from '../../../../shared/conversation/paths.ts';
 import { readContextParts, readTurns } from '../../../../shared/conversation/read-conversation.ts';
+import { readFramesAfter } from '../../../../shared/conversation/stored-frames.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { cursorPlace } from '../../../../shared/wire/frame-ids.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { FinishedTurn } from '../answer/live-turn.ts';
 import { notFoundError } from '../not-found.ts';
-import { readFramesAfter } from './stored-frames.ts';
 import { closingFrames, lastFrameIdOf, replayFrames } from '../answer/turn-frames.ts';
 import { viewContext } from '../context/view-context.ts';
 

@@ -7,7 +7,7 @@ import type { Caller } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
 
-export const turnNotFound = (conversationId: string, turnId: string) =>
+const turnNotFound = (conversationId: string, turnId: string) =>
   new AppError({
     status: 'NOT_FOUND',
     reason: 'TURN_NOT_FOUND',

@@ -1,39 +1,16 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
-import { AppError } from '../../../../shared/errors.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { FinishedTurn } from '../answer/live-turn.ts';
 import { notFoundError } from '../not-found.ts';
 import { finishedFrom, remainderOf } from './read-finished.ts';
+import { settled } from '../settled.ts';
 import type { StartState } from '../send/read-start.ts';
 import type { SendHandle, SendRequest } from '../send/send-request.ts';
 import { replayFrames } from '../answer/turn-frames.ts';
-
-export const turnErrorOf = (turn: Pick<Turn, 'seq' | 'error'>): AppError | undefined =>
-  turn.error &&
-  new AppError({
-    status: turn.error.status,
-    reason: turn.error.reason,
-    message: `turn ${turn.seq} is stored as failed: ${turn.error.reason}`,
-    publicMessage: turn.error.message,
-    retryable: turn.error.retryable,
-    retryAfterMs: turn.error.retryAfterMs,
-  });
-
-/** A failed turn rejects; readers of the stream see its error frames instead. */
-export function orFailure(finished: FinishedTurn): FinishedTurn {
-  const error = turnErrorOf(finished.turn);
-  if (error) throw error;
-  return finished;
-}
-
-export function settled<T>(promise: Promise<T>): Promise<T> {
-  // A stream reader may never ask for the result; its rejection must not end the process.
-  promise.catch(() => undefined);
-  return promise;
-}
+import { orFailure } from './turn-failure.ts';
 
 /**
  * A failure as it is replayed: whatever it was, sending the same message again will not mend it any more,

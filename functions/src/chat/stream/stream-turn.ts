@@ -25,6 +25,9 @@ const pastEndError = (seq: number, lastFrameId: number | undefined) =>
     },
   });
 
+/** Frames for a reader, who may leave. */
+export type ReadFrames = (left?: AbortSignal) => AsyncIterable<StreamFrame>;
+
 async function* framesOf(frames: readonly StreamFrame[]): AsyncGenerator<StreamFrame> {
   for (const frame of frames) yield await Promise.resolve(frame);
 }
@@ -33,7 +36,7 @@ async function finishedFrames(
   dependencies: ChatDependencies,
   own: OwnConversation,
   of: { followed: Followed; turn: Turn },
-): Promise<AsyncIterable<StreamFrame> | undefined> {
+): Promise<ReadFrames | undefined> {
   const { conversationId, job } = own;
   const { followed, turn } = of;
   const head = own.head.value;
@@ -42,7 +45,7 @@ async function finishedFrames(
   const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
   switch (rest.kind) {
     case 'frames':
-      return framesOf(rest.frames);
+      return () => framesOf(rest.frames);
     case 'nothing':
       return undefined;
     case 'pastEnd':
@@ -61,7 +64,7 @@ export async function streamTurn(
   dependencies: ChatDependencies,
   own: OwnConversation,
   of: { turn: Turn; cursor: number | undefined; locale: string | undefined },
-): Promise<AsyncIterable<StreamFrame> | undefined> {
+): Promise<ReadFrames | undefined> {
   const { turn, cursor, locale } = of;
   const { conversationId } = own;
   const { seq, attempt } = turn;
@@ -69,6 +72,6 @@ export async function streamTurn(
   if (isTerminal(turn.state)) return finishedFrames(dependencies, own, { followed, turn });
   if (cursorPlace(cursor, attempt) === 'beyond') throw pastEndError(seq, undefined);
   const live = dependencies.liveTurns.get(liveTurnKey(conversationId, seq));
-  if (live?.attempt === attempt) return live.frames(readingOf(cursor, attempt));
-  return followFrames(dependencies, followed);
+  if (live?.attempt === attempt) return (left) => live.frames(readingOf(cursor, attempt), left);
+  return (left) => followFrames(dependencies, { ...followed, left });
 }

@@ -1,10 +1,7 @@
-import { chunkPath } from '../../../../shared/conversation/paths.ts';
-import {
-  decodeStreamChunk,
-  type StreamChunkDocument,
-} from '../../../../shared/conversation/stream-chunk.ts';
-import type { DocumentStore } from '../../../../shared/ports.ts';
-import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import type { DocumentStore } from '../ports.ts';
+import type { StreamFrame } from '../wire/stream.ts';
+import { chunkPath } from './paths.ts';
+import { decodeStreamChunk, type StreamChunkDocument } from './stream-chunk.ts';
 
 /** Chunk documents that one read asks for: 5 MiB if all are as large as can be. */
 const CHUNK_PAGE = 20;

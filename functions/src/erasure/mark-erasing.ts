@@ -1,12 +1,14 @@
-import { GuardLostError } from '../errors.ts';
-import type { DocumentStore } from '../ports.ts';
+import type { Head } from '../../../shared/conversation/head.ts';
+import { compactionJobPath, headPath, statusPath } from '../../../shared/conversation/paths.ts';
+import { readHead } from '../../../shared/conversation/read-conversation.ts';
+import { GuardLostError } from '../../../shared/errors.ts';
+import type { Clock, DocumentStore } from '../../../shared/ports.ts';
 import { closingWrites } from './close-turns.ts';
-import type { Head } from './head.ts';
-import { compactionJobPath, headPath, statusPath } from './paths.ts';
-import { readHead } from './read-conversation.ts';
 
 /** Sends may win the head's guard for a while. */
-const TRIES = 25;
+const MARK_TRIES = 25;
+const MARK_RETRY_MS = 10;
+const MARK_RETRY_MAX_MS = 100;
 
 /**
  * The first step of erasing a conversation, one batch: the head is `erasing` and takes a generation, open
@@ -16,17 +18,17 @@ const TRIES = 25;
  * Throws GuardLostError when others won every try, StoreUnavailableError.
  */
 export async function markErasing(
-  { store }: { store: Pick<DocumentStore, 'get' | 'commit'> },
+  { store, clock }: { store: Pick<DocumentStore, 'get' | 'commit'>; clock: Clock },
   conversationId: string,
-  mark: { now: Date; isWanted: (head: Head) => boolean },
+  isWanted: (head: Head) => boolean,
 ): Promise<'erasing' | 'kept' | 'gone'> {
-  const { now, isWanted } = mark;
   for (let tries = 1; ; tries++) {
     const head = await readHead(store, conversationId);
     if (!head || head.value.state === 'erased') return 'gone';
     if (!isWanted(head.value)) return 'kept';
     if (head.value.state === 'erasing') return 'erasing';
     const generation = head.value.generation + 1;
+    const now = clock.now();
     try {
       await store.commit([
         {
@@ -48,7 +50,8 @@ export async function markErasing(
       ]);
       return 'erasing';
     } catch (error) {
-      if (!(error instanceof GuardLostError) || tries === TRIES) throw error;
+      if (!(error instanceof GuardLostError) || tries === MARK_TRIES) throw error;
+      await clock.wait(Math.min(MARK_RETRY_MAX_MS, MARK_RETRY_MS * tries));
     }
   }
 }

@@ -1,0 +1,209 @@
+import {
+  blobsNamedBy,
+  erasedFields,
+  withoutTurns,
+} from '../../../shared/conversation/erased-history.ts';
+import type { Head, Versioned } from '../../../shared/conversation/head.ts';
+import { decodeHistory, type History } from '../../../shared/conversation/history.ts';
+import {
+  blobPiecePath,
+  headPath,
+  historyPath,
+  streamPath,
+  turnPath,
+  turnPiecesCollection,
+} from '../../../shared/conversation/paths.ts';
+import { readHead, readTurnDocuments } from '../../../shared/conversation/read-conversation.ts';
+import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
+import type { TurnDocument } from '../../../shared/conversation/turn.ts';
+import { GuardLostError } from '../../../shared/errors.ts';
+import type { Clock, DocumentStore, Query, StoredDocument } from '../../../shared/ports.ts';
+
+/** Sends change the head while this works; the last step, which lost to one, is tried again this often. */
+const FINISH_TRIES = 50;
+const FINISH_RETRY_MS = 10;
+const FINISH_RETRY_MAX_MS = 100;
+
+/** Histories of one read, and of one batch: each may hold most of a MiB before, little after. */
+const HISTORIES_PER_PAGE = 20;
+/** Overflow pieces of one read; each holds up to 450 KiB. */
+const PIECES_PER_PAGE = 10;
+/** Blob pieces that one batch deletes; a commit takes 500 writes. */
+const BLOB_PIECES_PER_BATCH = 400;
+
+type Store = Pick<DocumentStore, 'get' | 'query' | 'commit' | 'deleteBelow'>;
+
+interface Erasure {
+  store: Store;
+  conversationId: string;
+  head: Versioned<Head>;
+  pending: NonNullable<Head['pendingErasure']>;
+}
+
+/** The erasure that the head says is to be finished, or undefined. */
+async function readErasure(store: Store, conversationId: string): Promise<Erasure | undefined> {
+  const head = await readHead(store, conversationId);
+  const pending = head?.value.pendingErasure;
+  // What is being erased as a whole needs no erasing in part.
+  if (!head || !pending || head.value.state === 'erasing') return undefined;
+  return { store, conversationId, head, pending };
+}
+
+async function readErasedTurns(erasure: Erasure): Promise<TurnDocument[]> {
+  const { store, conversationId, pending } = erasure;
+  const turns = await readTurnDocuments(store, conversationId, pending.seqs);
+  return turns.filter((turn) => turn !== undefined);
+}
+
+/** Erases the overflow pieces that a turn does not name. */
+async function eraseUnnamedPieces(
+  { store, conversationId }: Erasure,
+  { value, piecePaths }: TurnDocument,
+): Promise<void> {
+  const collection = turnPiecesCollection(conversationId, value.seq);
+  let startAfter: Query['startAfter'];
+  for (;;) {
+    const limit = PIECES_PER_PAGE;
+    const page = await store.query({ collection, limit, ...(startAfter && { startAfter }) });
+    const unnamed = page.filter(({ path }) => !piecePaths.includes(path));
+    if (unnamed.length > 0)
+      await store.commit(unnamed.map(({ path }) => ({ op: 'delete', path }) as const));
+    const last = page.at(-1);
+    if (!last || page.length < limit) return;
+    startAfter = { path: last.path };
+  }
+}
+
+/** Erases the stream of a turn and its overflow pieces; those of a question that stays are still named. */
+async function eraseBelowTurn(erasure: Erasure, turn: TurnDocument): Promise<void> {
+  const { store, conversationId } = erasure;
+  const { seq } = turn.value;
+  await store.deleteBelow(streamPath(conversationId, seq));
+  if (turn.piecePaths.length > 0) await eraseUnnamedPieces(erasure, turn);
+  else await store.deleteBelow(turnPath(conversationId, seq));
+}
+
+async function cleanPage(
+  { store, head }: Erasure,
+  documents: readonly StoredDocument[],
+  seqs: readonly number[],
+): Promise<History[]> {
+  const pairs = documents.map((document) => {
+    const history = decodeHistory(document);
+    // Later generations were made without the turn: the change emptied it before they began.
+    const isOlder = history.generation < head.value.changedIn;
+    return { document, history, cleaned: isOlder ? withoutTurns(history, seqs) : history };
+  });
+  const writes = pairs
+    .filter(({ history, cleaned }) => history !== cleaned)
+    .map(({ document, cleaned }) => ({
+      op: 'update' as const,
+      path: document.path,
+      fields: erasedFields(cleaned),
+      guard: { updateTime: document.updateTime },
+    }));
+  if (writes.length > 0) await store.commit(writes);
+  return pairs.map(({ cleaned }) => cleaned);
+}
+
+/** Erases the turns from every history; returns the names of the blobs that histories still name. */
+async function eraseHistories(
+  erasure: Erasure,
+  turns: readonly TurnDocument[],
+): Promise<Set<string>> {
+  const { store, conversationId, head, pending } = erasure;
+  // A failed turn was never in a context, so no history can hold something of it.
+  const seqs = turns.flatMap(({ value }) => (value.state === 'failed' ? [] : [value.seq]));
+  const stillNamed = new Set<string>();
+  for (let first = 1; first <= head.value.generation; first += HISTORIES_PER_PAGE) {
+    const length = Math.min(HISTORIES_PER_PAGE, head.value.generation - first + 1);
+    const paths = Array.from({ length }, (_, i) => historyPath(conversationId, first + i));
+    const documents = (await store.get(paths)).filter((document) => document !== undefined);
+    for (const history of await cleanPage(erasure, documents, seqs))
+      for (const { seq, name } of blobsNamedBy(history))
+        if (!pending.seqs.includes(seq)) stillNamed.add(name);
+  }
+  return stillNamed;
+}
+
+/** Paths of the pieces of a blob that are there, in order. */
+async function blobPiecePaths(
+  { store, conversationId }: Erasure,
+  sha256: string,
+): Promise<string[]> {
+  const paths: string[] = [];
+  for (let index = 0; ; index++) {
+    const path = blobPiecePath(conversationId, { sha256, index });
+    const [piece] = await store.get([path]);
+    if (!piece) return paths;
+    paths.push(path);
+  }
+}
+
+/** Erases all that the head has no part in; returns the paths of the blob pieces that are left to erase. */
+async function eraseBelow(erasure: Erasure): Promise<string[]> {
+  const turns = await readErasedTurns(erasure);
+  for (const turn of turns) await eraseBelowTurn(erasure, turn);
+  const stillNamed = await eraseHistories(erasure, turns);
+  const unnamed = (erasure.pending.blobs ?? []).filter((name) => !stillNamed.has(name));
+  const paths: string[] = [];
+  for (const name of unnamed) paths.push(...(await blobPiecePaths(erasure, name)));
+  return paths;
+}
+
+/**
+ * Erases blob pieces and takes the note off the head, each batch only while the head is as it was read: a
+ * swap may name a blob again. The last pieces go first, so that a blob that is begun is found again.
+ */
+async function settle(
+  { store, conversationId, head }: Erasure,
+  blobPaths: readonly string[],
+): Promise<void> {
+  const paths = blobPaths.toReversed();
+  for (let first = 0; first < paths.length; first += BLOB_PIECES_PER_BATCH)
+    await store.commit([
+      sameHeadWrite(conversationId, head.updateTime),
+      ...paths
+        .slice(first, first + BLOB_PIECES_PER_BATCH)
+        .map((path) => ({ op: 'delete', path }) as const),
+    ]);
+  await store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: {},
+      remove: ['pendingErasure'],
+      guard: { updateTime: head.updateTime },
+    },
+  ]);
+}
+
+/** What `eraseBelow` depends on: messages change the head, and nothing of this. */
+const stateOf = ({ head, pending }: Erasure): string =>
+  JSON.stringify([head.value.generation, head.value.changedIn, pending.seqs, pending.blobs]);
+
+/**
+ * Erases turns that have been emptied from all that was made of them: overflow pieces, stream chunks,
+ * every history that covers them, blobs that only they name; then takes the note off the head. May stop
+ * anywhere and be repeated; nothing pending → nothing to do. Throws GuardLostError when others changed
+ * the conversation all the while, StoreUnavailableError.
+ */
+export async function finishErasure(
+  { store, clock }: { store: Store; clock: Pick<Clock, 'wait'> },
+  conversationId: string,
+): Promise<void> {
+  let below: { state: string; blobPaths: string[] } | undefined;
+  for (let tries = 1; ; tries++) {
+    const erasure = await readErasure(store, conversationId);
+    if (!erasure) return;
+    const state = stateOf(erasure);
+    try {
+      if (below?.state !== state) below = { state, blobPaths: await eraseBelow(erasure) };
+      await settle(erasure, below.blobPaths);
+      return;
+    } catch (error) {
+      if (!(error instanceof GuardLostError) || tries === FINISH_TRIES) throw error;
+      await clock.wait(Math.min(FINISH_RETRY_MAX_MS, FINISH_RETRY_MS * tries));
+    }
+  }
+}

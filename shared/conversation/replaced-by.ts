@@ -1,0 +1,35 @@
+import { finishReasonOf } from '../wire/stream.ts';
+import type { DocumentFields } from '../ports.ts';
+import { seqOfId, turnId } from './paths.ts';
+import type { TurnDocument } from './turn.ts';
+
+type TurnFields = TurnDocument['value'];
+
+/** What a turn says from now on: turn `seq` stands in for it. Earlier ones that did stay noted. */
+export const replacedField = (seq: number): DocumentFields => ({
+  [`replacedBy.${turnId(seq)}`]: true,
+});
+
+/** Whether an edit or a regeneration has put another turn in the place of this one. */
+export const isReplaced = ({ replacedBy }: Pick<TurnFields, 'replacedBy'>): boolean =>
+  replacedBy !== undefined && Object.keys(replacedBy).length > 0;
+
+/** The turns up to `lastSeq` that stand in for a turn. */
+export const replacedWithin = (
+  { replacedBy = {} }: Pick<TurnFields, 'replacedBy'>,
+  lastSeq: number,
+): NonNullable<TurnFields['replacedBy']> =>
+  Object.fromEntries(
+    Object.entries(replacedBy).filter(([id]) => (seqOfId(id, 't') ?? 0) <= lastSeq),
+  );
+
+/** Whether a turn is in the context of a copy that ends with turn `lastSeq`: only later ones replaced it. */
+export function isInContextThrough(turn: TurnFields, lastSeq: number): boolean {
+  const { state, finishReason, eraseTime, inContext, answerJson } = turn;
+  if (inContext) return true;
+  if (Object.keys(replacedWithin(turn, lastSeq)).length > 0) return false;
+  const isFiltered =
+    finishReason !== undefined && finishReasonOf(finishReason) === 'content-filter';
+  const isAnswered = state === 'done' || (state === 'cancelled' && answerJson !== '[]');
+  return isReplaced(turn) && isAnswered && eraseTime === undefined && !isFiltered;
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { isInContextThrough } from '../../../shared/conversation/replaced-by.ts';
+import type { TurnDocument } from '../../../shared/conversation/turn.ts';
+
+const now = new Date('2026-01-02T03:04:05Z');
+
+const turn = (fields: Partial<TurnDocument['value']>): TurnDocument['value'] => ({
+  schemaVersion: 1,
+  seq: 2,
+  messageId: 'id',
+  state: 'done',
+  attempt: 1,
+  producer: '',
+  leaseUntil: now,
+  createTime: now,
+  tokens: { user: 1, answer: 1 },
+  inContext: false,
+  userJson: '{}',
+  userPieces: 0,
+  answerJson: '[]',
+  answerPieces: 0,
+  ...fields,
+});
+
+describe('a copy that ends with turn 4', () => {
+  test.each([
+    ['has a turn that is in the context', { inContext: true }, true],
+    ['has a turn that only a later one replaced', { replacedBy: { t_5: true } }, true],
+    ['has no turn that one of its own replaced', { replacedBy: { t_4: true } }, false],
+    [
+      'has no turn that one of its own replaced, and a later one too',
+      { replacedBy: { t_3: true, t_5: true } },
+      false,
+    ],
+    ['has no turn that was never in a context', {}, false],
+    ['has no erased turn', { replacedBy: { t_5: true }, eraseTime: now }, false],
+    ['has no failed turn', { replacedBy: { t_5: true }, state: 'failed' }, false],
+    ['has no filtered turn', { replacedBy: { t_5: true }, finishReason: 'SAFETY' }, false],
+    [
+      'has the part of an answer that was stopped',
+      { replacedBy: { t_5: true }, state: 'cancelled', answerJson: '[{}]' },
+      true,
+    ],
+    [
+      'has no turn that was stopped before it said anything',
+      { replacedBy: { t_5: true }, state: 'cancelled' },
+      false,
+    ],
+  ] satisfies [string, Partial<TurnDocument['value']>, boolean][])('%s', (_, fields, isThere) => {
+    expect(isInContextThrough(turn(fields), 4)).toBe(isThere);
+  });
+});
