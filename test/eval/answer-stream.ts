@@ -47,6 +47,8 @@ function apply(answer: Answer, data: string): void {
   const chunk = chunkSchema.parse(JSON.parse(data));
   switch (chunk.type) {
     case 'start':
+      // An attempt begins with it: what an earlier one said no longer holds.
+      answer.text = '';
       answer.messageId = chunk.messageId ?? '';
       answer.generation = chunk.messageMetadata?.generation ?? 0;
       return;
