@@ -138,10 +138,10 @@ export async function erase(phone: Phone): Promise<void> {
   await sent;
   if (phone.lastAnswered?.conversationId === conversationId) phone.lastAnswered = undefined;
   phone.hidden.delete(conversationId);
-  // Nothing there to erase, or erased by a try whose reply was lost; a message may have come in between.
-  const isGone = reply?.status === 404 && !isTalking;
-  if (reply?.status !== 202 && !isGone) return;
-  count(isGone ? 'erase: nothing there' : 'erase: told');
+  // Nothing there to erase, so that a message may begin it; or erased by a try whose reply was lost.
+  if (reply?.status === 404) count('erase: nothing there');
+  if (reply?.status !== 202) return;
+  count('erase: told');
   ledger.erased.set(conversationId, { uid, state: 'told' });
   phone.erased.push(conversationId);
   await lookFor(phone, conversationId);

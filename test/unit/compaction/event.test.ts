@@ -14,7 +14,7 @@ describe('a compaction request', () => {
     const later = { ...request, priority: 'high' };
 
     expect(compactionRequestSchema.parse(later)).toEqual({ ...request, kind: 'compact' });
-    expect(() => requestEvent(later)).toThrow();
+    expect(() => requestEvent(later)).toThrow('priority');
     expect(requestEvent({ conversationId: 'c1', requestId: 'r1' })).toEqual(request);
   });
 

@@ -10,6 +10,7 @@ import { notFoundError } from '../not-found.ts';
 import type { OwnConversation } from './own-conversation.ts';
 import { publishErase } from './publish-erase.ts';
 
+/** A day, as SOFT_DELETE_DAYS counts. */
 const DAY_MS = 24 * 60 * 60_000;
 
 /** States in which a conversation can be deleted: a second time changes nothing. */
@@ -45,14 +46,14 @@ async function decideDelete(
     headAfter,
     fields: deleted,
     remove: ['open', 'queue'],
-    writes: await closingWrites(store, { conversationId, head, now }),
+    writes: await closingWrites(store, { conversationId, head, now, keepsAnswers: true }),
     result: headAfter,
   };
 }
 
 /**
  * Puts a conversation into the bin: nobody finds it any more but `undeleteConversation`, until the sweep
- * erases it after `SOFT_DELETE_DAYS`. Turns that run or wait are cancelled, a compaction is dropped.
+ * erases it after `SOFT_DELETE_DAYS`. Turns that run or wait are cancelled, with what was said so far; a compaction is dropped.
  * Deleted before → the same again. Throws NOT_FOUND.
  */
 export async function deleteConversation(
