@@ -74,6 +74,21 @@ export function continuedHistory(next: {
   };
 }
 
+/**
+ * Tokens from which automatic compaction re-arms after an edit or a deletion: those that the last summary
+ * left. Where an older history, or none, goes on instead of the present one, turns that were folded stand
+ * verbatim again, and compaction is armed at once: 0.
+ */
+export const rearmsFrom = (change: {
+  source: Pick<History, 'generation' | 'afterTokens'> | undefined;
+  present: Pick<History, 'generation'> | undefined;
+  /** Of the context after the change. */
+  tokens: number;
+}): number =>
+  change.source === undefined || change.source.generation !== change.present?.generation
+    ? 0
+    : Math.min(change.source.afterTokens, change.tokens);
+
 /** What the head says of a new generation in which finished turns changed. */
 export const generationFields = (history: History): DocumentFields => ({
   generation: history.generation,

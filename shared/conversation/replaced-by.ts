@@ -1,5 +1,7 @@
-import { finishReasonOf } from '../wire/stream.ts';
+import { z } from 'zod';
 import type { DocumentFields } from '../ports.ts';
+import { finishReasonOf } from '../wire/stream.ts';
+import { partSchema } from './content.ts';
 import { seqOfId, turnId } from './paths.ts';
 import type { TurnDocument } from './turn.ts';
 
@@ -23,13 +25,23 @@ export const replacedWithin = (
     Object.entries(replacedBy).filter(([id]) => (seqOfId(id, 't') ?? 0) <= lastSeq),
   );
 
+const answerSchema = z.array(z.object({ parts: z.array(partSchema) }));
+
+/** Whether a stopped answer has text that its readers saw: only then was it ever in a context. */
+const hasShownText = ({ answerJson, answerPieces }: TurnFields) =>
+  // What takes more than one document is more than thoughts.
+  answerPieces > 0 ||
+  answerSchema
+    .parse(JSON.parse(answerJson))
+    .some(({ parts }) => parts.some(({ text = '', thought }) => text !== '' && thought !== true));
+
 /** Whether a turn is in the context of a copy that ends with turn `lastSeq`: only later ones replaced it. */
 export function isInContextThrough(turn: TurnFields, lastSeq: number): boolean {
-  const { state, finishReason, eraseTime, inContext, answerJson } = turn;
+  const { state, finishReason, eraseTime, inContext } = turn;
   if (inContext) return true;
   if (Object.keys(replacedWithin(turn, lastSeq)).length > 0) return false;
   const isFiltered =
     finishReason !== undefined && finishReasonOf(finishReason) === 'content-filter';
-  const isAnswered = state === 'done' || (state === 'cancelled' && answerJson !== '[]');
+  const isAnswered = state === 'done' || (state === 'cancelled' && hasShownText(turn));
   return isReplaced(turn) && isAnswered && eraseTime === undefined && !isFiltered;
 }

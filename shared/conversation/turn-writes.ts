@@ -120,11 +120,17 @@ export function takeOverWrites(batch: {
   now: Date;
   head: Versioned<Head>;
   turnUpdateTime: string;
-  /** Its user had asked to stop it: the new attempt has to know. */
-  cancelRequested?: boolean;
 }): Write[] {
   const { conversationId, seq, attempt, lease, now, head } = batch;
-  const stale = ['error', 'finishReason', 'finishTime', 'usage', 'chunks', 'lastFrameId'];
+  const stale = [
+    'error',
+    'finishReason',
+    'finishTime',
+    'usage',
+    'chunks',
+    'lastFrameId',
+    'cancelRequested',
+  ];
   return [
     {
       op: 'update',
@@ -136,7 +142,7 @@ export function takeOverWrites(batch: {
       op: 'update',
       path: turnPath(conversationId, seq),
       fields: { state: 'running', attempt, ...lease, inContext: false, ...answerNone },
-      remove: batch.cancelRequested === true ? stale : [...stale, 'cancelRequested'],
+      remove: stale,
       guard: { updateTime: batch.turnUpdateTime },
     },
   ];

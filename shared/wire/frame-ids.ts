@@ -32,3 +32,25 @@ export const textPartId = (attempt: number) => (attempt === 1 ? 'p0' : `a${attem
 /** Parts that attempts before this one may have shown. */
 export const earlierPartIds = (attempt: number) =>
   Array.from({ length: attempt - 1 }, (_, i) => textPartId(i + 1));
+
+/**
+ * Event ids of one turn in the stream of its conversation, where a cursor has to name the turn as well: no
+ * turn is tried often enough to have more (MAX_ATTEMPTS times FRAME_IDS_PER_ATTEMPT).
+ */
+export const CONVERSATION_IDS_PER_TURN = 10_000_000;
+
+/** Id of frame `id` of turn `seq` in the stream of the conversation. */
+export const conversationFrameId = (seq: number, id: number) => seq * CONVERSATION_IDS_PER_TURN + id;
+
+/** Which frame a cursor names: one of the turn `seq`, or, without a turn, one of whatever turn is read. */
+export function placeOfCursor(cursor: number | undefined): {
+  seq: number | undefined;
+  id: number | undefined;
+} {
+  if (cursor === undefined || cursor < CONVERSATION_IDS_PER_TURN)
+    return { seq: undefined, id: cursor };
+  return {
+    seq: Math.floor(cursor / CONVERSATION_IDS_PER_TURN),
+    id: cursor % CONVERSATION_IDS_PER_TURN,
+  };
+}

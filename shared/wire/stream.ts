@@ -29,11 +29,13 @@ export type StreamChunk =
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
   | { type: 'data-context'; id: 'ctx'; transient: true; data: ContextObject }
-  /** The answer begins anew: the parts named were said by an attempt that was given up. */
+  /**
+   * The answer begins anew: the parts named were said by an attempt that was given up. It stays in the
+   * message of the AI SDK, once for every attempt: what stands before the last one no longer holds.
+   */
   | {
       type: 'data-notice';
-      id: 'restarted';
-      transient: true;
+      id: `restarted-${number}`;
       data: { kind: 'restarted'; dropParts: string[] };
     }
   /** The context is over the hard threshold: the model saw a shrunken view of it. */

@@ -56,7 +56,11 @@ function sentence(issue: Issue, field: string): string {
     case 'invalid_value':
       return `${name} must be one of: ${issue.values.map(String).join(', ')}.`;
     case 'invalid_union':
-      return `${name} has no form that is known here. Check its \`type\`.`;
+      if ('discriminator' in issue)
+        return `${name} has no form that is known here. Check its \`type\`.`;
+      return issue.input === undefined
+        ? `${name} is missing: it ${issue.message}.`
+        : `${name}: ${issue.message}.`;
     case 'invalid_format':
     case 'not_multiple_of':
     case 'unrecognized_keys':
@@ -66,6 +70,15 @@ function sentence(issue: Issue, field: string): string {
       return `${name}: ${issue.message}.`;
   }
 }
+
+/** The limit that every whole number has says nothing where the field has one of its own. */
+const isBehindAnother = (issue: Issue, issues: readonly Issue[]) =>
+  issue.code === 'too_big' &&
+  issue.maximum === Number.MAX_SAFE_INTEGER &&
+  issues.some(
+    (other) =>
+      other !== issue && other.code === 'too_big' && pathText(other.path) === pathText(issue.path),
+  );
 
 /** An unknown field is a problem of its own path, not of the object that holds it. */
 function problemsOf(issue: Issue): { field: string; text: string }[] {
@@ -83,7 +96,9 @@ function problemsOf(issue: Issue): { field: string; text: string }[] {
  * never the value. Reason BAD_PART for what lies in `message.parts`, else BAD_FIELD.
  */
 export function validationError(error: z.ZodError): AppError {
-  const problems = error.issues.flatMap(problemsOf);
+  const problems = error.issues
+    .filter((issue) => !isBehindAnother(issue, error.issues))
+    .flatMap(problemsOf);
   const fields = problems.map(({ field }) => field);
   const isPart = fields.length > 0 && fields.every((field) => field.startsWith('message.parts'));
   const left = problems.length - PROBLEMS_NAMED;

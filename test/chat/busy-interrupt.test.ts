@@ -101,6 +101,26 @@ describe('a message that interrupts', () => {
     expect((await readHead(chat.store, id))?.value.lastSeq).toBe(1);
   });
 
+  test.each(['interrupt', 'queue'] as const)(
+    'that could not even be answered in an empty conversation is refused, and changes nothing (%s)',
+    async (onBusy) => {
+      const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+      const chat = world.instance();
+      const id = randomUUID();
+      const first = await sendMessage(chat, request(id, 'one'));
+      const tooLong = { ...request(id, 'word '.repeat(5_000)), onBusy };
+
+      await expect(sendMessage(chat, tooLong)).rejects.toMatchObject({
+        reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+        metadata: { estimatedRequestTokenCount: '5000', remainingTokenCount: '1000' },
+      });
+
+      expect((await readHead(chat.store, id))?.value).toMatchObject({ lastSeq: 1 });
+      world.answerAll();
+      expect((await passTime(world.clock, first.result)).turn.state).toBe('done');
+    },
+  );
+
   test('does not interrupt itself when it is sent again', async () => {
     const world = instances();
     const chat = world.instance();

@@ -366,7 +366,8 @@ describe('a waiting message that cannot be answered when its turn comes', () => 
     const chat = world.instance();
     const id = randomUUID();
     const first = await sendMessage(chat, request(id, 'one'));
-    const tooLong = queued(id, 'word '.repeat(5_000));
+    // Fits the window of an empty conversation, and not behind another message.
+    const tooLong = queued(id, 'word '.repeat(948));
     const second = await sendMessage(chat, tooLong);
     const third = await sendMessage(chat, queued(id, 'three'));
 

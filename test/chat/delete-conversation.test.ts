@@ -11,11 +11,14 @@ import { undeleteConversation } from '../../functions/src/chat/conversation/unde
 import { markErasing } from '../../functions/src/erasure/mark-erasing.ts';
 import { historyPath, turnPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+import { steeredStreamer } from '../fakes/steered-streamer.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 import { compacted, lifecycle, owner, setHead, stranger } from '../support/lifecycle.ts';
 import { request } from '../support/sending.ts';
+import { pass, sayEach, storedTurn } from '../support/streaming.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -85,6 +88,25 @@ describe('deleting a conversation', () => {
     expect(turn?.fields).toMatchObject({ state: 'cancelled', answerJson: '[]', inContext: false });
     expect(await headOf(world, conversationId)).toMatchObject({ state: 'deleted' });
     expect((await headOf(world, conversationId))?.open).toBeUndefined();
+  });
+
+  test('keeps what the turn that runs had said and stored so far', async () => {
+    const world = lifecycle();
+    const clock = createManualClock(world.chat.clock.now());
+    const conversationId = randomUUID();
+    const steered = steeredStreamer();
+    const chat = { ...world.chat, clock, model: steered.model };
+    const handle = await sendMessage(chat, request(conversationId, 'Hello.'));
+    await sayEach(clock, await steered.call(), ['Half an ', 'answer']);
+    await pass(clock, 600);
+
+    await deleteConversation(chat, { caller: owner, conversationId });
+    await pass(clock, 2_000);
+
+    await expect(handle.result).rejects.toMatchObject({ status: 'NOT_FOUND' });
+    const turn = await storedTurn(chat, conversationId);
+    expect(turn).toMatchObject({ state: 'cancelled', inContext: true });
+    expect(turn.contents).toEqual([{ role: 'model', parts: [{ text: 'Half an answer' }] }]);
   });
 
   test('makes a worker lose that has read it', async () => {

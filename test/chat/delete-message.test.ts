@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
@@ -247,6 +248,28 @@ describe('deleting a message that a summary covers', () => {
     expect((await see(world.store, conversationId)).head.generation).toBe(3);
   });
 
+  test('asks for it too where what goes on is a generation that a restore made', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world, {
+      head: { settings: { thresholdTokens: 2_000 } },
+    });
+    for (const generation of [0, 1])
+      await restoreGeneration(world.chat, {
+        caller: owner,
+        conversationId,
+        generation,
+        locale: undefined,
+      });
+    await compactAgain(world, conversationId, 3);
+
+    await remove(world, conversationId, 'message-3');
+
+    const { head, history } = await see(world.store, conversationId);
+    expect(history).toMatchObject({ coveredThrough: { seq: 0 }, afterTokens: 0 });
+    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
+  });
+
   test('asks for it too where a person has asked for a compaction', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
@@ -289,8 +312,14 @@ describe('deleting a message that a summary covers', () => {
 
     await remove(world, conversationId, 'message-3');
 
-    for (const generation of [undefined, 0, 1, 2])
+    for (const generation of [undefined, 0])
       expect(JSON.stringify(await show(generation))).not.toContain(CANARY);
+    for (const generation of [1, 2])
+      await expect(show(generation)).rejects.toMatchObject({
+        status: 'FAILED_PRECONDITION',
+        reason: 'GENERATION_ERASED',
+        metadata: { generation: String(generation) },
+      });
   });
 
   test('leaves a compaction after it untouched when it is finished late', async () => {

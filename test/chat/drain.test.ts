@@ -97,14 +97,15 @@ describe('an instance that is told to end', () => {
     const reading = (async () => {
       for await (const text of sseText(handle.frames(), options)) pieces.push(text);
     })();
+    reading.catch(() => undefined);
 
     const drained = drainChat(dependencies, noRequests);
     await pass(clock, 8_000, 500);
     await drained;
-    await reading;
+    await expect(reading).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
 
     expect(pieces.join('')).toContain('"delta":"answer"');
-    expect(pieces.join('')).not.toMatch(/finish|error|DONE/);
+    expect(pieces.join('')).not.toMatch(/text-end|finish|error|DONE/);
   });
 
   test('leaves a turn that is taken over at once, by one who comes back with a cursor', async () => {

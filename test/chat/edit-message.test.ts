@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
@@ -358,6 +359,29 @@ describe('an edit of a folded turn', () => {
       data: expect.objectContaining({ requestId: head.compactionNeeded.auto?.requestId }),
     });
     expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
+  });
+
+  test('asks for it too where what goes on is a generation that a restore made', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      head: { settings: { thresholdTokens: 2_000 } },
+    });
+    await compactOnce(bench, conversationId);
+    const chat = onlyChat(bench);
+    for (const generation of [0, 1])
+      await restoreGeneration(chat, {
+        caller: { uid: 'u1', isAnonymous: false },
+        conversationId,
+        generation,
+        locale: undefined,
+      });
+    const { coveredThrough } = (await see(bench.store, conversationId)).head;
+
+    const asked = edit(conversationId, `message-${coveredThrough.seq}`, 'Something else.');
+    await answered(chat, asked);
+
+    const { history } = await see(bench.store, conversationId);
+    expect(history).toMatchObject({ coveredThrough: { seq: 0 }, afterTokens: 0 });
   });
 
   test('keeps the summary when the edited turn is behind it', async () => {

@@ -6,6 +6,7 @@ import type { ChatCrashPoint } from '../../functions/src/chat/crash-points.ts';
 import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
+import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { compactionCrashPoints } from '../../functions/src/compaction/crash-points.ts';
 import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
@@ -25,6 +26,7 @@ import {
   manualNeed,
   neverAborted,
 } from '../support/compacted-conversation.ts';
+import { buildConversation } from '../support/conversation-builder.ts';
 import {
   CANARY,
   compacted,
@@ -102,6 +104,51 @@ describe('erasing a user', () => {
     await erase(world);
 
     expect(await world.documents()).toEqual([]);
+  });
+
+  test('reaches a fork that became whole behind it while its source was not marked yet', async () => {
+    const world = lifecycle();
+    const first = '00000000-0000-4000-8000-000000000000';
+    const middle = '88888888-0000-4000-8000-000000000000';
+    const source = 'ffffffff-0000-4000-8000-000000000000';
+    for (const conversationId of [middle, source])
+      await buildConversation(world.store, { conversationId, turns: [{ user: CANARY }] });
+    let isForked = false;
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name !== 'conversation-marked' || isForked) return;
+        isForked = true;
+        const of = { caller: owner, conversationId: source, messageId: 'm_1', id: first };
+        await forkConversation(world.chat, of);
+      },
+    };
+
+    const result = await eraseUser(chat, { caller: owner });
+    await serveErasures(world);
+
+    expect(result).toEqual({ conversations: 3 });
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test('ends though the person begins conversations all the while', async () => {
+    const world = lifecycle();
+    await createConversation(world.chat, { caller: owner, fields: {} });
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name === 'erase-published')
+          await createConversation(world.chat, {
+            caller: owner,
+            id: '00000000-0000-4000-8000-' + String(world.chat.published.length).padStart(12, '0'),
+            fields: {},
+          });
+      },
+    };
+
+    const { conversations } = await eraseUser(chat, { caller: owner });
+
+    expect(conversations).toBeLessThan(200);
   });
 
   test('leaves other people’s alone', async () => {

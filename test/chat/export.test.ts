@@ -139,6 +139,28 @@ describe('the export of a conversation', () => {
     await expect(all(text)).rejects.toMatchObject({ reason: 'STORE_UNAVAILABLE' });
   });
 
+  test('that breaks off ends the connection and is logged without content', async () => {
+    const uid = randomUUID();
+    const id = await build(
+      uid,
+      Array.from({ length: 45 }, () => ({})),
+    );
+    await chat.dependencies.store.commit([{ op: 'delete', path: turnPath(id, 40) }]);
+
+    const response = await chat.call(`/v1/conversations/${id}:export`, { uid });
+
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+    const broken = chat.logs.filter(({ event }) => event === 'export_broken');
+    expect(broken).toEqual([
+      {
+        severity: 'WARNING',
+        event: 'export_broken',
+        fields: { requestId: expect.any(String), reason: 'STORE_UNAVAILABLE' },
+      },
+    ]);
+  });
+
   test('of an unknown format is refused', async () => {
     const uid = randomUUID();
     const id = await build(uid, [{}]);

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
-import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '../../functions/src/chat/conversation/delete-conversation.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import {
   forkConversation,
@@ -12,9 +15,9 @@ import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import { headPath, messageGuardPath, turnPath } from '../../shared/conversation/paths.ts';
-import { readTurns } from '../../shared/conversation/read-conversation.ts';
+import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
-import { see } from '../support/compacted-conversation.ts';
+import { compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 import { addTurn, buildConversation } from '../support/conversation-builder.ts';
 import {
   CANARY,
@@ -27,7 +30,9 @@ import {
   stranger,
   type Lifecycle,
 } from '../support/lifecycle.ts';
+import { edit } from '../support/replacing.ts';
 import { request } from '../support/sending.ts';
+import { answered } from '../support/starts.ts';
 
 const fork = (
   { chat }: Pick<Lifecycle, 'chat'>,
@@ -138,6 +143,24 @@ describe('a fork', () => {
     ];
     expect(await seqsOf(before.conversationId)).toEqual([1, 2, 3]);
     expect(await seqsOf(after.conversationId)).toEqual([1, 4]);
+  });
+
+  test('takes no summary that was made when turns of it had been replaced', async () => {
+    const world = lifecycle({ clock: systemClock });
+    const { conversationId } = await buildConversation(world.store, {
+      turns: [{ user: 'A long question. '.repeat(400) }, {}, {}],
+    });
+    await answered(world.chat, edit(conversationId, 'message-2', 'Corrected.'));
+    await addTurn(world.store, conversationId, { user: 'And then?', answer: 'Then home.' });
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('by-hand') } });
+    await compactOnce(world.bench, conversationId);
+    const source = await see(world.store, conversationId);
+    expect(source.head).toMatchObject({ generation: 2, coveredThrough: { seq: 3 } });
+
+    const forked = await fork(world, conversationId, 'message-3');
+
+    const { items } = await see(world.store, forked.conversationId);
+    expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2, 3, 3]);
   });
 
   test('has nothing of a deleted message', async () => {
@@ -308,6 +331,45 @@ describe('a fork under an id', () => {
         status: 'ALREADY_EXISTS',
         reason: 'IDEMPOTENCY_KEY_REUSED',
       });
+  });
+
+  test.each([
+    ['that is in the bin', deleteConversation],
+    ['that is being erased', eraseOwnConversation],
+  ])('%s cannot be used, and says which field is to change', async (_, remove) => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    await fork(world, conversationId, 'message-2', id);
+    await remove(world.chat, { caller: owner, conversationId: id });
+
+    await expect(fork(world, conversationId, 'message-2', id)).rejects.toMatchObject({
+      reason: 'CONVERSATION_NOT_FOUND',
+      metadata: { field: 'id' },
+      publicMessage: expect.stringContaining('Draw a new id'),
+    });
+  });
+
+  test('whose source is erased while it is made is erased with it', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name === 'fork-copied')
+          await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+      },
+    };
+
+    await expect(fork({ chat }, conversationId, 'message-2', id)).rejects.toMatchObject({
+      reason: 'CONVERSATION_NOT_FOUND',
+    });
+
+    expect((await readHead(world.store, id))?.value.state).toBe('erasing');
+    expect(world.chat.published.map(({ data }) => data)).toContainEqual(
+      expect.objectContaining({ kind: 'erase', conversationId: id }),
+    );
   });
 
   test('that somebody else has is not there', async () => {

@@ -44,6 +44,7 @@ function reading(
     const options = { clock, heartbeatMs: 8_000, generation: 0, left };
     for await (const text of sseText(frames, options)) pieces.push(text);
   })();
+  end.catch(() => undefined);
   return { pieces, end };
 }
 
@@ -129,7 +130,7 @@ describe('a reader of another instance’s turn when its own instance ends', () 
     await settle();
 
     shutdown.abort();
-    await end;
+    await expect(end).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
     await settle();
 
     expect(pieces.join('')).toContain('answer');

@@ -144,6 +144,28 @@ describe('the routes of restoring, deleting and forking', () => {
     expect(again.status).toBe(200);
   });
 
+  test.each([
+    [{}, '`messageId` is missing: it must be a message id'],
+    [{ messageId: 'x' }, '`messageId`: must be a message id'],
+  ])('say what is wrong with the message to fork at: %j', async (body, text) => {
+    const { path } = await conversation();
+
+    const error = await errorOf(await chat.call(`${path}:fork`, { body }));
+
+    expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+    expect(error.message).toContain(text);
+  });
+
+  test('name one limit of a number that is beyond two', async () => {
+    const { path } = await conversation();
+
+    const error = await errorOf(
+      await chat.call(`${path}:restore`, { body: { generation: 1e300 } }),
+    );
+
+    expect(error.message).toBe('`generation` must be at most 99999999.');
+  });
+
   test('erase a user', async () => {
     const uid = randomUUID();
     const { path } = await conversation(uid);

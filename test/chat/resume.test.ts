@@ -4,6 +4,7 @@ import type { ChatDependencies } from '../../functions/src/chat/chat-dependencie
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
+import { turnPath } from '../../shared/conversation/paths.ts';
 import { collapseFrames } from '../../shared/wire/collapse-frames.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
@@ -17,6 +18,7 @@ import {
   openStream,
   readStream,
   readUntil,
+  silentModel,
   sayEach,
   settle,
   steeredChat,
@@ -80,7 +82,7 @@ describe('a finished stream', () => {
     expect(await collect(again.frames())).toEqual([]);
   });
 
-  test('refuses a reader’s cursor behind its last id, and not a sender’s', async () => {
+  test('refuses a reader’s cursor behind its last id, and replays all of it to a sender', async () => {
     const cursor = LAST_ID + 1;
 
     await expect(readStream(dependencies, { conversationId, cursor })).rejects.toMatchObject({
@@ -88,7 +90,7 @@ describe('a finished stream', () => {
       metadata: { field: 'startingAfter', lastFrameId: String(LAST_ID) },
     });
     const again = await sendMessage(dependencies, { ...send, cursor });
-    expect(await collect(again.frames())).toEqual([]);
+    expect(idsOf(await collect(again.frames()))).toEqual([0, 1, 6, 7, 8, 9]);
   });
 });
 
@@ -126,11 +128,12 @@ describe('a running stream', () => {
     const clock = createManualClock();
     const conversationId = randomUUID();
     const chat = steeredChat({ clock, ...overrides });
-    const handle = await sendMessage(chat.dependencies, request(conversationId, 'Tell me.'));
+    const send = request(conversationId, 'Tell me.');
+    const handle = await sendMessage(chat.dependencies, send);
     const all = collect(handle.frames());
     const call = await chat.call();
     await sayEach(clock, call, WORDS.slice(0, 3));
-    return { ...chat, clock, conversationId, handle, call, all };
+    return { ...chat, clock, conversationId, send, handle, call, all };
   }
 
   test('gives one who comes later what was said as one delta, then goes on live', async () => {
@@ -163,6 +166,51 @@ describe('a running stream', () => {
       readStream(dependencies, { conversationId, cursor: 1_000_000 }),
     ).rejects.toMatchObject({ reason: 'BAD_FIELD' });
   });
+
+  test('refuses a reader’s cursor ahead of what was said, and tells the last id', async () => {
+    const { dependencies, conversationId } = await running();
+
+    await expect(readStream(dependencies, { conversationId, cursor: 5 })).rejects.toMatchObject({
+      reason: 'BAD_FIELD',
+      metadata: { lastFrameId: '4' },
+    });
+  });
+
+  test('is given whole to a sender with a cursor ahead of what was said', async () => {
+    const { dependencies, call, clock, send } = await running();
+
+    const again = await sendMessage(dependencies, { ...send, cursor: 700 });
+    const frames = collect(again.frames());
+    await sayEach(clock, call, WORDS.slice(3));
+    call.end();
+
+    expect(textOf(await frames)).toBe(WORDS.join(''));
+    expect(idsOf(await frames)[0]).toBe(0);
+  });
+
+  test.each([
+    ['who only reads', false],
+    ['who sent the same message', true],
+  ])(
+    'of another instance is given whole at its end to one with a cursor ahead of it, %s',
+    async (_, isSender) => {
+      const { dependencies, conversationId, call, clock, send } = await running();
+      const other = chatDependencies({ store: dependencies.store, clock, model: silentModel() });
+      const cursor = 700;
+
+      const frames = collect(
+        isSender
+          ? (await sendMessage(other, { ...send, cursor })).frames()
+          : await openStream(other, { conversationId, cursor }),
+      );
+      await sayEach(clock, call, WORDS.slice(3));
+      call.end();
+      await pass(clock, 1_000);
+
+      expect(textOf(await frames)).toBe(WORDS.join(''));
+      expect(idsOf(await frames).at(-1)).toBe(LAST_ID);
+    },
+  );
 
   test('has the same frames on another instance while the model still speaks', async () => {
     const { dependencies, conversationId, call, clock, all } = await running();
@@ -248,8 +296,7 @@ describe('a turn that is taken over', () => {
     expect(idsOf(frames)).toEqual(frames.map((_, i) => 1_000_000 + i));
     expect(frames[1]?.chunk).toEqual({
       type: 'data-notice',
-      id: 'restarted',
-      transient: true,
+      id: 'restarted-2',
       data: { kind: 'restarted', dropParts: ['p0'] },
     });
     expect(frames[2]?.chunk).toEqual({ type: 'text-start', id: 'a2-p0' });
@@ -272,9 +319,9 @@ describe('a turn that is taken over', () => {
     expect(textOf(frames)).toBe(stored.contents.map(contentText).join(''));
   });
 
-  test('goes on for a reader of the first attempt when somebody else takes it over', async () => {
+  test('goes on for a reader of the first attempt when its sender comes back', async () => {
     const { store, clock, send, conversationId } = await died();
-    const reader = chatDependencies({ store, clock });
+    const reader = chatDependencies({ store, clock, model: second() });
     const frames = collect(await openStream(reader, { conversationId }));
     await pass(clock, 20_500, 500);
 
@@ -301,31 +348,68 @@ describe('a turn that is taken over', () => {
     expect(textOf((await frames).filter(({ id }) => id >= 1_000_000))).toBe('Another answer.');
   });
 
-  test('tells a mere reader to send again when nobody does for a whole lease', async () => {
+  test('is taken over by a mere reader when nobody else comes', async () => {
     const { store, clock, conversationId } = await died();
-    const reader = chatDependencies({ store, clock });
+    const reader = chatDependencies({ store, clock, model: second() });
     const frames = collect(await openStream(reader, { conversationId }));
-    frames.catch(() => undefined);
 
-    await pass(clock, 45_000, 500);
+    await pass(clock, 22_000, 500);
 
-    await expect(frames).rejects.toMatchObject({ reason: 'TURN_ABANDONED' });
+    const read = await frames;
+    expect(textOf(read.filter(({ id }) => id >= 1_000_000))).toBe('Another answer.');
+    expect(typesOf(read).at(-1)).toBe('finish');
+    const stored = await storedTurn(reader, conversationId);
+    expect(stored).toMatchObject({ state: 'done', attempt: 2 });
+    expect(stored.user.parts).toEqual([{ text: 'Tell me.' }]);
+  });
+
+  test('is answered to its end after the reader who took it over has left', async () => {
+    const { store, clock, conversationId } = await died();
+    const steered = steeredChat({ store, clock });
+    const left = new AbortController();
+    const asked = { conversationId, cursor: 3, left: left.signal };
+    const frames = collect(await openStream(steered.dependencies, asked));
+    await pass(clock, 22_000, 500);
+    const call = await steered.call();
+
+    left.abort();
+    call.say('After all.');
+    call.end();
+    await pass(clock, 1_000, 500);
+
+    await frames;
+    const stored = await storedTurn(steered.dependencies, conversationId);
+    expect(stored).toMatchObject({ state: 'done', attempt: 2 });
+  });
+
+  test('is given up by a mere reader after the third attempt, and then there is nothing left', async () => {
+    const { store, clock, conversationId } = await died();
+    await pass(clock, 21_000, 500);
+    const path = turnPath(conversationId, 1);
+    await store.commit([{ op: 'update', path, fields: { attempt: 3 }, guard: { exists: true } }]);
+    const reader = chatDependencies({ store, clock, model: silentModel() });
+
+    const read = await collect(await openStream(reader, { conversationId, cursor: 3 }));
+
+    expect(typesOf(read).slice(-2)).toEqual(['error', 'finish']);
+    expect((await storedTurn(reader, conversationId)).state).toBe('failed');
+    expect(await readStream(reader, { conversationId, cursor: read.at(-1)?.id })).toBeUndefined();
   });
 
   test('and closed by the next message ends for its readers with that error', async () => {
     const { store, clock, conversationId } = await died();
     const reader = chatDependencies({ store, clock });
-    const frames = collect(await openStream(reader, { conversationId }));
+    const frames = await openStream(reader, { conversationId });
+    const read = await readUntil(frames, (all) => textOf(all) === 'Half an answer');
     await pass(clock, 20_500, 500);
 
     await (
       await sendMessage(chatDependencies({ store, clock }), request(conversationId, 'Next.'))
     ).result;
-    await pass(clock, 2_000, 500);
 
-    const read = await frames;
-    expect(textOf(read)).toBe('Half an answer');
-    expect(typesOf(read).slice(-3)).toEqual(['data-context', 'error', 'finish']);
-    expect(await readStream(reader, { conversationId, cursor: read.at(-1)?.id })).toBeUndefined();
+    const cursor = read.at(-1)?.id;
+    const rest = await collect(await openStream(reader, { conversationId, cursor }));
+    expect(typesOf(rest)).toEqual(['data-context', 'error', 'finish']);
+    expect(await readStream(reader, { conversationId, cursor: rest.at(-1)?.id })).toBeUndefined();
   });
 });

@@ -31,7 +31,7 @@ describe('an instance that comes back after its turn was closed', () => {
       request(id, 'second'),
     );
     gate.resolve();
-    await expect(first.result).rejects.toMatchObject({ reason: 'TURN_TAKEN_OVER' });
+    await expect(first.result).rejects.toMatchObject({ reason: 'TURN_ABANDONED' });
     return { store, id, open, second };
   }
 

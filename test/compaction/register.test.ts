@@ -105,7 +105,9 @@ describe('a process that is told to end', () => {
     chat.liveTurns.set('of another request', {
       attempt: 1,
       async *frames() {},
+      lastId: () => 0,
       result: new Promise(() => undefined),
+      outcome: new Promise(() => undefined),
       cancel: () => undefined,
       giveUp: () => (isGivenUp = true),
     });

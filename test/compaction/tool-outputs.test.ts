@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { finishErasure } from '../../functions/src/erasure/finish-erasure.ts';
+import { blobsNamedBy } from '../../shared/conversation/erased-history.ts';
 import { blobPiecePath } from '../../shared/conversation/paths.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { AppError, StoreUnavailableError } from '../../shared/errors.ts';
 import { createScriptedModel } from '../fakes/scripted-model.ts';
+import { chatDependencies } from '../support/chat-dependencies.ts';
 import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
 import {
   autoNeed,
@@ -66,6 +71,50 @@ describe('while the breaker is open', () => {
     expect(history?.afterTokens).toBeLessThan(history?.beforeTokens ?? 0);
     expect(bench.model.calls).toHaveLength(0);
     expect(text).toContain('Show me listing 1.');
+  });
+
+  test('an output whose blob an erasure is about to delete stays whole', async () => {
+    const bench = compactionBench();
+    const same = toolTurn(1);
+    const turns = [same, toolTurn(2), same, toolTurn(3)];
+    const conversationId = await buildDue(bench, { turns });
+    const name = bench.sha256(longOutput(1));
+    await bench.store.commit([
+      {
+        op: 'create',
+        path: blobPiecePath(conversationId, { sha256: name, index: 0 }),
+        fields: { text: longOutput(1) },
+      },
+    ]);
+    await openBreaker(bench, conversationId);
+    const dying = { ...bench, clock: { ...bench.clock, wait: () => setImmediate() } };
+    const wiped = chatDependencies({
+      store: bench.store,
+      clock: dying.clock,
+      atCrashPoint: (point) =>
+        point === 'message-wiped' ? Promise.reject(new Error('died')) : Promise.resolve(),
+    });
+    const caller = { uid: 'u1', isAnonymous: false };
+    await expect(
+      deleteMessage(wiped, { caller, conversationId, messageId: 'message-1' }),
+    ).rejects.toThrow('died');
+    const worker = compactionBench({
+      ...bench,
+      atCrashPoint: async (point) => {
+        if (point === 'blobs-saved') await finishErasure(dying, conversationId);
+      },
+    });
+
+    const result = await compactOnce(worker, conversationId);
+
+    const { history } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ state: 'CONTENT_TRUNCATED' });
+    expect(history?.masks).not.toEqual([]);
+    const named = blobsNamedBy({ masks: history?.masks ?? [] }).map(({ name: sha256 }) => sha256);
+    const blobs = await bench.store.get(
+      named.map((sha256) => blobPiecePath(conversationId, { sha256, index: 0 })),
+    );
+    expect(blobs).not.toContain(undefined);
   });
 
   test('the full text behind a shortened output is in its blob', async () => {

@@ -19,6 +19,7 @@ export interface Acknowledgement {
 
 /** What the chat model was sent, and how many commits had been applied by then. */
 export interface ChatCall extends ModelRequest {
+  process: string | undefined;
   afterCommits: number;
 }
 

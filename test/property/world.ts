@@ -196,7 +196,8 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     const text = await call(flow, `model answers ${request.promptId}`, {
       signal,
       answer: () => {
-        journal.chatCalls.push({ ...request, afterCommits: journal.commits.length });
+        const process = flow.process?.name;
+        journal.chatCalls.push({ ...request, process, afterCommits: journal.commits.length });
         return chatAnswer(request);
       },
     });

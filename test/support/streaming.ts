@@ -49,8 +49,9 @@ export async function readStream(
     conversationId,
     turnId: `t_${seq}`,
   });
-  const read = await streamTurn(dependencies, own, { turn: turn.value, cursor, locale: undefined });
-  return read?.(left);
+  const reader = { caller, cursor, locale: undefined, sendMessage };
+  const read = await streamTurn(dependencies, own, { ...reader, turn: turn.value });
+  return read?.(left && { left });
 }
 
 /** The same where something is left. Throws Error when nothing is. */

@@ -6,13 +6,15 @@ import { authenticate } from './http/authenticate.ts';
 import { chatRoutes } from './chat-routes.ts';
 import { logRequest } from './http/log-request.ts';
 import { readJsonBody } from './http/read-body.ts';
-import type { Reply, Route, RouteDependencies } from './route.ts';
+import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
 import { routerPath, withoutVerb } from './http/route-path.ts';
 
 /** What the server hands in beside the request. */
 export interface ChatBindings {
   /** Promises that must settle before the request counts as served. */
   work: Promise<unknown>[];
+  /** Breaks the transfer of the response off, so that no client takes a part for the whole. */
+  breakOff: () => void;
 }
 
 type ChatContext = Context<{ Bindings: ChatBindings }>;
@@ -66,19 +68,32 @@ async function* encoded(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array
   for await (const piece of text) yield encoder.encode(piece);
 }
 
-/** A body that tells at once when its reader has gone, also while the text has nothing to say. */
-function bodyOf(text: (left: AbortSignal) => AsyncGenerator<string>): ReadableStream<Uint8Array> {
+/**
+ * A body that tells at once when its reader has gone, also while the text has nothing to say. A text that
+ * throws ends the connection (`onBroken`), not the body: the server would print the error as it is.
+ */
+function bodyOf(
+  text: (left: AbortSignal) => AsyncGenerator<string>,
+  onBroken: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
   const left = new AbortController();
   const pieces = encoded(text(left.signal));
+  const closed = Promise.withResolvers<void>();
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        const { done, value } = await pieces.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        try {
+          const { done, value } = await pieces.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          onBroken(error);
+          await closed.promise;
+        }
       },
       cancel: async () => {
         left.abort();
+        closed.resolve();
         await pieces.return(undefined);
       },
     },
@@ -86,7 +101,23 @@ function bodyOf(text: (left: AbortSignal) => AsyncGenerator<string>): ReadableSt
   );
 }
 
-function toResponse(context: ChatContext, reply: Reply): Response {
+/** Why a text broke off whose headers had been sent. */
+const logBroken = (
+  { logger }: RouteDependencies,
+  { reply, requestId }: { reply: TextReply; requestId: string },
+  error: unknown,
+): void =>
+  logger.log('WARNING', reply.brokenEvent, {
+    requestId,
+    reason: error instanceof AppError ? error.reason : 'INTERNAL',
+  });
+
+function toResponse(
+  dependencies: RouteDependencies,
+  context: ChatContext,
+  { reply, requestId }: { reply: Reply; requestId: string },
+): Response {
+  const { work, breakOff } = context.env;
   switch (reply.kind) {
     case 'json':
       return Response.json(reply.body, {
@@ -96,14 +127,24 @@ function toResponse(context: ChatContext, reply: Reply): Response {
     case 'empty':
       return new Response(null, { status: reply.status, headers: COMMON_HEADERS });
     case 'text':
-      return new Response(ReadableStream.from(encoded(reply.text)), {
-        headers: { ...COMMON_HEADERS, ...reply.headers },
-      });
-    case 'stream':
-      context.env.work.push(reply.work);
-      return new Response(bodyOf(reply.text), {
-        headers: { ...COMMON_HEADERS, ...reply.headers },
-      });
+      return new Response(
+        bodyOf(
+          () => reply.text,
+          (error) => {
+            logBroken(dependencies, { reply, requestId }, error);
+            breakOff();
+          },
+        ),
+        { headers: { ...COMMON_HEADERS, ...reply.headers } },
+      );
+    case 'stream': {
+      work.push(reply.work);
+      const takeOn = (more: Promise<unknown>) => void work.push(more);
+      return new Response(
+        bodyOf((left) => reply.text({ left, takeOn }), breakOff),
+        { headers: { ...COMMON_HEADERS, ...reply.headers } },
+      );
+    }
   }
 }
 
@@ -141,7 +182,7 @@ async function run(
       caller,
       requestId,
     });
-    return { response: toResponse(context, reply), caller };
+    return { response: toResponse(dependencies, context, { reply, requestId }), caller };
   } catch (error) {
     return { response: toErrorResponse(error), caller, error };
   }

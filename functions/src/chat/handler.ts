@@ -5,6 +5,7 @@ import { errorReply } from '../../../shared/wire/error-body.ts';
 import { HEARTBEAT_INTERVAL_MS } from '../../../shared/wire/limits.ts';
 import { guardServer } from '../server-guard.ts';
 import { createChatApp } from './chat-app.ts';
+import { breakOff } from './http/break-off.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { RouteDependencies } from './route.ts';
 import { sendMessage } from './send/send-message.ts';
@@ -41,7 +42,8 @@ export function createChatHandler(
   return async (request, response) => {
     if ('server' in request.socket) guardServer(request.socket.server);
     const work: Promise<unknown>[] = [];
-    const listen = getRequestListener((webRequest) => app.fetch(webRequest, { work }), {
+    const bindings = { work, breakOff: () => breakOff(response) };
+    const listen = getRequestListener((webRequest) => app.fetch(webRequest, bindings), {
       overrideGlobalObjects: false,
       errorHandler: answerUnusable,
     });

@@ -6,7 +6,8 @@ export const notFoundError = (conversationId: string) =>
     status: 'NOT_FOUND',
     reason: 'CONVERSATION_NOT_FOUND',
     message: `no conversation ${conversationId} for this caller`,
-    publicMessage: 'There is no such conversation. Check the id, or create it by sending to it.',
+    publicMessage:
+      'There is no conversation under this id for you. Check the id; for a new conversation draw a new one.',
   });
 
 /** 404: the message that was named is not there, or what it said was erased. */

@@ -21,11 +21,19 @@ export interface JsonReply {
   body: unknown;
 }
 
+/** Who reads a stream. */
+export interface StreamReader {
+  /** Fires when the client has gone. */
+  left: AbortSignal;
+  /** Work that was taken on while reading, and that must end, too, before the request counts as served. */
+  takeOn: (work: Promise<unknown>) => void;
+}
+
 export interface StreamReply {
   kind: 'stream';
   headers: Record<string, string>;
-  /** `left` fires when the client has gone. */
-  text: (left: AbortSignal) => AsyncGenerator<string>;
+  /** Throwing in it breaks the transfer off, so that the client comes back. */
+  text: (reader: StreamReader) => AsyncGenerator<string>;
   /** What must end before the request counts as served, also when the client has gone. */
   work: Promise<unknown>;
 }
@@ -42,6 +50,8 @@ export interface TextReply {
   headers: Record<string, string>;
   /** Throwing in it breaks the transfer off, so that the client does not take a part for the whole. */
   text: AsyncGenerator<string>;
+  /** What is logged then. */
+  brokenEvent: string;
 }
 
 export type Reply = JsonReply | StreamReply | EmptyReply | TextReply;

@@ -29,6 +29,15 @@ async function saveBlob(run: ClaimedRun, offload: PlannedMask['offload']): Promi
 }
 
 /**
+ * Whether an erasure under way is about to delete a blob: a turn that stays has the same output as the one
+ * that was erased, and what is found now may be gone before the swap names it. The head of this run's
+ * generation tells of every such erasure: a later one takes a generation before it deletes, and with it
+ * this run's swap.
+ */
+const isBeingErased = ({ reading }: ClaimedRun, { offload }: PlannedMask) =>
+  reading.head.value.pendingErasure?.blobs?.includes(offload.name) === true;
+
+/**
  * Stores the full texts behind `masks` and returns the masks whose text is safe. A text that cannot be
  * stored costs its mask, never itself: that output stays whole. Throws StoppedError.
  */
@@ -38,6 +47,7 @@ export async function saveBlobs(
 ): Promise<PlannedMask[]> {
   const saved: PlannedMask[] = [];
   for (const mask of masks) {
+    if (isBeingErased(run, mask)) continue;
     try {
       await saveBlob(run, mask.offload);
       saved.push(mask);

@@ -2,8 +2,10 @@ import type { Head } from '../../../shared/conversation/head.ts';
 import { queueSeqs } from '../../../shared/conversation/queue-decision.ts';
 import { readTurnDocuments } from '../../../shared/conversation/read-conversation.ts';
 import { endAbandonedWrites } from '../../../shared/conversation/end-abandoned.ts';
+import { readPartialAnswer } from '../../../shared/conversation/partial-answer.ts';
 import { isTerminal } from '../../../shared/conversation/turn.ts';
 import type { DocumentStore, Write } from '../../../shared/ports.ts';
+import { meterCounting } from '../conversation-policy.ts';
 
 /** The turns that run or wait: the open one and the queue behind it. */
 const unfinishedSeqs = (head: Head): number[] => [
@@ -12,19 +14,27 @@ const unfinishedSeqs = (head: Head): number[] => [
 
 /**
  * Ends every turn that runs or waits, each under its own update time: its producer finds it lost and
- * stops. For the batch that ends the conversation itself, which takes `open` and `queue` off the head.
+ * stops. `keepsAnswers`: what one had said and stored so far stays, as a cancellation leaves it. For the
+ * batch that ends the conversation itself, which takes `open` and `queue` off the head.
  */
 export async function closingWrites(
   store: Pick<DocumentStore, 'get'>,
-  { conversationId, head, now }: { conversationId: string; head: Head; now: Date },
+  of: { conversationId: string; head: Head; now: Date; keepsAnswers: boolean },
 ): Promise<Write[]> {
+  const { conversationId, head, now } = of;
   const seqs = unfinishedSeqs(head);
   if (seqs.length === 0) return [];
   const turns = await readTurnDocuments(store, conversationId, seqs);
-  return turns.flatMap((turn) => {
-    if (!turn || isTerminal(turn.value.state)) return [];
+  const counting = meterCounting(head);
+  const writes: Write[] = [];
+  for (const turn of turns) {
+    if (!turn || isTerminal(turn.value.state)) continue;
     const { value, updateTime } = turn;
-    const end = { state: 'cancelled' } as const;
-    return endAbandonedWrites(conversationId, { seq: value.seq, updateTime, end, now });
-  });
+    const partial = of.keepsAnswers
+      ? await readPartialAnswer(store, { conversationId, turn: value, counting })
+      : undefined;
+    const end = { state: 'cancelled', partial } as const;
+    writes.push(...endAbandonedWrites(conversationId, { seq: value.seq, updateTime, end, now }));
+  }
+  return writes;
 }

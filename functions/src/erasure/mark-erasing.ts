@@ -44,7 +44,12 @@ export async function markErasing(
           remove: ['open', 'queue', 'pendingErasure'],
           guard: { updateTime: head.updateTime },
         },
-        ...(await closingWrites(store, { conversationId, head: head.value, now })),
+        ...(await closingWrites(store, {
+          conversationId,
+          head: head.value,
+          now,
+          keepsAnswers: false,
+        })),
         { op: 'delete', path: compactionJobPath(conversationId) },
         { op: 'delete', path: statusPath(conversationId) },
       ]);

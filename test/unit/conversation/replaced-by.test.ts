@@ -22,6 +22,8 @@ const turn = (fields: Partial<TurnDocument['value']>): TurnDocument['value'] => 
   ...fields,
 });
 
+const answer = (part: object) => JSON.stringify([{ role: 'model', parts: [part] }]);
+
 describe('a copy that ends with turn 4', () => {
   test.each([
     ['has a turn that is in the context', { inContext: true }, true],
@@ -38,8 +40,17 @@ describe('a copy that ends with turn 4', () => {
     ['has no filtered turn', { replacedBy: { t_5: true }, finishReason: 'SAFETY' }, false],
     [
       'has the part of an answer that was stopped',
-      { replacedBy: { t_5: true }, state: 'cancelled', answerJson: '[{}]' },
+      { replacedBy: { t_5: true }, state: 'cancelled', answerJson: answer({ text: 'Well' }) },
       true,
+    ],
+    [
+      'has no turn that was stopped while it only thought',
+      {
+        replacedBy: { t_5: true },
+        state: 'cancelled',
+        answerJson: answer({ text: 'Hm', thought: true }),
+      },
+      false,
     ],
     [
       'has no turn that was stopped before it said anything',

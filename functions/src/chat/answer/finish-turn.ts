@@ -112,6 +112,10 @@ export const takenOverError = ({ conversationId, seq, attempt }: Attempt) =>
     retryable: true,
   });
 
+/** Whether the turn belongs to somebody else now, who tells how it ends. */
+export const isTakenOver = (error: unknown): boolean =>
+  error instanceof AppError && error.reason === 'TURN_TAKEN_OVER';
+
 /**
  * Commits the end of a turn, with the frames that are not stored yet and the closing ones. A lost reply and
  * a lost guard look the same from here, so the turn itself is asked: terminal by this producer is success.

@@ -17,9 +17,17 @@ export interface FinishedTurn {
 /** From where a reader reads: every frame, those so far joined where they can be, or those after an id. */
 export type Reading = { kind: 'all' } | { kind: 'collapsed' } | { kind: 'after'; id: number };
 
-/** How a reader with this cursor, or none, reads an attempt. One from a later attempt is not believed. */
-export const readingOf = (cursor: number | undefined, attempt: number): Reading =>
-  cursor !== undefined && cursorPlace(cursor, attempt) === 'within'
+/**
+ * How a reader with this cursor, or none, reads an attempt. One from a later attempt is not believed, nor
+ * one behind the last frame that there is, where that is known.
+ */
+export const readingOf = (
+  cursor: number | undefined,
+  { attempt, lastId }: { attempt: number; lastId?: number },
+): Reading =>
+  cursor !== undefined &&
+  cursorPlace(cursor, attempt) === 'within' &&
+  cursor <= (lastId ?? Number.POSITIVE_INFINITY)
     ? { kind: 'after', id: cursor }
     : { kind: 'collapsed' };
 
@@ -34,7 +42,12 @@ export interface LiveTurn {
   attempt: number;
   /** What was emitted as `reading` says, then live; any number of readers, each until it has `left`. */
   frames(reading: Reading, left?: AbortSignal): AsyncIterable<StreamFrame>;
+  /** Id of the last frame that was emitted here; below the first one of the attempt when there is none. */
+  lastId(): number;
+  /** How the answer ends here. */
   result: Promise<FinishedTurn>;
+  /** How the turn ends, also when another instance goes on with it. */
+  outcome: Promise<FinishedTurn>;
   /** Stops the model; the turn ends as cancelled with what was said so far. */
   cancel(): void;
   /** Stops the model and leaves the turn to whoever sends its message again. */
@@ -52,6 +65,8 @@ export interface FrameLog {
   emit(chunk: StreamChunk): StreamFrame;
   /** The frames that chunks will be when they are emitted next. */
   preview(chunks: readonly StreamChunk[]): StreamFrame[];
+  /** Id of the last frame; `firstId - 1` when there is none. */
+  lastId(): number;
   /** No frame comes after this. */
   end(reason: LogEnd): void;
   /** Ends when the log is at its end: returns whether somebody else goes on. Throws StreamCutError. */
@@ -94,6 +109,7 @@ export function createFrameLog(firstId = 0): FrameLog {
       return frame;
     },
     preview,
+    lastId: () => firstId + log.length - 1,
     end: (reason) => {
       ended ??= reason;
       signal();

@@ -9,7 +9,7 @@ import type { StreamChunk } from '../../../../shared/wire/stream.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passCrashPoint } from '../crash-points.ts';
-import { commitFinish, endTurn } from './finish-turn.ts';
+import { commitFinish, endTurn, isTakenOver } from './finish-turn.ts';
 import type { FinishedTurn, FrameLog, LogEnd } from './live-turn.ts';
 import { needAtEnd } from './need-at-end.ts';
 import { publishOverdue, publishRequest } from './publish-request.ts';
@@ -93,11 +93,15 @@ function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: number) {
   return { signal: timeout.signal, stop: () => stopped.abort() };
 }
 
+/** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
+const isLeft = ({ cancelled, givenUp }: Production) => givenUp.aborted && !cancelled.signal.aborted;
+
 async function callModel(
   dependencies: ChatDependencies,
-  { begun, cancelled, givenUp }: Production,
+  production: Production,
   to: { writer: TurnWriter; emit: (chunk: StreamChunk) => void },
 ): Promise<Answer> {
+  const { begun, cancelled, givenUp } = production;
   const { seq, attempt } = begun.attempt;
   const { writer, emit } = to;
   writer.start();
@@ -107,6 +111,7 @@ async function callModel(
     signal: AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]),
     emit,
     partId: textPartId(attempt),
+    isCut: () => isLeft(production),
   });
   timeout.stop();
   if (answer.error && timeout.signal.aborted)
@@ -190,13 +195,12 @@ function emitFailure({ begun, log }: Production, error: unknown): void {
 
 function endOf(error: unknown): LogEnd {
   if (error instanceof StreamCutError) return 'givenUp';
-  return error instanceof AppError && error.reason === 'TURN_TAKEN_OVER' ? 'lost' : 'finished';
+  return isTakenOver(error) ? 'lost' : 'finished';
 }
 
 /**
  * Answers a turn that this instance owns: model, finish, publish, in a straight line. The frames end
- * after the publish, so that an instance keeps its CPU until all is done. A cancelled turn that is taken
- * over is closed without a model call.
+ * after the publish, so that an instance keeps its CPU until all is done.
  * Resolves for every turn that was stored, failed and cancelled ones included; throws when it could not
  * be stored, when another instance has it (TURN_TAKEN_OVER), or when it was given up (SHUTTING_DOWN).
  */
@@ -204,7 +208,7 @@ export async function produceTurn(
   dependencies: ChatDependencies,
   production: Production,
 ): Promise<FinishedTurn> {
-  const { begun, log, cancelled, givenUp } = production;
+  const { begun, log, cancelled } = production;
   const { conversationId, seq, attempt } = begun.attempt;
   const startMs = dependencies.clock.now().getTime();
   const writer = createTurnWriter(dependencies, begun.attempt, () => cancelled.abort());
@@ -215,13 +219,12 @@ export async function produceTurn(
     for (const chunk of openingChunks(opening)) emit(chunk);
     if (begun.shrinkage) emit(shrunkenNotice(begun.shrinkage));
     await passCrashPoint(dependencies, 'turn-started');
-    if (begun.cancelRequested) cancelled.abort();
     const answer: Answer = cancelled.signal.aborted
       ? { parts: [] }
       : await callModel(dependencies, production, { writer, emit });
     await passCrashPoint(dependencies, 'answer-streamed');
     await writer.stop();
-    if (givenUp.aborted && answer.error && !cancelled.signal.aborted) {
+    if (answer.error && isLeft(production)) {
       // A release that fails changes nothing but the time: the lease runs out by itself.
       await writer.release().catch(() => undefined);
       throw shuttingDownError(`turn ${seq} of ${conversationId}`);

@@ -8,14 +8,16 @@ import {
   createFrameLog,
   liveTurnKey,
   readingOf,
+  type FinishedTurn,
   type FrameLog,
   type LiveTurn,
   type Reading,
 } from './live-turn.ts';
+import { isTakenOver } from './finish-turn.ts';
 import { produceTurn } from './produce-turn.ts';
 import { orFailure } from '../stream/turn-failure.ts';
 import { settled } from '../settled.ts';
-import type { SendHandle, SendRequest } from '../send/send-request.ts';
+import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
 
 /** A turn that this instance is answering, as one who comes to it later gets it. */
 export function liveHandle(
@@ -25,7 +27,7 @@ export function liveHandle(
 ): SendHandle {
   return handleOf(request, live, {
     ...turn,
-    reading: readingOf(request.cursor, live.attempt),
+    reading: readingOf(request.cursor, { attempt: live.attempt, lastId: live.lastId() }),
   });
 }
 
@@ -40,14 +42,14 @@ function handleOf(
     generation: turn.generation,
     replayed: false,
     frames: (left) => live.frames(turn.reading, left),
-    result: settled(live.result.then(orFailure)),
+    result: settled(live.outcome.then(orFailure)),
   };
 }
 
 /** The frames of the log; when another instance has taken the turn over, those of its attempt too. */
 async function* framesOf(
   dependencies: ChatDependencies,
-  request: SendRequest,
+  { request, sendMessage }: Starting,
   of: { log: FrameLog; seq: number; reading: Reading; left: AbortSignal | undefined },
 ): AsyncGenerator<StreamFrame> {
   let cursor = of.reading.kind === 'after' ? of.reading.id : undefined;
@@ -63,15 +65,36 @@ async function* framesOf(
   }
   const { conversationId, locale } = request;
   const { seq, left } = of;
-  yield* followFrames(dependencies, { conversationId, seq, cursor, locale, left });
+  const sendAgain = (lastId: number | undefined) =>
+    sendMessage(dependencies, { ...request, cursor: lastId });
+  yield* followFrames(dependencies, { conversationId, seq, cursor, locale, left, sendAgain });
+}
+
+interface Starting {
+  request: SendRequest;
+  sendMessage: SendMessage;
+}
+
+/** The end of the turn, from whoever has it now when it was lost to another instance, or to a cancellation. */
+async function outcomeOf(
+  dependencies: ChatDependencies,
+  { request, sendMessage }: Starting,
+  result: Promise<FinishedTurn>,
+): Promise<FinishedTurn> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!isTakenOver(error)) throw error;
+  }
+  return (await sendMessage(dependencies, { ...request, cursor: undefined })).result;
 }
 
 /** Answers a turn that was begun here; whoever reads may come and go. */
 export function startProduction(
   dependencies: ChatDependencies,
-  request: SendRequest,
-  begun: BegunTurn,
+  { begun, ...starting }: Starting & { begun: BegunTurn },
 ): SendHandle {
+  const { request } = starting;
   const { conversationId, seq, attempt } = begun.attempt;
   const key = liveTurnKey(conversationId, seq);
   const log = createFrameLog(firstFrameId(attempt));
@@ -89,8 +112,10 @@ export function startProduction(
   });
   const live: LiveTurn = {
     attempt,
-    frames: (reading, left) => framesOf(dependencies, request, { log, seq, reading, left }),
+    frames: (reading, left) => framesOf(dependencies, starting, { log, seq, reading, left }),
+    lastId: () => log.lastId(),
     result: settled(result),
+    outcome: settled(outcomeOf(dependencies, starting, result)),
     cancel: () => cancelled.abort(),
     giveUp: () => givenUp.abort(),
   };

@@ -41,6 +41,8 @@ interface AnswerCall {
   emit: (chunk: StreamChunk) => void;
   /** Id of the text part in the stream; one per answer. */
   partId: string;
+  /** Whether an answer that broke is left to somebody else: then its part has no end. */
+  isCut: () => boolean;
 }
 
 function textFrames({ emit, partId: id }: AnswerCall, clock: ChatDependencies['clock']) {
@@ -55,9 +57,9 @@ function textFrames({ emit, partId: id }: AnswerCall, clock: ChatDependencies['c
       isOpen = true;
       deltas.push(text);
     },
-    close: async () => {
+    close: async ({ isCut }: { isCut: boolean }) => {
       await deltas.flush();
-      if (isOpen) emit({ type: 'text-end', id });
+      if (isOpen && !isCut) emit({ type: 'text-end', id });
     },
   };
 }
@@ -122,7 +124,7 @@ export async function streamAnswer(
   } catch (error) {
     answer.error = asAppError(error);
   }
-  await text.close();
+  await text.close({ isCut: answer.error !== undefined && call.isCut() });
   answer.error ??= emptyAnswerError(answer);
   return answer;
 }

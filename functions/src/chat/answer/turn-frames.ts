@@ -38,8 +38,7 @@ export const openingChunks = (start: {
     : [
         {
           type: 'data-notice' as const,
-          id: 'restarted' as const,
-          transient: true as const,
+          id: `restarted-${start.attempt}` as const,
           data: { kind: 'restarted' as const, dropParts: earlierPartIds(start.attempt) },
         },
       ]),

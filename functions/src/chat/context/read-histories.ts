@@ -27,3 +27,12 @@ export const generationNotFound = (conversationId: string, generation: number) =
     publicMessage: `The conversation has no generation ${generation}. Look at the list of compactions.`,
     metadata: { generation: String(generation) },
   });
+
+export const generationErased = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'GENERATION_ERASED',
+    message: `generation ${generation} of ${conversationId} covered a turn that was erased`,
+    publicMessage: `Generation ${generation} told of a message that was deleted, and was erased with it. Choose another generation, or 0 for none.`,
+    metadata: { generation: String(generation) },
+  });

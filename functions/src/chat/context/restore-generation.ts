@@ -18,19 +18,10 @@ import { changeGeneration, type Decision } from './change-generation.ts';
 import { continueHistory, readPresent } from './continue-history.ts';
 import { firstChangeSince } from './find-history.ts';
 import { needAfterChange } from './need-after-change.ts';
-import { generationNotFound, readHistories } from './read-histories.ts';
+import { generationErased, generationNotFound, readHistories } from './read-histories.ts';
 
 /** A repeated request is looked for among this many of the newest generations. */
 const GENERATIONS_SEARCHED = 20;
-
-const generationErased = (conversationId: string, generation: number) =>
-  new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'GENERATION_ERASED',
-    message: `generation ${generation} of ${conversationId} covered a turn that was erased`,
-    publicMessage: `Generation ${generation} told of a message that was deleted, and was erased with it. Restore another generation, or 0 for none.`,
-    metadata: { generation: String(generation) },
-  });
 
 const generationOutdated = (conversationId: string, generation: number) =>
   new AppError({

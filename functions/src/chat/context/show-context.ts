@@ -24,7 +24,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
 import { viewOfNextCall } from '../send/next-call.ts';
 import { readContext } from './read-context.ts';
-import { generationNotFound } from './read-histories.ts';
+import { generationErased, generationNotFound } from './read-histories.ts';
 
 /** Turns of one read while the end of an older generation is looked for. */
 const READ_TURNS = 50;
@@ -114,6 +114,7 @@ async function showEarlier(
   const [history, successor] = await Promise.all([read(generation), read(generation + 1)]);
   if ((generation > 0 && !history) || !successor)
     throw generationNotFound(conversationId, generation);
+  if (history?.erased === true) throw generationErased(conversationId, generation);
   const coveredThrough = history?.coveredThrough ?? { seq: 0, contentIndex: 0 };
   const headThen = { ...head, generation, coveredThrough };
   const madeAt = successor.createTime;
@@ -125,8 +126,9 @@ async function showEarlier(
 
 /**
  * What the model sees of a conversation: without `generation` exactly the next prompt but for its last
- * user content; with one, what an earlier generation showed last (its turns until the next was made, with
- * the instruction and pins of today). Throws NOT_FOUND.
+ * user content; with one, an earlier generation as far as it went: its snapshot, and the turns until the
+ * next was made as they are today, with the instruction and pins of today. Throws NOT_FOUND,
+ * GENERATION_NOT_FOUND, GENERATION_ERASED.
  */
 export async function showContext(
   dependencies: ChatDependencies,

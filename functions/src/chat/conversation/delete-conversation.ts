@@ -11,6 +11,7 @@ import type { OwnConversation } from './own-conversation.ts';
 import { publishErase } from './publish-erase.ts';
 
 /** A day, as SOFT_DELETE_DAYS counts. */
+/** SOFT_DELETE_DAYS counts days of 24 hours, whatever the clock on the wall does. */
 const DAY_MS = 24 * 60 * 60_000;
 
 /** States in which a conversation can be deleted: a second time changes nothing. */

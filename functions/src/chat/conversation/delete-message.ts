@@ -7,6 +7,7 @@ import {
 } from '../../../../shared/conversation/erase-turn.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
+import { rearmsFrom } from '../../../../shared/conversation/next-generation.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import type { MessageView } from '../../../../shared/wire/responses.ts';
@@ -87,7 +88,7 @@ async function eraseTurns(
     requestId: by,
     by,
     left: (turn) => left.find(({ seq }) => seq === turn.seq) ?? turn,
-    afterTokens: (tokens) => Math.min(source?.afterTokens ?? 0, tokens),
+    afterTokens: (tokens) => rearmsFrom({ source, present: present.history, tokens }),
   });
   const { history, tokens, headAfter } = next;
   // Turns that were folded stand verbatim again: they may need folding anew.

@@ -7,6 +7,9 @@ import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { ownConversations } from './own-conversations.ts';
 import { publishErase } from './publish-erase.ts';
 
+/** A pass finds what was begun behind the one before it; who begins more all the while is not waited for. */
+const PASSES_MAX = 20;
+
 /** All that is kept about a person beside conversations. */
 async function eraseUserDocuments(dependencies: ChatDependencies, caller: Caller): Promise<void> {
   const { store } = dependencies;
@@ -16,26 +19,41 @@ async function eraseUserDocuments(dependencies: ChatDependencies, caller: Caller
   await passLifecyclePoint(dependencies, 'user-documents-erased');
 }
 
+/** Marks every conversation that is not in `marked` yet, and tells the workers. Returns how many these are. */
+async function markAll(
+  dependencies: ChatDependencies,
+  caller: Caller,
+  marked: Set<string>,
+): Promise<number> {
+  const before = marked.size;
+  const isTheirs = (head: Head) => head.ownerUid === caller.uid;
+  for await (const { conversationId } of ownConversations(dependencies, caller)) {
+    if (marked.has(conversationId)) continue;
+    const result = await markErasing(dependencies, conversationId, isTheirs);
+    if (result !== 'erasing') continue;
+    marked.add(conversationId);
+    await passLifecyclePoint(dependencies, 'conversation-marked');
+    await publishErase(dependencies, conversationId);
+    await passLifecyclePoint(dependencies, 'erase-published');
+  }
+  return marked.size - before;
+}
+
 /**
  * Erases everything of a caller: marks every conversation, in whatever state, tells the workers to erase
- * it, and deletes what stands below the user. From here on nobody finds the conversations; one that is
- * begun meanwhile may stay. Returns how many are being erased. May be repeated.
+ * it, and deletes what stands below the user. A fork may have become live behind the walk while its source
+ * was not marked yet, so the walk is repeated until it finds nothing: then every source is marked, and no
+ * fork of one can become live. From here on nobody finds the conversations; one that is begun meanwhile
+ * with new messages may stay. Returns how many are being erased. May be repeated.
  * Throws GuardLostError, StoreUnavailableError; then the same request again goes on.
  */
 export async function eraseUser(
   dependencies: ChatDependencies,
   { caller }: { caller: Caller },
 ): Promise<{ conversations: number }> {
-  let conversations = 0;
-  for await (const { conversationId } of ownConversations(dependencies, caller)) {
-    const isTheirs = (head: Head) => head.ownerUid === caller.uid;
-    const marked = await markErasing(dependencies, conversationId, isTheirs);
-    if (marked !== 'erasing') continue;
-    conversations += 1;
-    await passLifecyclePoint(dependencies, 'conversation-marked');
-    await publishErase(dependencies, conversationId);
-    await passLifecyclePoint(dependencies, 'erase-published');
-  }
+  const marked = new Set<string>();
+  for (let pass = 1; pass <= PASSES_MAX; pass++)
+    if ((await markAll(dependencies, caller, marked)) === 0) break;
   await eraseUserDocuments(dependencies, caller);
-  return { conversations };
+  return { conversations: marked.size };
 }

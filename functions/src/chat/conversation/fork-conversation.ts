@@ -9,6 +9,7 @@ import { sameHeadWrite } from '../../../../shared/conversation/same-head-write.t
 import { isTerminal } from '../../../../shared/conversation/turn.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
+import { markErasing } from '../../erasure/mark-erasing.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { findMessage, unfinishedTurnError } from './find-message.ts';
 import { newestHistoryThrough } from '../context/find-history.ts';
@@ -17,6 +18,7 @@ import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './f
 import { claimFork, commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { readOwnConversation } from './own-conversation.ts';
+import { publishErase } from './publish-erase.ts';
 
 /** A source that changes while it is copied is copied again this often. */
 const COPY_TRIES = 5;
@@ -71,13 +73,18 @@ async function findSource(
   return { ...of, seq };
 }
 
-/** The first generation of the fork: what stands in for its oldest turns, if something does. */
+/**
+ * The first generation of the fork: what stands in for its oldest turns, if something does. It ends before
+ * the first turn that the fork takes back into the context: a snapshot made since covers such a turn
+ * without telling of it.
+ */
 async function firstHistory(
   dependencies: ChatDependencies,
-  source: ForkSource,
-  target: ForkTarget,
+  { source, target }: { source: ForkSource; target: ForkTarget },
+  turns: readonly CopiedTurn[],
 ): Promise<History | undefined> {
-  const found = await newestHistoryThrough(dependencies, source, source.seq);
+  const revived = turns.filter(({ isRevived }) => isRevived).map(({ seq }) => seq - 1);
+  const found = await newestHistoryThrough(dependencies, source, Math.min(source.seq, ...revived));
   if (!found || found.coveredThrough.seq === 0) return undefined;
   return continuedHistory({
     head: { generation: 0 },
@@ -176,12 +183,29 @@ async function copyOnce(
   await clearFork(dependencies, target);
   await passLifecyclePoint(dependencies, 'fork-cleared');
   const turns = await copyTurns(dependencies, { source, target });
-  const history = await firstHistory(dependencies, source, target);
+  const history = await firstHistory(dependencies, { source, target }, turns);
   if (history) await copyHistory(dependencies, { source, target }, history);
   await passLifecyclePoint(dependencies, 'fork-copied');
   await finishFork(dependencies, { source, target }, { history, turns });
   await passLifecyclePoint(dependencies, 'fork-live');
   return { conversationId: forkId, isNew: true };
+}
+
+/**
+ * Has what this or an earlier try has left of a fork erased at once: its source is gone, so nobody makes it
+ * whole. The sweep would only come for it by its age.
+ */
+async function dropFork(
+  dependencies: ChatDependencies,
+  { caller, conversationId }: ForkRequest,
+  forkId: string,
+): Promise<void> {
+  const isLeft = (head: Head) =>
+    head.state === 'forking' &&
+    head.ownerUid === caller.uid &&
+    head.forkedFrom?.conversationId === conversationId;
+  if ((await markErasing(dependencies, forkId, isLeft)) === 'erasing')
+    await publishErase(dependencies, forkId);
 }
 
 /**
@@ -203,6 +227,8 @@ export async function forkConversation(
       const { head } = await readOwnConversation(dependencies, target);
       return { ...made, head: head.value };
     } catch (error) {
+      if (error instanceof AppError && error.reason === 'CONVERSATION_NOT_FOUND')
+        await dropFork(dependencies, request, forkId);
       if (!(error instanceof SourceChangedError)) throw error;
     }
   }

@@ -36,10 +36,12 @@ export class SourceChangedError extends Error {
   }
 }
 
-/** What the meter of the fork is made of: tokens of each turn in the context. */
+/** A turn in the context of the fork, and what the meter is made of: its tokens. */
 export interface CopiedTurn {
   seq: number;
   tokens: number;
+  /** In the source later turns have taken its place; here it is in the context again. */
+  isRevived: boolean;
 }
 
 interface Copy {
@@ -125,10 +127,10 @@ export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Pro
     const guardPaths = turns.map(({ value }) => messageGuardPath(conversationId, value.messageId));
     const guards = await readAll(dependencies, copy, guardPaths);
     for (const [index, turn] of turns.entries()) {
-      const { seq, state, tokens } = turn.value;
+      const { seq, state, tokens, inContext } = turn.value;
       if (!isTerminal(state)) throw unfinishedTurnError(conversationId, seq);
       if (isInContextThrough(turn.value, lastSeq))
-        copied.push({ seq, tokens: tokens.user + tokens.answer });
+        copied.push({ seq, tokens: tokens.user + tokens.answer, isRevived: !inContext });
       const [document, guard] = [documents[index], guards[index]];
       if (!document || !guard) throw new SourceChangedError(conversationId);
       await create({ path: document.path, fields: turnFields(document, turn, lastSeq) });

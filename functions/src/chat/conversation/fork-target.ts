@@ -5,7 +5,6 @@ import { readHead } from '../../../../shared/conversation/read-conversation.ts';
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { Caller, DocumentFields, Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { notFoundError } from '../not-found.ts';
 
 /** How often one batch is tried when the store does not answer. */
 const COMMIT_TRIES = 5;
@@ -34,6 +33,16 @@ const idTaken = (conversationId: string) =>
     message: `${conversationId} is there and no fork of this message`,
     publicMessage: 'You have another conversation with this id. Choose a new id for the fork.',
     metadata: { id: conversationId },
+  });
+
+/** One body for every conversation that the caller cannot go on with: an id must tell nothing. */
+const idUnusable = (conversationId: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'CONVERSATION_NOT_FOUND',
+    message: `no fork can be made under ${conversationId}`,
+    publicMessage: 'No fork can be made under this `id`: it was used before. Draw a new id.',
+    metadata: { field: 'id' },
   });
 
 const takenOver = (conversationId: string) =>
@@ -87,7 +96,7 @@ async function createOrRead(
 /**
  * Makes the head of a fork one's own: a new one, or one that an earlier try of the same request left. From
  * here on that earlier try can write nothing. A fork that is finished is returned as it is.
- * Throws NOT_FOUND for an id of somebody else, IDEMPOTENCY_KEY_REUSED for another conversation of the
+ * Throws NOT_FOUND for an id of somebody else or of a conversation that was deleted, IDEMPOTENCY_KEY_REUSED for another conversation of the
  * caller, FORK_TAKEN_OVER.
  */
 export async function claimFork(
@@ -104,7 +113,7 @@ export async function claimFork(
     if (head.epoch === drawn.epoch) return { kind: 'claimed', target };
     const isTheirs = head.ownerUid === caller.uid;
     if (!isTheirs || (head.state !== 'live' && head.state !== 'forking'))
-      throw notFoundError(conversationId);
+      throw idUnusable(conversationId);
     if (!isForkOf(head, source)) throw idTaken(conversationId);
     if (head.state === 'live') return { kind: 'live', head };
     await commitToFork(dependencies, target, {

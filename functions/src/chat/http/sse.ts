@@ -61,8 +61,9 @@ async function nextOrSilence(next: Promise<Next>, options: SseOptions): Promise<
 /**
  * The text of an event stream: frames in the order they come, a comment in every silence, `[DONE]` at
  * the end. It is pulled, so a slow reader slows it down; whoever stops reading stops only this text, not
- * the turn behind it, and one that leaves in silence too (`left`). Never throws: frames that break end in `error` and `finish`, frames that are cut
- * (StreamCutError) in nothing, not even `[DONE]`, because their reader shall come back.
+ * the turn behind it, and one that leaves in silence too (`left`). Frames that break end in `error` and
+ * `finish`. Throws StreamCutError for frames that are cut: the transfer has to break off, because to a
+ * client an orderly end is the end of the answer, and this reader shall come back.
  */
 export async function* sseText(
   frames: AsyncIterable<StreamFrame>,
@@ -83,7 +84,7 @@ export async function* sseText(
         continue;
       }
       if ('broken' in arrived) {
-        if (arrived.broken instanceof StreamCutError) return;
+        if (arrived.broken instanceof StreamCutError) throw arrived.broken;
         yield brokenText(arrived.broken, options.generation);
         break;
       }

@@ -88,7 +88,8 @@ export const getContextRoute = userRoute({
   operation: 'getContext',
   method: 'GET',
   path: '/v1/conversations/{conversationId}/context',
-  summary: 'Exactly what the model would see now, or saw in an earlier generation.',
+  summary:
+    'Exactly what the model would see now; with `generation` an earlier snapshot, with the turns up to its end as they are today.',
   params: conversationParams,
   query: contextQuery,
   body: noBody,

@@ -20,6 +20,7 @@ const attachment = (
     'content-disposition': `attachment; filename="${name}.${FORMATS[format].extension}"`,
   },
   text,
+  brokenEvent: 'export_broken',
 });
 
 export const exportConversationRoute = userRoute({

@@ -1,6 +1,6 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
-import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
-import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import type { Caller } from '../../../../shared/ports.ts';
 import { conversationParams, streamQuery, turnParams } from '../../../../shared/wire/requests.ts';
 import { streamResponse } from '../../../../shared/wire/responses.ts';
 import { preferredLocale } from '../http/locale.ts';
@@ -9,40 +9,44 @@ import { readOwnTurn } from '../stream/read-turn.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '../route.ts';
 import { readCursor } from '../stream/stream-cursor.ts';
 import { streamReply } from '../stream/stream-reply.ts';
-import { streamTurn } from '../stream/stream-turn.ts';
+import { streamConversation } from '../stream/stream-conversation.ts';
+import { streamTurn, type ReadFrames } from '../stream/stream-turn.ts';
 
 /** 204 tells an EventSource to stop asking. */
 const nothing: Reply = { kind: 'empty', status: 204 };
 
 interface Asked {
+  caller: Caller;
   query: { startingAfter?: number | undefined };
   header: (name: string) => string | undefined;
 }
 
-async function reply(
+/** Who reads, and from where on. Throws BAD_FIELD. */
+const readerOf = ({ sendMessage }: RouteDependencies, { caller, ...asked }: Asked) => ({
+  caller,
+  cursor: readCursor(asked),
+  locale: preferredLocale(asked.header('accept-language')),
+  sendMessage,
+});
+
+const reply = (
   dependencies: RouteDependencies,
-  asked: Asked,
-  of: { own: OwnConversation; turn: Turn },
-): Promise<Reply> {
-  const { own, turn } = of;
-  const cursor = readCursor(asked);
-  const locale = preferredLocale(asked.header('accept-language'));
-  const frames = await streamTurn(dependencies, own, { turn, cursor, locale });
-  if (!frames) return nothing;
-  return streamReply(dependencies, {
+  own: OwnConversation,
+  { turn, frames }: { turn: Turn; frames: ReadFrames },
+): Reply =>
+  streamReply(dependencies, {
     turnId: turnId(turn.seq),
     generation: own.head.value.generation,
     frames,
     work: Promise.resolve(),
   });
-}
 
 export const streamConversationRoute = userRoute({
   operation: 'streamConversation',
   method: 'GET',
   path: '/v1/conversations/{conversationId}/stream',
   summary:
-    'The stream of the turn that is being answered, from `startingAfter` or `Last-Event-ID` on; 204 when there is none.',
+    'The stream of the turn that is being answered, or, from `startingAfter` or `Last-Event-ID` on, the rest of a turn or the one after it; 204 when there is none. Event ids name their turn: 10,000,000 times its number, plus the id in the turn’s own stream.',
   params: conversationParams,
   query: streamQuery,
   body: noBody,
@@ -51,11 +55,9 @@ export const streamConversationRoute = userRoute({
   handle: async (dependencies, { caller, params, ...asked }) => {
     const { conversationId } = params;
     const own = await readOwnConversation(dependencies, { caller, conversationId });
-    const { open } = own.head.value;
-    readCursor(asked);
-    const [turn] = open ? await readTurns(dependencies.store, conversationId, [open.seq]) : [];
-    if (!turn || isTerminal(turn.value.state)) return nothing;
-    return reply(dependencies, asked, { own, turn: turn.value });
+    const reader = readerOf(dependencies, { caller, ...asked });
+    const stream = await streamConversation(dependencies, own, reader);
+    return stream ? reply(dependencies, own, stream) : nothing;
   },
 });
 
@@ -72,6 +74,8 @@ export const streamTurnRoute = userRoute({
   statuses: [200, 204],
   handle: async (dependencies, { caller, params, ...asked }) => {
     const { own, turn } = await readOwnTurn(dependencies, { caller, ...params });
-    return reply(dependencies, asked, { own, turn: turn.value });
+    const reader = readerOf(dependencies, { caller, ...asked });
+    const frames = await streamTurn(dependencies, own, { ...reader, turn: turn.value });
+    return frames ? reply(dependencies, own, { turn: turn.value, frames }) : nothing;
   },
 });

@@ -32,7 +32,7 @@ export const turnReply = async (
   wantsStream(accept)
     ? streamReply(dependencies, {
         ...handle,
-        frames: (left) => handle.frames(left),
+        frames: ({ left }) => handle.frames(left),
         work: handle.result,
       })
     : jsonReply(handle);

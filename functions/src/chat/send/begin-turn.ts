@@ -13,7 +13,7 @@ import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Prompt, Write } from '../../../../shared/ports.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
-import { beginWrites, isCancelRequested, type Beginning } from './begin-writes.ts';
+import { beginWrites, type Beginning } from './begin-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { commitStart } from './commit-start.ts';
 import { firstHead } from './first-head.ts';
@@ -44,8 +44,6 @@ export interface BegunTurn extends Message {
   replaces: number | undefined;
   /** The compaction that a replacement asks for; published with the end of the turn. */
   replacementNeed: PlannedReplacement['need'];
-  /** The user asked to stop the answer before this attempt began: no model call is wanted. */
-  cancelRequested: boolean;
   /** Uncalibrated estimates. */
   userTokens: number;
   overheadTokens: number;
@@ -193,6 +191,5 @@ export async function beginTurn(
     createTime: decision.kind === 'start' ? now : (state.known?.value.createTime ?? now),
     replaces,
     replacementNeed: replacement?.need,
-    cancelRequested: isCancelRequested(state, decision),
   };
 }

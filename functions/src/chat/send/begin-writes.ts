@@ -31,12 +31,6 @@ export interface Draft {
   now: Date;
 }
 
-/** Whether the user asked to stop the answer that a new attempt goes on with. */
-export const isCancelRequested = (state: StartState, decision: Beginning): boolean =>
-  decision.kind !== 'start' &&
-  state.known?.value.state !== 'failed' &&
-  state.known?.value.cancelRequested === true;
-
 /** A turn that is there already, with the head that it belongs to. */
 function stored({ head, state }: Draft) {
   if ('create' in head || !state.known) throw new Error('a stored turn has a head');
@@ -57,7 +51,6 @@ export function beginWrites(dependencies: ChatDependencies, draft: Draft): Write
         lease,
         now,
         ...stored(draft),
-        cancelRequested: isCancelRequested(state, decision),
       });
     case 'beginQueued':
       return beginQueuedWrites({

@@ -1,9 +1,12 @@
 import type { CompactionPolicy } from '../../../../shared/compaction/policy.ts';
+import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import { headPath } from '../../../../shared/conversation/paths.ts';
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import { meterCounting, policyOf } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
+import { userContent, type SendRequest } from './send-request.ts';
 
 /** A request may fill this share of what the window has left (Gemini CLI's factor before its #16914). */
 const OVERFLOW_FRACTION = 0.95;
@@ -30,6 +33,47 @@ const fitsAfterCompaction = ({ requestTokens, overheadTokens, policy }: Sizes) =
     windowTokens: policy.windowTokens,
     contextTokens: overheadTokens + policy.snapshotBudgetTokens,
   });
+
+function overflowError(
+  conversationId: string,
+  sizes: { requestTokens: number; contextTokens: number; windowTokens: number; advice: string },
+): AppError {
+  const { requestTokens, windowTokens, advice } = sizes;
+  const remainingTokens = Math.max(0, windowTokens - sizes.contextTokens);
+  return new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+    message: `message of ~${requestTokens} tokens refused in ${conversationId}: ${remainingTokens} of ${windowTokens} left`,
+    publicMessage: `The message (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left${advice}`,
+    metadata: {
+      estimatedRequestTokenCount: String(requestTokens),
+      remainingTokenCount: String(remainingTokens),
+    },
+  });
+}
+
+/** What can be done about a message that no compaction makes room for. */
+const shortenIt = (windowTokens: number) =>
+  ` of the model's window of ${windowTokens}. Shorten it, or begin a new conversation.`;
+
+/**
+ * Refuses a message that would not fit if there were nothing before it, so that nobody is interrupted, and
+ * nothing waits, for what must fail. Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
+ */
+export function refuseHopeless(
+  { config }: Pick<ChatDependencies, 'config'>,
+  request: SendRequest,
+  head: Versioned<Head> | undefined,
+): void {
+  if (!head) return;
+  const { context } = head.value;
+  const { windowTokens } = policyOf(config, head.value);
+  const userTokens = estimateContentTokens(userContent(request), meterCounting(head.value));
+  const requestTokens = Math.ceil(context.calibration * userTokens);
+  const sizes = { requestTokens, windowTokens, contextTokens: context.overheadTokens };
+  if (!willOverflow(sizes)) return;
+  throw overflowError(request.conversationId, { ...sizes, advice: shortenIt(windowTokens) });
+}
 
 /** Resolves to whether a compaction is on its way. */
 async function requestForOverflow(
@@ -78,22 +122,13 @@ export async function refuseOverflow(
   const { conversationId, head, requestTokens, contextTokens } = check;
   const { windowTokens } = check.policy;
   if (!willOverflow({ requestTokens, contextTokens, windowTokens })) return;
-  const remainingTokens = Math.max(0, windowTokens - contextTokens);
   const isOnItsWay =
     check.asksForCompaction &&
     !('create' in head) &&
     fitsAfterCompaction(check) &&
     (await requestForOverflow(dependencies, conversationId, head));
-  throw new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
-    message: `message of ~${requestTokens} tokens refused in ${conversationId}: ${remainingTokens} of ${windowTokens} left`,
-    publicMessage: isOnItsWay
-      ? `The message (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left. The conversation is being compacted: send it again in a moment, or shorten it.`
-      : `The message (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left of the model's window of ${windowTokens}. Shorten it, or begin a new conversation.`,
-    metadata: {
-      estimatedRequestTokenCount: String(requestTokens),
-      remainingTokenCount: String(remainingTokens),
-    },
-  });
+  const advice = isOnItsWay
+    ? '. The conversation is being compacted: send it again in a moment, or shorten it.'
+    : shortenIt(windowTokens);
+  throw overflowError(conversationId, { requestTokens, contextTokens, windowTokens, advice });
 }

@@ -1,7 +1,7 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
-import { endsBefore } from '../../../../shared/conversation/next-generation.ts';
+import { endsBefore, rearmsFrom } from '../../../../shared/conversation/next-generation.ts';
 import type { Replacement } from '../../../../shared/conversation/replacement-writes.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -58,8 +58,7 @@ export async function planReplacement(
     changedFromSeq: fromSeq,
     requestId: by,
     by,
-    // Compaction re-arms on tokens beyond those that the last summary left.
-    afterTokens: (tokens) => Math.min(source?.afterTokens ?? 0, tokens),
+    afterTokens: (tokens) => rearmsFrom({ source, present, tokens }),
   });
   const { history, turns, tokens, headAfter } = next;
   // Turns that were folded stand verbatim again: they may need folding at once.

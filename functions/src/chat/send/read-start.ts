@@ -92,7 +92,7 @@ export async function readStart(
     facts: {
       now: clock.now(),
       uid: caller.uid,
-      bodyHash: bodyHash(sha256, request),
+      bodyHash: request.isStored ? (guard?.bodyHash ?? '') : bodyHash(sha256, request),
       head: head?.value,
       guard,
       known: known?.value,

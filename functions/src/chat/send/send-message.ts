@@ -9,9 +9,11 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { followTurn } from '../stream/follow-turn.ts';
 import { interruptTurns } from './interrupt-turns.ts';
 import { liveTurnKey } from '../answer/live-turn.ts';
+import { notFoundError } from '../not-found.ts';
 import { readStart, type StartState } from './read-start.ts';
 import { followQueued, queueTurn, rejoinQueue } from './queue-turn.ts';
 import { replayHandle } from '../stream/replay-turn.ts';
+import { refuseHopeless } from './overflow.ts';
 import { contentionError } from './send-errors.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 import { liveHandle, startProduction } from '../answer/start-production.ts';
@@ -89,15 +91,17 @@ async function carryOut(
     case 'rejoin':
       return rejoinQueue(dependencies, { request, state, seq: decision.seq, sendMessage });
     case 'enqueue':
+      refuseHopeless(dependencies, request, state.head);
       return queueTurn(dependencies, { request, state, decision, sendMessage });
     case 'interrupt':
+      refuseHopeless(dependencies, request, state.head);
       await interruptTurns(dependencies, conversationId, decision);
       return 'again';
     case 'start':
     case 'takeOver': {
       if (await endStopped(dependencies, conversationId, state)) return 'again';
       const begun = await beginTurn(dependencies, { request, state, decision });
-      return begun && startProduction(dependencies, request, begun);
+      return begun && startProduction(dependencies, { request, begun, sendMessage });
     }
   }
 }
@@ -118,6 +122,7 @@ export async function sendMessage(
   let isTorn = false;
   for (let tries = 0; tries < START_TRIES; tries++) {
     const state = await readStart(dependencies, request);
+    if (request.isStored && !state.known) throw notFoundError(request.conversationId);
     const decision = decideStart(state.facts);
     try {
       const handle = await carryOut(dependencies, request, { decision, state });

@@ -25,6 +25,8 @@ export interface SendRequest {
   replacing?: Replacing;
   /** Id of the last frame that the caller has of this message's answer. */
   cursor?: number | undefined;
+  /** Made from the turn as it is stored: goes on with it, and never begins another one. */
+  isStored?: true;
 }
 
 /** A turn on its way or already answered. */

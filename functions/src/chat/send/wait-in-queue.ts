@@ -97,9 +97,13 @@ async function failQueued(
 async function beginQueued(
   dependencies: ChatDependencies,
   waiter: Waiter,
-  due: { state: StartState; decision: Extract<QueuedDecision, { kind: 'beginQueued' }> },
+  due: {
+    state: StartState;
+    decision: Extract<QueuedDecision, { kind: 'beginQueued' }>;
+    sendMessage: SendMessage;
+  },
 ): Promise<SendHandle | undefined> {
-  const { state, decision } = due;
+  const { state, decision, sendMessage } = due;
   const { request } = waiter;
   const { conversationId } = request;
   if (await endStopped(dependencies, conversationId, state)) return undefined;
@@ -108,7 +112,7 @@ async function beginQueued(
     // Looked at again after a while.
     if (!begun) throw new GuardLostError({ paths: [headPath(conversationId)] });
     await passCrashPoint(dependencies, 'queued-turn-begun');
-    return startProduction(dependencies, request, begun);
+    return startProduction(dependencies, { request, begun, sendMessage });
   } catch (error) {
     if (isPassing(error) || !(error instanceof AppError)) throw error;
     await failQueued(dependencies, waiter, { state, abandoned: decision.abandoned, error });
@@ -135,7 +139,7 @@ async function look(
       await untilPassed(dependencies, waiter, decision.behind);
       return undefined;
     case 'beginQueued':
-      return beginQueued(dependencies, waiter, { state, decision });
+      return beginQueued(dependencies, waiter, { state, decision, sendMessage: send });
   }
 }
 

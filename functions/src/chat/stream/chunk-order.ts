@@ -14,6 +14,8 @@ export interface ChunkOrder {
   missing(): number | undefined;
   /** Id of the last frame that was taken; before that, the cursor with which the reader came. */
   cursor(): number | undefined;
+  /** The reader came with a cursor behind all that there has been: it was given nothing. */
+  isAhead(): boolean;
   /** The final chunk has been taken. */
   isEnded(): boolean;
   /** A later attempt has stored something. */
@@ -22,13 +24,14 @@ export interface ChunkOrder {
 
 export function createChunkOrder(attempt: number, cursor: number | undefined): ChunkOrder {
   const seen = new Map<number, StreamChunkDocument>();
-  const reading = readingOf(cursor, attempt);
+  const reading = readingOf(cursor, { attempt });
   let lastId = reading.kind === 'after' ? reading.id : -1;
   let isFirst = reading.kind === 'collapsed';
   let nextN = 1;
   let ended = false;
   let superseded = false;
   let taken = cursor;
+  let lastStoredId = -1;
   const isNew = ({ id }: StreamFrame) => id > lastId;
   /** The frames of the next chunks that are there. */
   const nextFrames = () => {
@@ -38,6 +41,7 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
       nextN += 1;
       ended ||= chunk.final === true;
       frames.push(...chunk.frames.filter(isNew));
+      lastStoredId = chunk.lastId;
       lastId = Math.max(lastId, chunk.lastId);
     }
     return frames;
@@ -57,6 +61,7 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
     },
     missing: () => (seen.size > 0 ? nextN : undefined),
     cursor: () => taken,
+    isAhead: () => reading.kind === 'after' && reading.id > lastStoredId,
     isEnded: () => ended,
     isSuperseded: () => superseded,
   };

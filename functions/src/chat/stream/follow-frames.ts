@@ -8,15 +8,16 @@ import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { createChunkOrder, type ChunkOrder } from './chunk-order.ts';
 import { notFoundError } from '../not-found.ts';
+import { replayFrames } from '../answer/turn-frames.ts';
 import { readFinished, remainderOf } from './read-finished.ts';
 import type { SendHandle } from '../send/send-request.ts';
 import { shuttingDownError, stillQueuedError } from './stream-cut.ts';
 
-/** How often a turn is looked at that nobody produces now, and how long to wait for a watch that broke. */
-const UNHELD_LOOK_INTERVAL_MS = 500;
+/** How often a turn is looked at that has not begun, and how long to wait for a watch that broke. */
+const LOOK_INTERVAL_MS = 500;
 
 /** A finished turn whose frames after the reader's cursor are not stored any more. */
-export const expiredError = ({ conversationId, seq }: Followed) =>
+export const expiredError = ({ conversationId, seq }: Pick<Followed, 'conversationId' | 'seq'>) =>
   new AppError({
     status: 'NOT_FOUND',
     reason: 'STREAM_EXPIRED',
@@ -27,15 +28,6 @@ export const expiredError = ({ conversationId, seq }: Followed) =>
     metadata: { turnId: turnId(seq) },
   });
 
-const silentError = ({ conversationId, seq }: Followed) =>
-  new AppError({
-    status: 'UNAVAILABLE',
-    reason: 'TURN_ABANDONED',
-    message: `nobody answers turn ${seq} of ${conversationId} any more`,
-    publicMessage: 'The answer was interrupted. Send the same message again to go on.',
-    retryable: true,
-  });
-
 export interface Followed {
   conversationId: string;
   seq: number;
@@ -44,11 +36,8 @@ export interface Followed {
   locale: string | undefined;
   /** Fires when the reader has left: then nothing is read, watched or waited for any more. */
   left?: AbortSignal | undefined;
-  /**
-   * Sends the message again when nobody produces its turn any more: takes it over, or finds who did.
-   * Without it the reader waits for somebody else to do so.
-   */
-  sendAgain?: (cursor: number | undefined) => Promise<SendHandle>;
+  /** Sends the message again when nobody produces its turn any more: takes it over, or finds who did. */
+  sendAgain: (cursor: number | undefined) => Promise<SendHandle>;
 }
 
 async function readTurn(
@@ -119,7 +108,7 @@ async function* watchAttempt(
   }
 }
 
-/** The end of a finished turn, for one who has come so far. */
+/** The end of a finished turn, for one who has come so far; all of it for one who says to have come further. */
 async function* remainder(
   dependencies: ChatDependencies,
   of: Followed,
@@ -128,22 +117,28 @@ async function* remainder(
   const finished = await readFinished(dependencies, of);
   const { conversationId } = of;
   const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
-  if (rest.kind === 'expired') throw expiredError(of);
-  if (rest.kind === 'frames') yield* rest.frames;
+  switch (rest.kind) {
+    case 'frames':
+      yield* rest.frames;
+      return;
+    case 'nothing':
+      return;
+    case 'pastEnd':
+      yield* replayFrames({ conversationId, ...finished });
+      return;
+    case 'expired':
+      throw expiredError(of);
+  }
 }
 
-/** Bounds how long a reader waits for a turn that nobody answers. Throws when it was too long. */
+/** Bounds how long a reader waits for a turn that has not begun. Throws when it was too long. */
 function refuseWaiting(
   { config, clock }: ChatDependencies,
-  of: Followed,
-  waiting: { turn: TurnDocument['value']; sinceMs: number },
+  { conversationId, seq }: Followed,
+  sinceMs: number,
 ): void {
-  const nowMs = clock.now().getTime();
-  const { turn, sinceMs } = waiting;
-  if (turn.state === 'queued') {
-    if (nowMs - sinceMs > config.TURN_TIMEOUT_MS)
-      throw stillQueuedError(`turn ${of.seq} of ${of.conversationId}`);
-  } else if (nowMs - turn.leaseUntil.getTime() > config.TURN_LEASE_MS) throw silentError(of);
+  if (clock.now().getTime() - sinceMs > config.TURN_TIMEOUT_MS)
+    throw stillQueuedError(`turn ${seq} of ${conversationId}`);
 }
 
 /**
@@ -152,7 +147,7 @@ function refuseWaiting(
  * the handle of the send that took the turn over or found who did, if there was one: its frames are among
  * those given. Ends when the reader has left. Throws SHUTTING_DOWN when this process ends (StreamCutError:
  * another instance has the turn, nothing here is worth waiting for), NOT_FOUND, STREAM_EXPIRED,
- * TURN_ABANDONED, TURN_STILL_QUEUED, and what `sendAgain` throws.
+ * TURN_STILL_QUEUED, and what `sendAgain` throws.
  */
 export async function* followFrames(
   dependencies: ChatDependencies,
@@ -172,25 +167,27 @@ export async function* followFrames(
       return undefined;
     }
     if (shutdown.aborted) throw shuttingDownError(`a reader of turn ${of.seq}`);
-    const isHeld = turn.leaseUntil > clock.now();
-    if (!isHeld && of.sendAgain) {
+    if (left?.aborted) return undefined;
+    if (turn.leaseUntil <= clock.now()) {
       const handle = await of.sendAgain(cursor);
-      yield* handle.frames();
+      yield* handle.frames(left);
       return handle;
     }
-    if (!isHeld || turn.state !== 'running') {
-      refuseWaiting(dependencies, of, { turn, sinceMs });
-      await clock.wait(UNHELD_LOOK_INTERVAL_MS, until);
+    if (turn.state !== 'running') {
+      refuseWaiting(dependencies, of, sinceMs);
+      await clock.wait(LOOK_INTERVAL_MS, until);
       continue;
     }
     if (order?.attempt !== turn.attempt) order = createChunkOrder(turn.attempt, cursor);
     try {
-      if ((yield* watchAttempt(dependencies, of, { turn, order, until })) === 'ended')
+      if ((yield* watchAttempt(dependencies, of, { turn, order, until })) === 'ended') {
+        if (order.isAhead()) yield* remainder(dependencies, of, undefined);
         return undefined;
+      }
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       // The turn itself tells whether there is something to wait for.
-      await clock.wait(UNHELD_LOOK_INTERVAL_MS, until);
+      await clock.wait(LOOK_INTERVAL_MS, until);
     }
     cursor = order.cursor();
   }

@@ -30,7 +30,10 @@ const withFinalError = (turn: Turn): Turn =>
       }
     : turn;
 
-/** What one who sends again with a cursor still has to get. A duplicate is never refused for its cursor. */
+/**
+ * What one who sends again with a cursor still has to get. A duplicate is never refused for its cursor:
+ * one that makes no sense gets the whole answer.
+ */
 async function framesFor(
   dependencies: ChatDependencies,
   { conversationId, cursor }: SendRequest,
@@ -41,8 +44,8 @@ async function framesFor(
     case 'frames':
       return rest.frames;
     case 'nothing':
-    case 'pastEnd':
       return [];
+    case 'pastEnd':
     case 'expired':
       return replayFrames({ conversationId, ...finished });
   }

@@ -1,17 +1,16 @@
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
-import type { Reply, RouteDependencies } from '../route.ts';
+import type { Reply, RouteDependencies, StreamReader } from '../route.ts';
 import { sseText, STREAM_HEADERS } from '../http/sse.ts';
 
 /**
- * A turn's frames as an event stream; `frames` gets a signal that fires when the reader has left. `work` is
- * what must end before the request counts as served.
+ * A turn's frames as an event stream. `work` is what must end before the request counts as served.
  */
 export function streamReply(
   { clock, heartbeatMs }: Pick<RouteDependencies, 'clock' | 'heartbeatMs'>,
   stream: {
     turnId: string;
     generation: number;
-    frames: (left: AbortSignal) => AsyncIterable<StreamFrame>;
+    frames: (reader: StreamReader) => AsyncIterable<StreamFrame>;
     work: Promise<unknown>;
   },
 ): Reply {
@@ -19,7 +18,8 @@ export function streamReply(
   return {
     kind: 'stream',
     headers: { ...STREAM_HEADERS, 'x-turn-id': turnId },
-    text: (left) => sseText(frames(left), { clock, heartbeatMs, generation, left }),
+    text: (reader) =>
+      sseText(frames(reader), { clock, heartbeatMs, generation, left: reader.left }),
     work,
   };
 }

@@ -1,15 +1,20 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
 import { AppError } from '../../../../shared/errors.ts';
-import { cursorPlace } from '../../../../shared/wire/frame-ids.ts';
+import { cursorPlace, firstFrameId } from '../../../../shared/wire/frame-ids.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import type { Caller } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { expiredError, followFrames, type Followed } from './follow-frames.ts';
+import type { StreamReader } from '../route.ts';
+import type { SendMessage } from '../send/send-request.ts';
+import { sendStored } from '../send/send-stored.ts';
+import { settled } from '../settled.ts';
+import { expiredError, followFrames } from './follow-frames.ts';
 import { liveTurnKey, readingOf } from '../answer/live-turn.ts';
 import type { OwnConversation } from '../conversation/own-conversation.ts';
 import { finishedFrom, remainderOf } from './read-finished.ts';
 
-const pastEndError = (seq: number, lastFrameId: number | undefined) =>
+export const pastEndError = (seq: number, lastFrameId?: number) =>
   new AppError({
     status: 'INVALID_ARGUMENT',
     reason: 'BAD_FIELD',
@@ -25,8 +30,18 @@ const pastEndError = (seq: number, lastFrameId: number | undefined) =>
     },
   });
 
-/** Frames for a reader, who may leave. */
-export type ReadFrames = (left?: AbortSignal) => AsyncIterable<StreamFrame>;
+/** Frames for a reader, who may leave; what a reader takes over has to be answered all the same. */
+export type ReadFrames = (reader?: Partial<StreamReader>) => AsyncIterable<StreamFrame>;
+
+interface Asked {
+  caller: Caller;
+  turn: Turn;
+  cursor: number | undefined;
+  locale: string | undefined;
+  sendMessage: SendMessage;
+  /** How this stream numbers the frames of the turn; they are given with the ids of the turn. */
+  showId?: (id: number) => number;
+}
 
 async function* framesOf(frames: readonly StreamFrame[]): AsyncGenerator<StreamFrame> {
   for (const frame of frames) yield await Promise.resolve(frame);
@@ -35,12 +50,10 @@ async function* framesOf(frames: readonly StreamFrame[]): AsyncGenerator<StreamF
 async function finishedFrames(
   dependencies: ChatDependencies,
   own: OwnConversation,
-  of: { followed: Followed; turn: Turn },
+  { turn, cursor, locale, showId = (id) => id }: Asked,
 ): Promise<ReadFrames | undefined> {
   const { conversationId, job } = own;
-  const { followed, turn } = of;
   const head = own.head.value;
-  const { locale, cursor } = followed;
   const finished = await finishedFrom(dependencies, { conversationId, head, job, turn, locale });
   const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
   switch (rest.kind) {
@@ -49,29 +62,43 @@ async function finishedFrames(
     case 'nothing':
       return undefined;
     case 'pastEnd':
-      throw pastEndError(turn.seq, rest.lastFrameId);
+      throw pastEndError(turn.seq, showId(rest.lastFrameId));
     case 'expired':
-      throw expiredError(followed);
+      throw expiredError({ conversationId, seq: turn.seq });
   }
 }
 
 /**
  * The frames of a turn for one who only reads: live from this instance, as stored by another one, or what a
- * finished turn has left. `undefined` when the cursor stands at the end of a finished turn.
+ * finished turn has left. A turn that nobody answers any more is taken over, as its sender would.
+ * `undefined` when the cursor stands at the end of a finished turn.
  * Throws BAD_FIELD for a cursor behind all frames, STREAM_EXPIRED when the frames after it are purged.
  */
 export async function streamTurn(
   dependencies: ChatDependencies,
   own: OwnConversation,
-  of: { turn: Turn; cursor: number | undefined; locale: string | undefined },
+  asked: Asked,
 ): Promise<ReadFrames | undefined> {
-  const { turn, cursor, locale } = of;
+  const { turn, cursor, locale, showId = (id) => id } = asked;
   const { conversationId } = own;
   const { seq, attempt } = turn;
-  const followed = { conversationId, seq, cursor, locale };
-  if (isTerminal(turn.state)) return finishedFrames(dependencies, own, { followed, turn });
-  if (cursorPlace(cursor, attempt) === 'beyond') throw pastEndError(seq, undefined);
+  if (isTerminal(turn.state)) return finishedFrames(dependencies, own, asked);
+  const place = cursorPlace(cursor, attempt);
+  if (place === 'beyond') throw pastEndError(seq);
   const live = dependencies.liveTurns.get(liveTurnKey(conversationId, seq));
-  if (live?.attempt === attempt) return (left) => live.frames(readingOf(cursor, attempt), left);
-  return (left) => followFrames(dependencies, { ...followed, left });
+  if (live?.attempt === attempt) {
+    const lastId = live.lastId();
+    if (place === 'within' && (cursor ?? 0) > lastId)
+      throw pastEndError(seq, lastId < firstFrameId(attempt) ? undefined : showId(lastId));
+    return ({ left } = {}) => live.frames(readingOf(cursor, { attempt }), left);
+  }
+  return ({ left, takeOn } = {}) =>
+    followFrames(dependencies, {
+      ...{ conversationId, seq, cursor, locale, left },
+      sendAgain: (lastId) => {
+        const sent = sendStored(dependencies, { ...asked, conversationId, cursor: lastId });
+        takeOn?.(settled(sent.then(({ result }) => result)));
+        return sent;
+      },
+    });
 }
