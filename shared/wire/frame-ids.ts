@@ -40,7 +40,8 @@ export const earlierPartIds = (attempt: number) =>
 export const CONVERSATION_IDS_PER_TURN = 10_000_000;
 
 /** Id of frame `id` of turn `seq` in the stream of the conversation. */
-export const conversationFrameId = (seq: number, id: number) => seq * CONVERSATION_IDS_PER_TURN + id;
+export const conversationFrameId = (seq: number, id: number) =>
+  seq * CONVERSATION_IDS_PER_TURN + id;
 
 /** Which frame a cursor names: one of the turn `seq`, or, without a turn, one of whatever turn is read. */
 export function placeOfCursor(cursor: number | undefined): {

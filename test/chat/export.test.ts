@@ -150,7 +150,7 @@ describe('the export of a conversation', () => {
     const response = await chat.call(`/v1/conversations/${id}:export`, { uid });
 
     expect(response.status).toBe(200);
-    await expect(response.text()).rejects.toThrow();
+    await expect(response.text()).rejects.toThrow('terminated');
     const broken = chat.logs.filter(({ event }) => event === 'export_broken');
     expect(broken).toEqual([
       {

@@ -41,14 +41,13 @@ const isTurnErasure = (write: Write) => isTurn(write) && fieldOf(write, 'eraseTi
 function laterCalls({ journal }: RunRecord) {
   const { commits, chatCalls } = journal;
   const lastErasure = commits.findLastIndex(({ writes }) => writes.some(isTurnErasure));
-  return chatCalls.filter(({ promptId, process, afterCommits }) => {
+  return chatCalls.filter(({ promptId, flow, afterCommits }) => {
     const seq = Number(promptId.slice(2));
     const begin = commits
       .slice(0, afterCommits)
       // An attempt that stood still may call the model after another has taken the turn over.
       .findLastIndex(
-        (commit) =>
-          commit.process === process && commit.writes.some((write) => isOpening(write, seq)),
+        (commit) => commit.flow === flow && commit.writes.some((write) => isOpening(write, seq)),
       );
     return begin > lastErasure;
   });

@@ -5,6 +5,8 @@ import type { ModelRequest, Write } from '../../shared/ports.ts';
 /** A commit that was applied, in the order of all. */
 export interface AppliedCommit {
   process: string;
+  /** The request that it was made for: the same object in all that one action does. */
+  flow: object;
   atMs: number;
   writes: readonly Write[];
 }
@@ -19,7 +21,8 @@ export interface Acknowledgement {
 
 /** What the chat model was sent, and how many commits had been applied by then. */
 export interface ChatCall extends ModelRequest {
-  process: string | undefined;
+  /** The request that it was made for. */
+  flow: object;
   afterCommits: number;
 }
 

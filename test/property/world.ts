@@ -125,7 +125,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     return created;
   }
 
-  async function commit(of: Server, writes: readonly Write[]): Promise<string[]> {
+  async function commit(of: Server, flow: Flow, writes: readonly Write[]): Promise<string[]> {
     const peek = async (path: string) => (await store.get([path]))[0];
     const batches = options.rewrite
       ? await options.rewrite({ writes, peek, lastRead: of.lastRead })
@@ -134,7 +134,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     for (const batch of batches) {
       times = await store.commit(batch);
       const atMs = interleaving.now().getTime();
-      journal.commits.push({ process: of.process.name, atMs, writes: batch });
+      journal.commits.push({ process: of.process.name, flow, atMs, writes: batch });
     }
     return times;
   }
@@ -157,7 +157,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
         }),
       commit: (writes) =>
         interleaving.effect(flow, () => `commit ${writes.map(describeWrite).join(', ')}`, {
-          apply: () => commit(of, writes),
+          apply: () => commit(of, flow, writes),
         }),
       watch: (collection, signal) => watch(flow, collection, signal),
       deleteBelow: (path, signal) =>
@@ -196,8 +196,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     const text = await call(flow, `model answers ${request.promptId}`, {
       signal,
       answer: () => {
-        const process = flow.process?.name;
-        journal.chatCalls.push({ ...request, process, afterCommits: journal.commits.length });
+        journal.chatCalls.push({ ...request, flow, afterCommits: journal.commits.length });
         return chatAnswer(request);
       },
     });

@@ -96,8 +96,8 @@ async function createOrRead(
 /**
  * Makes the head of a fork one's own: a new one, or one that an earlier try of the same request left. From
  * here on that earlier try can write nothing. A fork that is finished is returned as it is.
- * Throws NOT_FOUND for an id of somebody else or of a conversation that was deleted, IDEMPOTENCY_KEY_REUSED for another conversation of the
- * caller, FORK_TAKEN_OVER.
+ * Throws NOT_FOUND for an id of somebody else or of a conversation that was deleted, IDEMPOTENCY_KEY_REUSED
+ * for another conversation of the caller, FORK_TAKEN_OVER.
  */
 export async function claimFork(
   dependencies: ChatDependencies,

@@ -94,7 +94,11 @@ export async function streamTurn(
   }
   return ({ left, takeOn } = {}) =>
     followFrames(dependencies, {
-      ...{ conversationId, seq, cursor, locale, left },
+      conversationId,
+      seq,
+      cursor,
+      locale,
+      left,
       sendAgain: (lastId) => {
         const sent = sendStored(dependencies, { ...asked, conversationId, cursor: lastId });
         takeOn?.(settled(sent.then(({ result }) => result)));

@@ -1,0 +1,42 @@
+import { answerId } from '../../../../shared/conversation/paths.ts';
+import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import type { Caller } from '../../../../shared/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { notFoundError } from '../not-found.ts';
+import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
+
+interface Sender {
+  caller: Caller;
+  conversationId: string;
+  locale: string | undefined;
+  cursor: number | undefined;
+}
+
+/** What was sent, as far as it is needed to go on with its turn. */
+function storedRequest({ locale, ...sender }: Sender, turn: Turn): SendRequest {
+  const { messageId, user, retention, replaces, regenerates } = turn;
+  const kind = regenerates === undefined ? 'edit' : 'regenerate';
+  return {
+    ...sender,
+    message: { id: messageId, parts: user.parts, ...(retention && { retention }) },
+    ...(locale !== undefined && { locale }),
+    ...(replaces !== undefined && { replacing: { kind, messageId: answerId(replaces) } }),
+    isStored: true,
+  };
+}
+
+/**
+ * Sends the message of a turn again as it is stored, for one who reads and has no message at hand: takes
+ * over a turn that nobody answers, finds who does, or replays what came of it. Throws what sending throws.
+ */
+export async function sendStored(
+  dependencies: ChatDependencies,
+  of: Sender & { turn: Pick<Turn, 'seq'>; sendMessage: SendMessage },
+): Promise<SendHandle> {
+  const { caller, conversationId, locale, cursor } = of;
+  const [turn] = await readTurns(dependencies.store, conversationId, [of.turn.seq]);
+  if (!turn) throw notFoundError(conversationId);
+  const request = storedRequest({ caller, conversationId, locale, cursor }, turn.value);
+  return of.sendMessage(dependencies, request);
+}
