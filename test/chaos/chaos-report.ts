@@ -59,7 +59,8 @@ export const chaosFigures = (report: ChaosReport) => ({
   actions: report.actions,
 });
 
-const shownFindings = 20;
+/** Of each kind. */
+const shownFindings = 12;
 
 const countLines = (counts: Readonly<Record<string, number>>): string[] =>
   Object.entries(counts)
@@ -70,11 +71,19 @@ const countLines = (counts: Readonly<Record<string, number>>): string[] =>
 export function describeReport(report: ChaosReport): string {
   const { lost, doubled, mismatched, unfinished, torn, leaked, crashes, searched } =
     chaosFigures(report);
+  const findings = Map.groupBy(report.findings, ({ kind }) => kind);
   const problems = [
-    ...report.findings.map(
-      ({ kind, conversationId, messageId, what }) =>
-        `  ${kind}: ${what} (${conversationId}${messageId === undefined ? '' : ` ${messageId}`})`,
-    ),
+    ...[...findings].flatMap(([kind, found]) => [
+      ...found
+        .slice(0, shownFindings)
+        .map(
+          ({ conversationId, messageId, what }) =>
+            `  ${kind}: ${what} (${conversationId}${messageId === undefined ? '' : ` ${messageId}`})`,
+        ),
+      ...(found.length > shownFindings
+        ? [`  ${kind}: … ${found.length - shownFindings} more`]
+        : []),
+    ]),
     ...report.oddities.map(
       ({ what, conversationId, messageId }) =>
         `  odd reply: ${what} (${conversationId} ${messageId})`,
@@ -90,8 +99,7 @@ export function describeReport(report: ChaosReport): string {
     ...countLines(report.faults),
     ...(errors.length > 0 ? ['errors in the logs of the functions:', ...errors] : []),
     `${searched.sought} erased words sought in ${searched.documents} documents with ${searched.words} words`,
-    ...problems.slice(0, shownFindings),
-    ...(problems.length > shownFindings ? [`  … ${problems.length - shownFindings} more`] : []),
+    ...problems,
     `lost ${lost}, doubled ${doubled}, different ${mismatched}, unfinished ${unfinished}, torn ${torn}, leaked ${leaked}, crashed ${crashes}`,
   ].join('\n');
 }

@@ -154,6 +154,18 @@ function checkInherited({ conversationId, messages }: Transcript, record: Record
     .map((messageId) => ({ kind: 'lost', conversationId, messageId, what: 'the fork had it' }));
 }
 
+/** Deleting a message takes along what repeats its text: regenerations, and what they regenerate. */
+function deletedWithRepeats({ sent, deleted }: Record): Record['deleted'] {
+  const keyOf = (message: SentMessage) => `${message.conversationId} ${message.textHash}`;
+  const places = [...sent].map(([messageId, message]) => ({
+    place: placeOf({ conversationId: message.conversationId, messageId }),
+    key: keyOf(message),
+  }));
+  const keys = new Set(places.filter(({ place }) => deleted.has(place)).map(({ key }) => key));
+  const repeats = places.filter(({ place, key }) => keys.has(key) && !deleted.has(place));
+  return new Map([...deleted, ...repeats.map(({ place }) => [place, 'asked'] as const)]);
+}
+
 const isSame = (one: Finding, other: Finding) =>
   one.conversationId === other.conversationId &&
   one.messageId === other.messageId &&
@@ -163,7 +175,8 @@ const isSame = (one: Finding, other: Finding) =>
  * Compares what phones were told with the transcripts: every acknowledged message and its answer once and
  * with the same text, nothing twice, nothing that nobody sent, and seq without a gap.
  */
-export function checkTranscripts(transcripts: readonly Transcript[], record: Record): Finding[] {
+export function checkTranscripts(transcripts: readonly Transcript[], found: Record): Finding[] {
+  const record = { ...found, deleted: deletedWithRepeats(found) };
   const byConversation = new Map(
     transcripts.map(({ conversationId, messages }) => [
       conversationId,

@@ -65,8 +65,9 @@ export async function fork(phone: Phone): Promise<void> {
   }
   count('fork: made');
   const [found, after] = [await tryTranscript(phone, id), await tryTranscript(phone, source)];
-  ledger.conversations.set(id, uid);
+  // What it should hold is not known: then nobody looks at it.
   if (!found || !after) return;
+  ledger.conversations.set(id, uid);
   compareFork(phone, { id, found: found.messages, seq }, [before.messages, after.messages]);
   const texts = new Map(found.messages.map((message) => [message.id, message.textHash]));
   ledger.inherited.set(id, { source, texts } satisfies Inheritance);

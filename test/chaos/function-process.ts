@@ -102,7 +102,9 @@ export function createFunctionProcess(options: FunctionProcessOptions): Function
       const timer = setTimeout(() => ending.kill('SIGKILL'), DRAIN_TIMEOUT_MS);
       await gone;
       clearTimeout(timer);
-      if (ending.exitCode !== 0)
+      // One that had not begun to listen knows nothing of ending well.
+      const wasStarting = ending.signalCode === 'SIGTERM';
+      if (ending.exitCode !== 0 && !wasStarting)
         options.onCrash(
           `${name} did not end well on SIGTERM: ${ending.signalCode ?? `exit code ${ending.exitCode}`}`,
         );
