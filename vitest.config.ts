@@ -17,7 +17,7 @@ export default defineConfig({
     env: { METADATA_SERVER_DETECTION: 'none' },
     // Concurrent tests wait for back-offs; they do not compute.
     maxConcurrency: 25,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 });
