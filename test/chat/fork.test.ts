@@ -50,6 +50,19 @@ const transcript = async ({ store }: Lifecycle, conversationId: string, last: nu
     value.contents,
   ]);
 
+test('a fork that begins over its threshold asks for a compaction at once', async () => {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, {
+    turns: 20,
+    head: { settings: { thresholdTokens: 1_000 } },
+  });
+
+  const forked = await fork(world, conversationId, 'message-20');
+
+  const head = await readHead(world.store, forked.conversationId);
+  expect(head?.value.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+});
+
 describe('a fork', () => {
   test.each(['message-2', 'm_2'])('has the turns up to %s and no others', async (messageId) => {
     const world = lifecycle();

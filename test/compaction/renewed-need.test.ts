@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
+import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import { textAnswer, scriptedStreamer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import { buildDue, compactOnce, neverAborted, see } from '../support/compacted-conversation.ts';
@@ -80,6 +81,25 @@ test('a turn that crosses while a need is found void has it renewed', async () =
     generation: 1,
     compactionNeeded: {},
   });
+});
+
+test('a turn that crosses while a failure is being settled has the need renewed', async () => {
+  const bench = compactionBench({
+    model: createScriptedModel({ answers: [snapshotAnswer()] }),
+  });
+  const conversationId = await buildDue(bench, {
+    turns: 1,
+    head: { ownerUid: 'u1', settings: { thresholdTokens: 100 } },
+  });
+  const atCrashPoint = async (reached: string) => {
+    if (reached === 'record-written') await sendLong(bench, conversationId);
+  };
+
+  await runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
+
+  const { head, job } = await see(bench.store, conversationId);
+  expect(job?.records).toMatchObject([{ state: 'NOOP', reason: 'NOTHING_TO_FOLD' }]);
+  expect(head.compactionNeeded.auto?.requestId).toEqual(expect.not.stringMatching('request-1'));
 });
 
 test('a worker that dies before it tells of the renewed need leaves it in the head', async () => {

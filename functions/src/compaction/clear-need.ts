@@ -23,15 +23,18 @@ export interface ServedNeed {
    * was nothing to serve. Turns that ended meanwhile asked for nothing, because this need was waiting.
    */
   looksAgain: boolean;
+  /** Last finished turn of the context that the outcome is about; later ones were not part of it. */
+  measuredSeq?: number;
 }
 
 /** A need for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
 async function renewedNeed(
   dependencies: CompactionDependencies,
-  { conversationId, need, looksAgain }: ServedNeed,
+  { conversationId, need, looksAgain, measuredSeq }: ServedNeed,
   head: Versioned<Head>,
 ): Promise<CompactionNeeded['auto']> {
-  if (!looksAgain || need.kind === 'manual') return undefined;
+  const hasGrown = measuredSeq !== undefined && head.value.context.seq !== measuredSeq;
+  if (need.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
   const reading = await readContext(dependencies, conversationId, { head, job: undefined });
   return needOfContext({
     head: reading.head.value,

@@ -109,6 +109,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     conversationId,
     need: run.need,
     looksAgain: isSwapped(outcome) || isUndecided(outcome),
+    measuredSeq: run.reading.head.value.context.seq,
   });
   return { kind: 'settled' };
 }

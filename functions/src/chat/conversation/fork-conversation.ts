@@ -1,4 +1,4 @@
-import type { ContextMeter, Head } from '../../../../shared/conversation/head.ts';
+import type { CompactionNeeded, ContextMeter, Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import {
   continuedHistory,
@@ -12,7 +12,9 @@ import type { Caller } from '../../../../shared/ports.ts';
 import { markErasing } from '../../erasure/mark-erasing.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { findMessage, unfinishedTurnError } from './find-message.ts';
+import { publishRequest } from '../answer/publish-request.ts';
 import { newestHistoryThrough } from '../context/find-history.ts';
+import { needAfterChange } from '../context/need-after-change.ts';
 import { clearFork } from './fork-clear.ts';
 import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './fork-copy.ts';
 import { claimFork, commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
@@ -149,17 +151,23 @@ const liveFields = (
 
 /**
  * Makes the fork live, if the source is still the one that was copied: messages that came meanwhile do not
- * matter, changes to earlier ones do.
+ * matter, changes to earlier ones do. Resolves to the compaction that the fork asks for from the start.
  */
 async function finishFork(
   dependencies: ChatDependencies,
   fork: { source: ForkSource; target: ForkTarget },
   made: { history: History | undefined; turns: readonly CopiedTurn[] },
-): Promise<void> {
+): Promise<CompactionNeeded['auto']> {
   const { store, clock } = dependencies;
   const { source, target } = fork;
+  const fields = liveFields(source, { ...made, now: clock.now() });
+  const need = needAfterChange(dependencies, {
+    head: { ...source.head, ...fields, compactionNeeded: {} },
+    history: made.history,
+    tokens: fields.context.tokens,
+  });
   await commitToFork(dependencies, target, {
-    fields: liveFields(source, { ...made, now: clock.now() }),
+    fields: { ...fields, ...(need && { 'compactionNeeded.auto': { ...need } }) },
     build: async () => {
       const now = await readHead(store, source.conversationId);
       const isSame = now?.value.state === 'live' && now.value.changedIn === source.head.changedIn;
@@ -167,6 +175,7 @@ async function finishFork(
       return [sameHeadWrite(source.conversationId, now.updateTime)];
     },
   });
+  return need;
 }
 
 async function copyOnce(
@@ -186,8 +195,12 @@ async function copyOnce(
   const history = await firstHistory(dependencies, { source, target }, turns);
   if (history) await copyHistory(dependencies, { source, target }, history);
   await passLifecyclePoint(dependencies, 'fork-copied');
-  await finishFork(dependencies, { source, target }, { history, turns });
+  const need = await finishFork(dependencies, { source, target }, { history, turns });
   await passLifecyclePoint(dependencies, 'fork-live');
+  if (need) {
+    const { requestId } = need;
+    await publishRequest(dependencies, { conversationId: forkId, requestId });
+  }
   return { conversationId: forkId, isNew: true };
 }
 
