@@ -23,6 +23,8 @@ export type StreamChunk =
         conversationId: string;
         generation: number;
         replayed: boolean;
+        /** The context is over the hard threshold: the model sees a shrunken view of it. */
+        shrunken?: Shrinkage;
       };
     }
   | { type: 'text-start'; id: string }
@@ -37,13 +39,6 @@ export type StreamChunk =
       type: 'data-notice';
       id: `restarted-${number}`;
       data: { kind: 'restarted'; dropParts: string[] };
-    }
-  /** The context is over the hard threshold: the model saw a shrunken view of it. */
-  | {
-      type: 'data-notice';
-      id: 'shrunken';
-      transient: true;
-      data: { kind: 'shrunken' } & Shrinkage;
     }
   | { type: 'error'; errorText: string }
   | { type: 'abort' }

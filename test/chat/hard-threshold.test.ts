@@ -50,10 +50,9 @@ describe('a context over the hard threshold', () => {
     const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
     const frames = await collect(handle.frames());
 
-    const notice = frames.find(({ chunk }) => chunk.type === 'data-notice')?.chunk;
-    expect(notice).toMatchObject({
-      id: 'shrunken',
-      data: { kind: 'shrunken', turnsLeftOut: expect.any(Number), outputsMasked: 0 },
+    expect(frames[0]?.chunk).toMatchObject({
+      type: 'start',
+      messageMetadata: { shrunken: { turnsLeftOut: expect.any(Number), outputsMasked: 0 } },
     });
     expect((await handle.result).shrinkage?.turnsLeftOut).toBeGreaterThan(0);
   });

@@ -15,7 +15,7 @@ import { needAtEnd } from './need-at-end.ts';
 import { publishOverdue, publishRequest } from './publish-request.ts';
 import { streamAnswer, type Answer } from './stream-answer.ts';
 import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
-import { closingChunks, openingChunks, shrunkenNotice } from './turn-frames.ts';
+import { closingChunks, openingChunks } from './turn-frames.ts';
 import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
 import { viewContext } from '../context/view-context.ts';
 
@@ -215,9 +215,15 @@ export async function produceTurn(
   const emit = (chunk: StreamChunk) => writer.add(log.emit(chunk));
   try {
     const { generation } = begun.head;
-    const opening = { conversationId, seq, attempt, generation, replayed: false };
+    const opening = {
+      conversationId,
+      seq,
+      attempt,
+      generation,
+      replayed: false,
+      shrinkage: begun.shrinkage,
+    };
     for (const chunk of openingChunks(opening)) emit(chunk);
-    if (begun.shrinkage) emit(shrunkenNotice(begun.shrinkage));
     await passCrashPoint(dependencies, 'turn-started');
     const answer: Answer = cancelled.signal.aborted
       ? { parts: [] }

@@ -22,6 +22,8 @@ export const openingChunks = (start: {
   attempt: number;
   generation: number;
   replayed: boolean;
+  /** Of a prompt that left something out; a replay does not know. */
+  shrinkage?: Shrinkage | undefined;
 }): StreamChunk[] => [
   {
     type: 'start',
@@ -31,6 +33,7 @@ export const openingChunks = (start: {
       conversationId: start.conversationId,
       generation: start.generation,
       replayed: start.replayed,
+      ...(start.shrinkage && { shrunken: start.shrinkage }),
     },
   },
   ...(start.attempt === 1
@@ -43,14 +46,6 @@ export const openingChunks = (start: {
         },
       ]),
 ];
-
-/** Tells the app that the model saw less than the whole context this time. */
-export const shrunkenNotice = (shrinkage: Shrinkage): StreamChunk => ({
-  type: 'data-notice',
-  id: 'shrunken',
-  transient: true,
-  data: { kind: 'shrunken', ...shrinkage },
-});
 
 /** What stands after the text: the context, an error if there was one, and the finish. */
 export function closingChunks(end: {
