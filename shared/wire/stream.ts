@@ -32,12 +32,13 @@ export type StreamChunk =
   | { type: 'text-end'; id: string }
   | { type: 'data-context'; id: 'ctx'; transient: true; data: ContextObject }
   /**
-   * The answer begins anew: the parts named were said by an attempt that was given up. It stays in the
-   * message of the AI SDK, once for every attempt: what stands before the last one no longer holds.
+   * The answer begins anew: the parts named were said by an attempt that was given up, or go beyond what is
+   * stored of one (`-stored`). It stays in the message of the AI SDK, each under an id of its own: what
+   * stands before the last one no longer holds.
    */
   | {
       type: 'data-notice';
-      id: `restarted-${number}`;
+      id: `restarted-${number}` | `restarted-${number}-stored`;
       data: { kind: 'restarted'; dropParts: string[] };
     }
   | { type: 'error'; errorText: string }

@@ -6,7 +6,7 @@ import {
 } from '../../shared/wire/frame-ids.ts';
 
 /** Frames that close a turn: those of one that its producer did not end stand at the end of its range. */
-const MOST_CLOSING_FRAMES = 6;
+const MOST_CLOSING_FRAMES = 8;
 
 const chunkSchema = z.looseObject({
   type: z.string(),

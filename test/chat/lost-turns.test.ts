@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
+import type { StreamFrame } from '../../shared/wire/stream.ts';
 import { requestCancel } from '../../functions/src/chat/answer/cancel-turn.ts';
 import { readOwnTurn } from '../../functions/src/chat/stream/read-turn.ts';
 import { streamTurn } from '../../functions/src/chat/stream/stream-turn.ts';
@@ -11,10 +14,13 @@ import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import { collect, request, textOf } from '../support/sending.ts';
 import {
+  idsOf,
   openStream,
   pass,
+  readStream,
   sayEach,
   settle,
+  shownText,
   silentModel,
   steeredChat,
   storedTurn,
@@ -64,6 +70,108 @@ describe('one who waits for the whole answer of an instance that lost its turn',
     await pass(clock, 2_000);
 
     expect((await handle.result).turn).toMatchObject({ state: 'cancelled', attempt: 1 });
+  });
+});
+
+describe('a reader who has seen more than is stored of an answer that others ended', () => {
+  /** An instance that has stored "Hello " and said more; it stalls before it stores the rest. */
+  async function saidMore() {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const gate = Promise.withResolvers<void>();
+    let isStalled = false;
+    const conversationId = randomUUID();
+    const slow = steeredChat({
+      store,
+      clock,
+      atCrashPoint: (point) =>
+        isStalled && point === 'before-flush' ? gate.promise : Promise.resolve(),
+    });
+    const handle = await sendMessage(slow.dependencies, request(conversationId, 'Tell me.'));
+    const read: StreamFrame[] = [];
+    const reading = (async () => {
+      for await (const frame of handle.frames()) read.push(frame);
+    })();
+    await sayEach(clock, await slow.call(), ['Hello ']);
+    await pass(clock, 600);
+    isStalled = true;
+    await sayEach(clock, await slow.call(), ['you ', 'there.']);
+    await pass(clock, 600);
+    const other = chatDependencies({ store, clock, model: silentModel() });
+    return { clock, gate, conversationId, handle, other, read, reading };
+  }
+
+  const risesIn = (ids: readonly number[]) =>
+    ids.every((id, i) => i === 0 || id > (ids[i - 1] ?? id));
+
+  const endings: [string, (world: Awaited<ReturnType<typeof saidMore>>) => Promise<unknown>][] = [
+    [
+      'cancelled it after its lease',
+      ({ clock, other, conversationId }) => {
+        clock.advance(20_001);
+        return requestCancel(other, { conversationId, seq: 1 });
+      },
+    ],
+    [
+      'put the conversation into the bin and took it out',
+      async ({ other, conversationId }) => {
+        const of = { caller: { uid: 'u1', isAnonymous: false }, conversationId };
+        await deleteConversation(other, of);
+        await undeleteConversation(other, of);
+      },
+    ],
+  ];
+
+  test.each(endings)('goes back to what is stored when somebody %s', async (_, end) => {
+    const world = await saidMore();
+    const seenBefore = shownText(world.read);
+    await end(world);
+    world.gate.resolve();
+    await pass(world.clock, 2_000);
+    await world.reading;
+
+    const stored = await storedTurn(world.other, world.conversationId);
+    expect(seenBefore).toBe('Hello you there.');
+    expect(stored.contents.map(contentText)).toEqual(['Hello ']);
+    expect(shownText(world.read)).toBe('Hello ');
+    expect(risesIn(idsOf(world.read))).toBe(true);
+    expect(world.read.at(-1)?.chunk.type).toBe('finish');
+  });
+
+  test.each(endings)(
+    'and comes back with a cursor goes back to it when somebody %s',
+    async (_, end) => {
+      const world = await saidMore();
+      const seen = [...world.read];
+      await end(world);
+
+      const { other, conversationId } = world;
+      const cursor = seen.at(-1)?.id;
+      const rest = await collect(await openStream(other, { conversationId, cursor }));
+
+      expect(shownText([...seen, ...rest])).toBe('Hello ');
+      expect(risesIn(idsOf([...seen, ...rest]))).toBe(true);
+      world.gate.resolve();
+      await pass(world.clock, 2_000);
+      await world.reading;
+    },
+  );
+
+  test('gets the same whichever frame of that end the connection breaks after', async () => {
+    const world = await saidMore();
+    const seen = [...world.read];
+    await endings[0]?.[1](world);
+    const { other, conversationId } = world;
+    const from = (cursor: number | undefined) => readStream(other, { conversationId, cursor });
+    const all = await collect(await openStream(other, { conversationId, cursor: seen.at(-1)?.id }));
+
+    for (const [index, { id }] of all.entries()) {
+      const rest = await from(id);
+      expect(rest ? await collect(rest) : []).toEqual(all.slice(index + 1));
+    }
+    world.gate.resolve();
+    await pass(world.clock, 2_000);
+    await world.reading;
   });
 });
 

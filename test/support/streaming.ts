@@ -76,6 +76,17 @@ export async function readUntil(
   return read;
 }
 
+/** What an app shows that heeds the notices: the text of the parts that still hold. */
+export function shownText(frames: readonly StreamFrame[]): string {
+  const parts = new Map<string, string>();
+  for (const { chunk } of frames) {
+    if (chunk.type === 'data-notice') for (const id of chunk.data.dropParts) parts.delete(id);
+    if (chunk.type === 'text-start') parts.set(chunk.id, '');
+    if (chunk.type === 'text-delta') parts.set(chunk.id, `${parts.get(chunk.id)}${chunk.delta}`);
+  }
+  return [...parts.values()].join('');
+}
+
 export const idsOf = (frames: readonly StreamFrame[]) => frames.map(({ id }) => id);
 export const typesOf = (frames: readonly StreamFrame[]) => frames.map(({ chunk }) => chunk.type);
 

@@ -87,6 +87,21 @@ function finishReasonView(end: {
 export const lastFrameIdOf = (turn: Pick<Turn, 'attempt' | 'lastFrameId'>) =>
   turn.lastFrameId ?? highestFrameId(turn.attempt);
 
+/** The text of a finished turn as one delta. */
+const textChunks = (turn: Pick<Turn, 'contents' | 'attempt'>) => {
+  const delta = turn.contents.map(contentText).join('');
+  const id = textPartId(turn.attempt);
+  return delta === ''
+    ? { opening: [], closing: [] }
+    : {
+        opening: [{ type: 'text-start', id }] satisfies StreamChunk[],
+        closing: [
+          { type: 'text-delta', id, delta },
+          { type: 'text-end', id },
+        ] satisfies StreamChunk[],
+      };
+};
+
 /** The end of a finished turn, counted back from its last id. */
 export function closingFrames(end: { turn: Turn; context: ContextObject }): StreamFrame[] {
   const chunks = closingChunks({ ...end, error: end.turn.error });
@@ -107,24 +122,34 @@ export function replayFrames(replay: {
 }): StreamFrame[] {
   const { conversationId, turn, context } = replay;
   const { seq, attempt } = turn;
-  const text = turn.contents.map(contentText).join('');
-  const id = textPartId(attempt);
   const start = { conversationId, seq, attempt, generation: context.generation, replayed: true };
-  const opening = [
-    ...openingChunks(start),
-    ...(text === '' ? [] : [{ type: 'text-start' as const, id }]),
-  ];
-  const closing: StreamChunk[] = [
-    ...(text === ''
-      ? []
-      : ([
-          { type: 'text-delta', id, delta: text },
-          { type: 'text-end', id },
-        ] satisfies StreamChunk[])),
-    ...closingChunks({ turn, error: turn.error, context }),
-  ];
+  const text = textChunks(turn);
+  const opening = [...openingChunks(start), ...text.opening];
+  const closing = [...text.closing, ...closingChunks({ turn, error: turn.error, context })];
   return [
     ...opening.map((chunk, i) => ({ id: firstFrameId(attempt) + i, chunk })),
     ...countedBack(closing, lastFrameIdOf(turn)),
   ];
+}
+
+/**
+ * The end of a turn that its producer did not finish, for a reader who has seen more of it than is stored:
+ * what he has no longer holds, this does.
+ */
+export function correctingFrames({ turn, context }: { turn: Turn; context: ContextObject }) {
+  const { attempt, error } = turn;
+  const text = textChunks(turn);
+  return countedBack(
+    [
+      {
+        type: 'data-notice',
+        id: `restarted-${attempt}-stored`,
+        data: { kind: 'restarted', dropParts: [textPartId(attempt)] },
+      },
+      ...text.opening,
+      ...text.closing,
+      ...closingChunks({ turn, error, context }),
+    ],
+    lastFrameIdOf(turn),
+  );
 }

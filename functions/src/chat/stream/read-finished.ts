@@ -10,7 +10,12 @@ import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { FinishedTurn } from '../answer/live-turn.ts';
 import { notFoundError } from '../not-found.ts';
-import { closingFrames, lastFrameIdOf, replayFrames } from '../answer/turn-frames.ts';
+import {
+  closingFrames,
+  correctingFrames,
+  lastFrameIdOf,
+  replayFrames,
+} from '../answer/turn-frames.ts';
 import { viewContext } from '../context/view-context.ts';
 
 /** A stored turn with the context object as it is now. */
@@ -62,30 +67,47 @@ export type Remainder =
   /** The frames after the cursor are not stored any more. */
   | { kind: 'expired' };
 
+type Finished = FinishedTurn & { conversationId: string };
+
+const storedAfter = (
+  { store }: Pick<ChatDependencies, 'store'>,
+  { turn: { seq, attempt, chunks = 0 }, conversationId }: Finished,
+  afterId: number,
+) => readFramesAfter(store, { conversationId, seq, attempt, chunks }, afterId);
+
+/**
+ * What is left of a turn that its producer did not finish: what it had stored after the cursor, then the
+ * end. A cursor at a frame that is not stored is a reader's who has seen more than anybody will again.
+ */
+async function afterForeignEnd(
+  dependencies: Pick<ChatDependencies, 'store'>,
+  finished: Finished,
+  cursor: number,
+): Promise<StreamFrame[]> {
+  const correcting = correctingFrames(finished);
+  const isAmongThem = cursor >= (correcting[0]?.id ?? 0);
+  if (isAmongThem) return correcting.filter(({ id }) => id > cursor);
+  const [seen, ...rest] = (await storedAfter(dependencies, finished, cursor - 1)) ?? [];
+  return seen?.id === cursor ? [...rest, ...closingFrames(finished)] : correcting;
+}
+
 /**
  * The remainder of a finished turn: without a cursor of its last attempt the collapsed replay, else the
- * frames after it from the chunks. A turn that its producer did not finish gives what it had stored, then
- * the end as it stands in the turn.
+ * frames after it from the chunks.
  */
 export async function remainderOf(
   dependencies: Pick<ChatDependencies, 'store'>,
-  finished: FinishedTurn & { conversationId: string },
+  finished: Finished,
   cursor: number | undefined,
 ): Promise<Remainder> {
-  const { turn, context, conversationId } = finished;
-  const { seq, attempt, chunks = 0 } = turn;
+  const { turn } = finished;
   const lastFrameId = lastFrameIdOf(turn);
-  if (cursor === undefined || cursorPlace(cursor, attempt) === 'before')
-    return { kind: 'frames', frames: replayFrames({ conversationId, turn, context }) };
+  if (cursor === undefined || cursorPlace(cursor, turn.attempt) === 'before')
+    return { kind: 'frames', frames: replayFrames(finished) };
   if (cursor === lastFrameId) return { kind: 'nothing' };
   if (cursor > lastFrameId) return { kind: 'pastEnd', lastFrameId };
-  const stored = await readFramesAfter(
-    dependencies.store,
-    { conversationId, seq, attempt, chunks },
-    cursor,
-  );
-  if (turn.lastFrameId !== undefined)
-    return stored ? { kind: 'frames', frames: stored } : { kind: 'expired' };
-  const end = closingFrames({ turn, context }).filter(({ id }) => id > cursor);
-  return { kind: 'frames', frames: [...(stored ?? []), ...end] };
+  if (turn.lastFrameId === undefined)
+    return { kind: 'frames', frames: await afterForeignEnd(dependencies, finished, cursor) };
+  const stored = await storedAfter(dependencies, finished, cursor);
+  return stored ? { kind: 'frames', frames: stored } : { kind: 'expired' };
 }
