@@ -75,15 +75,9 @@ export async function fork(phone: Phone): Promise<void> {
   await phone.sendUntilKnown(phone.compose({ conversationId: id }));
 }
 
-async function takeOut(phone: Phone, conversationId: string): Promise<boolean> {
-  const call = { method: 'POST', path: pathOf(conversationId, ':undelete') };
-  const reply = await phone.askUntilKnown({ ...call, body: {} });
-  return reply?.status === 200;
-}
-
 /** Undeletes whatever a late request has put into the bin again. */
 export async function emptyBin(phone: Phone): Promise<void> {
-  for (const conversationId of phone.hidden) await takeOut(phone, conversationId);
+  for (const conversationId of phone.hidden) await phone.takeOut({ conversationId });
 }
 
 /** Into the bin, where nobody finds it, and out again. */
@@ -105,7 +99,7 @@ export async function binAndUndelete(phone: Phone): Promise<void> {
       phone.report('mismatched', { conversationId, what: 'it is in the bin and found by GET' });
     count('bin: in');
   }
-  if (await takeOut(phone, conversationId)) count('bin: out');
+  if (await phone.takeOut({ conversationId })) count('bin: out');
   else if (!phone.options.deadline.aborted)
     phone.report('lost', { conversationId, what: 'it cannot be taken out of the bin' });
   const after = await tryTranscript(phone, conversationId);

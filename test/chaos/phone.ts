@@ -29,6 +29,9 @@ export interface PhoneOptions {
   count: (name: string) => void;
 }
 
+/** Times in a row that a message meets a conversation in the bin before the phone takes it out. */
+const HIDDEN_PATIENCE = 5;
+
 /** One person's phone: talks, and sends again until it knows how each message stands. */
 export class Phone {
   readonly options: PhoneOptions;
@@ -103,6 +106,8 @@ export class Phone {
         return;
       }
       transport = result.why === 'broken stream' ? 'json' : undefined;
+      // A delete that was on its way for long has come after the undelete that it was followed by.
+      if (result.why === 'hidden' && tries >= HIDDEN_PATIENCE) await this.takeOut(message);
       const backOffMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** tries);
       const askedMs = (result.retryAfterMs ?? 0) / timeScale;
       await this.wait(Math.max(askedMs, backOffMs * (0.5 + random.next() / 2)));
@@ -125,6 +130,12 @@ export class Phone {
       await this.wait(random.integer(100, Math.min(1_000, 150 * count)));
     }
     return undefined;
+  }
+
+  /** Takes a conversation out of the bin; returns whether it is out. */
+  async takeOut({ conversationId }: { conversationId: string }): Promise<boolean> {
+    const path = `/v1/conversations/${conversationId}:undelete`;
+    return (await this.askUntilKnown({ method: 'POST', path, body: {} }))?.status === 200;
   }
 
   /** Something is wrong that only the phone can see. */

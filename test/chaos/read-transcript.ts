@@ -43,7 +43,10 @@ async function get<T>(
   throw new Error(`GET ${path} does not succeed: ${JSON.stringify(last)}`);
 }
 
-/** The transcript through the public interface, page by page; `undefined` when there is none. */
+/**
+ * The transcript through the public interface, page by page; `undefined` when there is none, also when a
+ * late request puts it into the bin between two pages.
+ */
 export async function readTranscript(
   client: PhoneClient,
   conversationId: string,
@@ -56,9 +59,10 @@ export async function readTranscript(
   do {
     const continued = token === undefined ? '' : `&pageToken=${encodeURIComponent(token)}`;
     const page = await get(client, `${base}/messages?pageSize=100${continued}`, pageSchema);
-    for (const { id, role, seq, parts } of page?.messages ?? [])
+    if (!page) return undefined;
+    for (const { id, role, seq, parts } of page.messages)
       messages.push({ id, role, seq, textHash: hashOf(contentText({ role, parts })) });
-    token = page?.nextPageToken;
+    token = page.nextPageToken;
   } while (token !== undefined);
   return { conversationId, lastSeq: conversation.lastSeq, messages };
 }

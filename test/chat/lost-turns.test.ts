@@ -12,7 +12,7 @@ import { contentText } from '../../shared/conversation/content.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
-import { collect, request, textOf } from '../support/sending.ts';
+import { collect, overloaded, request, textOf } from '../support/sending.ts';
 import {
   idsOf,
   openStream,
@@ -71,6 +71,64 @@ describe('one who waits for the whole answer of an instance that lost its turn',
 
     expect((await handle.result).turn).toMatchObject({ state: 'cancelled', attempt: 1 });
   });
+});
+
+describe('one who waits at another instance for an answer that fails for now', () => {
+  /**
+   * An answer that fails at one instance while another follows it; a third one is asked for it again just
+   * before the follower reads the store the `reads`-th time after the failure.
+   */
+  async function askedAgain(reads: number) {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    const send = request(conversationId, 'Tell me.');
+    const failing = steeredChat({ store, clock });
+    const third = steeredChat({ store, clock });
+    let left = Number.POSITIVE_INFINITY;
+    const follower = chatDependencies({
+      clock,
+      model: silentModel(),
+      store: {
+        ...store,
+        get: async (paths) => {
+          left -= 1;
+          if (left === 0) {
+            clock.advance(1_500); // as long as the phone was told to wait
+            await sendMessage(third.dependencies, send);
+          }
+          return store.get(paths);
+        },
+      },
+    });
+    const first = await sendMessage(failing.dependencies, send);
+    const handle = await sendMessage(follower, send);
+    await settle();
+    left = reads;
+    (await failing.call()).fail(overloaded);
+    await expect(first.result).rejects.toMatchObject({ reason: 'MODEL_OVERLOADED' });
+    await pass(clock, 600);
+    return { clock, send, handle, third };
+  }
+
+  test.each([1, 2, 3, 4])(
+    'is told the failure or the answer to come, asked again before read %d',
+    async (reads) => {
+      const { clock, send, handle, third } = await askedAgain(reads);
+      await pass(clock, 1_500);
+      await sendMessage(third.dependencies, send);
+      (await third.call()).say('Second.');
+      (await third.call()).end();
+      await pass(clock, 2_000);
+
+      const told = await handle.result.then(
+        ({ turn }) => `${turn.state}: ${turn.contents.map(contentText).join('')}`,
+        (error: unknown) => error,
+      );
+      if (typeof told === 'string') expect(told).toBe('done: Second.');
+      else expect(told).toMatchObject({ reason: 'MODEL_OVERLOADED' });
+    },
+  );
 });
 
 describe('a reader who has seen more than is stored of an answer that others ended', () => {

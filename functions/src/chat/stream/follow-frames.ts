@@ -108,24 +108,28 @@ async function* watchAttempt(
   }
 }
 
-/** The end of a finished turn, for one who has come so far; all of it for one who says to have come further. */
+/**
+ * The end of a finished turn, for one who has come so far; all of it for one who says to have come further.
+ * Returns whether that was the end, or the turn goes on after all.
+ */
 async function* remainder(
   dependencies: ChatDependencies,
   of: Followed,
   cursor: number | undefined,
-): AsyncGenerator<StreamFrame> {
+): AsyncGenerator<StreamFrame, boolean> {
   const finished = await readFinished(dependencies, of);
+  if (!finished) return false;
   const { conversationId } = of;
   const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
   switch (rest.kind) {
     case 'frames':
       yield* rest.frames;
-      return;
+      return true;
     case 'nothing':
-      return;
+      return true;
     case 'pastEnd':
       yield* replayFrames({ conversationId, ...finished });
-      return;
+      return true;
     case 'expired':
       throw expiredError(of);
   }
@@ -163,8 +167,8 @@ export async function* followFrames(
     if (left?.aborted) return undefined;
     const turn = await readTurn(dependencies, of);
     if (isTerminal(turn.state)) {
-      yield* remainder(dependencies, of, cursor);
-      return undefined;
+      if (yield* remainder(dependencies, of, cursor)) return undefined;
+      continue;
     }
     if (shutdown.aborted) throw shuttingDownError(`a reader of turn ${of.seq}`);
     if (left?.aborted) return undefined;
@@ -181,8 +185,7 @@ export async function* followFrames(
     if (order?.attempt !== turn.attempt) order = createChunkOrder(turn.attempt, cursor);
     try {
       if ((yield* watchAttempt(dependencies, of, { turn, order, until })) === 'ended') {
-        if (order.isAhead()) yield* remainder(dependencies, of, undefined);
-        return undefined;
+        if (!order.isAhead() || (yield* remainder(dependencies, of, undefined))) return undefined;
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;

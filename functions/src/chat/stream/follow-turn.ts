@@ -60,9 +60,10 @@ export function followTurn(
     for (; !next.done; next = await frames.next()) relay.put(next.value);
     relay.end({});
     const handle = next.value;
-    return handle
-      ? handle.result
-      : orFailure(await readFinished(dependencies, { conversationId, seq, locale }));
+    if (handle) return handle.result;
+    const finished = await readFinished(dependencies, { conversationId, seq, locale });
+    // It failed for now and is asked again already: the answer is that of the next attempt.
+    return finished ? orFailure(finished) : (await sendAgain(undefined)).result;
   };
   const result = follow();
   result.catch((error: unknown) => relay.end({ error }));

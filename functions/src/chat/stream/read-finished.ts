@@ -4,7 +4,7 @@ import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { compactionJobPath, headPath } from '../../../../shared/conversation/paths.ts';
 import { readContextParts, readTurns } from '../../../../shared/conversation/read-conversation.ts';
 import { readFramesAfter } from '../../../../shared/conversation/stored-frames.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
 import { cursorPlace } from '../../../../shared/wire/frame-ids.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -36,11 +36,14 @@ export async function finishedFrom(
   return { turn, context, replayed: true };
 }
 
-/** The same, all of it read now. Throws NOT_FOUND when the conversation or the turn is gone. */
+/**
+ * The same, all of it read now; `undefined` when the turn goes on: what failed for now may be asked again
+ * at any moment. Throws NOT_FOUND when the conversation or the turn is gone.
+ */
 export async function readFinished(
   dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'config' | 'clock'>,
   of: { conversationId: string; seq: number; locale: string | undefined },
-): Promise<FinishedTurn> {
+): Promise<FinishedTurn | undefined> {
   const { conversationId, seq, locale } = of;
   const [headDocument, jobDocument] = await dependencies.store.get([
     headPath(conversationId),
@@ -48,6 +51,7 @@ export async function readFinished(
   ]);
   const [turn] = await readTurns(dependencies.store, conversationId, [seq]);
   if (!headDocument || !turn) throw notFoundError(conversationId);
+  if (!isTerminal(turn.value.state)) return undefined;
   return finishedFrom(dependencies, {
     conversationId,
     head: decodeHead(headDocument).value,
