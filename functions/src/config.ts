@@ -1,33 +1,10 @@
 import { z } from 'zod';
+import type { PolicySettings } from '../../shared/compaction/policy-levels.ts';
+import { splitPolicies } from '../../shared/compaction/split-policy.ts';
 import { AppError } from '../../shared/errors.ts';
-
-/** A whole number from text, with its default and bounds. */
-const integer = (fallback: number, bounds: { min: number; max: number }) =>
-  z.coerce.number().int().min(bounds.min).max(bounds.max).default(fallback);
-
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  );
-
-const windows = z
-  .string()
-  .default('{}')
-  .transform((text, context) => {
-    try {
-      return z.record(z.string(), z.number().int().positive()).parse(JSON.parse(text));
-    } catch {
-      context.addIssue(
-        'must be a JSON object of model id to tokens, e.g. {"gemini-2.5-flash":32000}',
-      );
-      return z.NEVER;
-    }
-  });
+import { integer, list, prices, snapshotKeys, variants, windows } from './config-values.ts';
+import type { RemotePolicy } from './remote-policy.ts';
+import { localSnapshotKeys } from './snapshot-keys.ts';
 
 /** What an end user may not write unless the deployment lists it. */
 export const CLIENT_WRITABLE_FIELDS = [
@@ -37,6 +14,7 @@ export const CLIENT_WRITABLE_FIELDS = [
   'onBusy',
   'compaction',
   'windowTokens',
+  'hooks',
 ] as const;
 
 /**
@@ -74,7 +52,13 @@ export const environmentSchema = z.object({
     .string()
     .default('gemini-3.1-pro-preview')
     .describe('Model that summarises where the table has no entry for the conversation’s model.'),
+  COMPRESSOR_FALLBACKS: list.describe(
+    'Comma-separated models that summarise, in this order, where the one that should does not exist; the conversation’s own model comes last.',
+  ),
   MODEL_WINDOWS: windows.describe('JSON {model: tokens}: overrides the table of context windows.'),
+  MODEL_PRICES: prices.describe(
+    'JSON {model: {input, cached, output}}, US dollars for a million tokens: overrides the table of prices.',
+  ),
   SYSTEM_INSTRUCTION: z
     .string()
     .max(200_000)
@@ -84,6 +68,12 @@ export const environmentSchema = z.object({
     .enum(['assistant', 'coding', 'gemini-cli'])
     .default('assistant')
     .describe('Profile of new conversations.'),
+  SUMMARY_STRATEGY: z
+    .enum(['ledger', 'rewrite'])
+    .default('ledger')
+    .describe(
+      'ledger: the model names changes and code applies and checks them; rewrite: Gemini CLI’s two passes (always in the profile gemini-cli).',
+    ),
   THRESHOLD_FRACTION: z.coerce
     .number()
     .gt(0)
@@ -96,6 +86,29 @@ export const environmentSchema = z.object({
     .positive()
     .optional()
     .describe('Tokens at which compaction is requested.'),
+  SPLIT_POLICY: z
+    .enum(splitPolicies)
+    .optional()
+    .describe(
+      'Where the verbatim tail begins: adaptive (default; a change of topic near 4,000 tokens), tail-tokens, or preserve-fraction (Gemini CLI’s newest 30 %).',
+    ),
+  COMPACTION_VARIANTS: variants.describe(
+    'JSON {name: {share, strategy?, thresholdTokens?, splitPolicy?, …}}: a share of the conversations has these settings in place of the environment’s, to compare them; not in the profile gemini-cli.',
+  ),
+  IDLE_COMPACTION: z
+    .enum(['on', 'off'])
+    .default('off')
+    .describe(
+      'on: the sweep compacts conversations that nobody has used for 15 minutes, where that pays off.',
+    ),
+  HOOK_HOSTS: list.describe(
+    'Comma-separated hosts, with :port where it is not 443, that compaction webhooks may call; no others are called.',
+  ),
+  HOOK_SIGNING_KEY: z
+    .string()
+    .min(32)
+    .optional()
+    .describe('Secret that signs webhook calls, 32 characters or more; without it none is called.'),
   CLIENT_WRITABLE: list
     .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
     .describe('Comma-separated conversation fields that end users may write.'),
@@ -125,6 +138,12 @@ export const environmentSchema = z.object({
   COMPACTION_TIMEOUT_MS: integer(500_000, { min: 1_000, max: 540_000 }).describe(
     'Longest compaction, ms; below the function’s timeout of 540 s.',
   ),
+  COMPACTIONS_PER_HOUR: integer(6, { min: 0, max: 200 }).describe(
+    'Compactions of one conversation in an hour that may ask a model; 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  COMPACTION_DAILY_TOKENS: integer(2_000_000, { min: 0, max: 1_000_000_000 }).describe(
+    'Tokens that the summariser may read and write for one conversation in 24 hours; the run that reaches it ends. 0 = no limit, as in a demo- project where it is not set.',
+  ),
   SOFT_DELETE_DAYS: integer(30, { min: 1, max: 3_650 }).describe(
     'How long a deleted conversation can be taken back, days; then it is erased for good.',
   ),
@@ -136,6 +155,9 @@ export const environmentSchema = z.object({
   ),
   CACHE_BYTES: integer(32 * 1024 * 1024, { min: 0, max: 1_000_000_000 }).describe(
     'Memory for finished turns of all conversations of an instance, bytes.',
+  ),
+  SNAPSHOT_KEYS: snapshotKeys.describe(
+    'Secret keys that sign snapshots, keyId:base64,keyId2:base64, of 32 bytes or more: the first signs, all verify. Must be set, but for a demo- project.',
   ),
   PUSH_AUDIENCE: z.string().optional().describe('Audience of the push subscription’s OIDC token.'),
   PUSH_SERVICE_ACCOUNT: z.string().optional().describe('E-mail of the account that pushes.'),
@@ -159,14 +181,45 @@ export const environmentSchema = z.object({
     .describe('Key set that signs Google OIDC tokens.'),
 });
 
+const isDemoProject = (projectId: string) => projectId.startsWith('demo-');
+
+const checkedEnvironmentSchema = environmentSchema.superRefine((environment, context) => {
+  if (environment.HOOK_HOSTS.length > 0 && environment.HOOK_SIGNING_KEY === undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['HOOK_SIGNING_KEY'],
+      message: 'must be set where HOOK_HOSTS names hosts: calls are signed',
+    });
+  if (environment.SNAPSHOT_KEYS.length > 0 || isDemoProject(environment.GOOGLE_CLOUD_PROJECT))
+    return;
+  context.addIssue({
+    code: 'custom',
+    path: ['SNAPSHOT_KEYS'],
+    message:
+      'must be set: keyId:base64 with 32 random bytes or more, e.g. of `openssl rand -base64 32`',
+  });
+});
+
 export type Environment = z.infer<typeof environmentSchema>;
 
 export interface Config extends Readonly<Environment> {
+  /** Settings of the policy that no variable has, for measurements: as if the environment gave them. */
+  readonly policySettings?: PolicySettings;
+  /** What the document `config/compaction` sets, which changes while the process runs. */
+  readonly remotePolicy?: RemotePolicy;
   /** Unsigned ID tokens are accepted: emulator and `demo-` project, both. */
   readonly allowUnsignedIdTokens: boolean;
   /** Pushes without a token are accepted: emulator and `demo-` project, both. */
   readonly allowUnsignedPush: boolean;
+  /** Webhooks may be called without encryption: `demo-` project. */
+  readonly allowHttpHooks: boolean;
 }
+
+/** Limits that protect money are off where there is none to lose, unless they are asked for. */
+const demoLimits = (known: Readonly<Record<string, unknown>>) => ({
+  ...(known['COMPACTIONS_PER_HOUR'] === undefined && { COMPACTIONS_PER_HOUR: 0 }),
+  ...(known['COMPACTION_DAILY_TOKENS'] === undefined && { COMPACTION_DAILY_TOKENS: 0 }),
+});
 
 /**
  * The frozen configuration. Throws AppError INVALID_CONFIGURATION that lists every problem by variable.
@@ -175,7 +228,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
   const known = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const parsed = environmentSchema.safeParse(known);
+  const parsed = checkedEnvironmentSchema.safeParse(known);
   if (!parsed.success) {
     const problems = parsed.error.issues
       .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
@@ -188,10 +241,14 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
       cause: parsed.error,
     });
   }
-  const isDemo = parsed.data.GOOGLE_CLOUD_PROJECT.startsWith('demo-');
+  const isDemo = isDemoProject(parsed.data.GOOGLE_CLOUD_PROJECT);
+  const isUnsigned = parsed.data.SNAPSHOT_KEYS.length === 0;
   return Object.freeze({
     ...parsed.data,
+    ...(isUnsigned && { SNAPSHOT_KEYS: localSnapshotKeys }),
+    ...(isDemo && demoLimits(known)),
     allowUnsignedIdTokens: isDemo && parsed.data.FIREBASE_AUTH_EMULATOR_HOST !== undefined,
+    allowHttpHooks: isDemo,
     allowUnsignedPush: isDemo && parsed.data.PUBSUB_EMULATOR_HOST !== undefined,
   });
 }

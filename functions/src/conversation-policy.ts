@@ -1,15 +1,37 @@
 import { compressorModel } from '../../shared/compaction/compressor-model.ts';
 import { contextWindowTokens } from '../../shared/compaction/model-limits.ts';
 import { resolvePolicy, type CompactionPolicy } from '../../shared/compaction/policy.ts';
+import type { SpendAllowance } from '../../shared/compaction/spend-limit.ts';
+import { snapshotConstants } from '../../shared/compaction/snapshot-constants.ts';
 import { mediaFamilyOf } from '../../shared/compaction/media-tokens.ts';
 import type { TokenCounting } from '../../shared/compaction/token-estimate.ts';
+import { variantOf, type Variant } from '../../shared/compaction/variants.ts';
 import type { Head } from '../../shared/conversation/head.ts';
 import type { Config } from './config.ts';
 
-/** The policy of one conversation in this deployment: its own settings, then the environment's. */
+/**
+ * Which arm of the deployment's comparison a conversation is in, for its whole life: drawn from its epoch,
+ * which unlike its id never comes back with another owner. The profile `gemini-cli` is what it is.
+ */
+export const variantOfHead = (
+  config: Pick<Config, 'COMPACTION_VARIANTS'>,
+  { epoch, profile }: Pick<Head, 'epoch' | 'profile'>,
+): Variant | undefined =>
+  profile === 'gemini-cli' ? undefined : variantOf(config.COMPACTION_VARIANTS, epoch);
+
+/** The policy of one conversation in this deployment: its own settings, the environment's, the remote ones. */
 export function policyOf(
-  config: Pick<Config, 'THRESHOLD_FRACTION' | 'THRESHOLD_TOKENS' | 'MODEL_WINDOWS'>,
-  head: Pick<Head, 'settings' | 'profile' | 'model' | 'context'>,
+  config: Pick<
+    Config,
+    | 'THRESHOLD_FRACTION'
+    | 'THRESHOLD_TOKENS'
+    | 'SPLIT_POLICY'
+    | 'MODEL_WINDOWS'
+    | 'policySettings'
+    | 'remotePolicy'
+    | 'COMPACTION_VARIANTS'
+  >,
+  head: Pick<Head, 'epoch' | 'settings' | 'profile' | 'model' | 'context'>,
 ): CompactionPolicy {
   const { windowTokens, thresholdFraction, thresholdTokens } = head.settings;
   return resolvePolicy({
@@ -17,7 +39,11 @@ export function policyOf(
     environment: {
       thresholdFraction: config.THRESHOLD_FRACTION,
       thresholdTokens: config.THRESHOLD_TOKENS,
+      splitPolicy: config.SPLIT_POLICY,
+      ...config.policySettings,
+      ...variantOfHead(config, head)?.settings,
     },
+    remote: config.remotePolicy?.current(),
     model: head.model,
     profile: head.profile,
     windowOverrides: {
@@ -41,6 +67,36 @@ export function summariserOf(
     ? conversation
     : { model, windowTokens: contextWindowTokens(model, config.MODEL_WINDOWS) };
 }
+
+/**
+ * How much may be read again to derive statements anew that an erasure took out: what the summariser reads
+ * for sure, so that the fold ends where the last one did.
+ */
+export function readAgainTokens(
+  config: Parameters<typeof policyOf>[0] & Parameters<typeof summariserOf>[0],
+  head: Parameters<typeof policyOf>[1],
+): number {
+  const { windowTokens } = policyOf(config, head);
+  const summariser = summariserOf(config, { model: head.model, windowTokens });
+  return snapshotConstants.summariserPartialFraction.value * summariser.windowTokens;
+}
+
+/** What one conversation may spend on compactions in this deployment. */
+export const spendAllowanceOf = (
+  config: Pick<Config, 'COMPACTIONS_PER_HOUR' | 'COMPACTION_DAILY_TOKENS'>,
+): SpendAllowance => ({
+  runsPerHour: config.COMPACTIONS_PER_HOUR,
+  dailyTokens: config.COMPACTION_DAILY_TOKENS,
+});
+
+/** How snapshots of a conversation are written where a model may be asked. */
+export const strategyNameOf = (
+  config: Pick<Config, 'SUMMARY_STRATEGY' | 'COMPACTION_VARIANTS'>,
+  head: Pick<Head, 'epoch' | 'profile'>,
+): Config['SUMMARY_STRATEGY'] =>
+  head.profile === 'gemini-cli'
+    ? 'rewrite'
+    : (variantOfHead(config, head)?.strategy ?? config.SUMMARY_STRATEGY);
 
 /** How the meter estimates what no model has reported yet; media cost what the model's family takes. */
 export const meterCounting = ({ model }: Pick<Head, 'model'>): TokenCounting => ({

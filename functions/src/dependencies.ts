@@ -1,14 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Webhook } from '../../shared/compaction/webhook.ts';
 import type { Clock, DocumentStore, EventPublisher } from '../../shared/ports.ts';
 import { systemClock } from './adapters/system-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { CompactionDependencies } from './compaction/compaction-dependencies.ts';
 import type { Config } from './config.ts';
 import type { FunctionDependencies } from './register.ts';
+import { createRemotePolicy } from './remote-policy.ts';
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
 export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
-  Partial<Pick<CompactionDependencies, 'pushTokens'>> & {
+  Partial<Pick<CompactionDependencies, 'pushTokens' | 'hooks'>> & {
     model?: ChatDependencies['model'] & CompactionDependencies['model'];
   };
 
@@ -54,20 +56,28 @@ const clockOf = ({ clock }: Overrides): Clock => clock ?? systemClock;
 
 /** What both functions share: store, bus, model and surroundings. */
 async function createShared(config: Config, overrides: Overrides) {
-  const [{ createMemoryCache }, { jsonLogger }] = await Promise.all([
+  const [{ createMemoryCache }, { createHmacSigner }, { jsonLogger }] = await Promise.all([
     import('./adapters/memory-cache.ts'),
+    import('./adapters/hmac-signer.ts'),
     import('./adapters/json-logger.ts'),
   ]);
+  const clock = clockOf(overrides);
+  const store = overrides.store ?? (await createStore(config));
+  const logger = overrides.logger ?? jsonLogger;
   return {
-    config,
-    clock: clockOf(overrides),
-    store: overrides.store ?? (await createStore(config)),
+    config: Object.freeze({
+      ...config,
+      remotePolicy: createRemotePolicy({ store, clock, logger }),
+    }),
+    clock,
+    store,
     cache: overrides.cache ?? createMemoryCache({ maxBytes: config.CACHE_BYTES }),
     publisher: overrides.publisher ?? (await createPublisher(config)),
     model: overrides.model ?? (await createModel(config)),
     randomness: overrides.randomness ?? { uuid: () => randomUUID() },
     sha256,
-    logger: overrides.logger ?? jsonLogger,
+    signer: overrides.signer ?? createHmacSigner(config.SNAPSHOT_KEYS),
+    logger,
     atCrashPoint: overrides.atCrashPoint ?? (() => Promise.resolve()),
     shutdown: overrides.shutdown ?? new AbortController().signal,
   };
@@ -95,10 +105,26 @@ export function createDependencies(
       };
     },
     compaction: async () => {
-      const { createPushTokenVerifier } = await import('./adapters/push-token-verifier.ts');
+      const [{ createPushTokenVerifier }, { createPausingGenerator }, { createWebhookHooks }] =
+        await Promise.all([
+          import('./adapters/push-token-verifier.ts'),
+          import('./compaction/pausing-generator.ts'),
+          import('./adapters/webhook-hook.ts'),
+        ]);
+      const shared = await createShared(config, overrides);
       return {
-        ...(await createShared(config, overrides)),
+        ...shared,
+        model: { ...shared.model, ...createPausingGenerator(shared.model, shared.clock) },
         pushTokens: overrides.pushTokens ?? createPushTokenVerifier(config),
+        ...(overrides.hooks && { hooks: overrides.hooks }),
+        webhooks: (webhooks: readonly Webhook[]) =>
+          createWebhookHooks(webhooks, {
+            hosts: config.HOOK_HOSTS,
+            allowsHttp: config.allowHttpHooks,
+            // Where there is none, no host is allowed either.
+            signingKey: config.HOOK_SIGNING_KEY ?? '',
+            clock: shared.clock,
+          }),
       };
     },
   };

@@ -1,5 +1,5 @@
 import { headOf, tailOf } from '../text-cut.ts';
-import { snapshotConstants } from './constants.ts';
+import { snapshotConstants } from './snapshot-constants.ts';
 import { missingIdentifiers } from './facts.ts';
 import { estimateTextTokens } from './token-estimate.ts';
 import type { TokenCounting, TokenRule } from './token-estimate.ts';

@@ -1,5 +1,6 @@
 import type { Head, Trigger } from '../conversation/head.ts';
 import type { CompactionJob } from '../conversation/job.ts';
+import { CANCELLED_BY_USER } from './cancel-decision.ts';
 
 /** A need is tried this often; then it is settled with what was found, so that none is served for ever. */
 export const ATTEMPTS_PER_NEED = 3;
@@ -22,13 +23,20 @@ export function needOf(head: Pick<Head, 'compactionNeeded'>): Need | undefined {
 /** What a worker found in the documents before it takes the lease. */
 export interface ClaimFacts {
   now: Date;
-  head: Pick<Head, 'state' | 'compactionNeeded'> | undefined;
+  head: (Pick<Head, 'state' | 'compactionNeeded'> & Partial<Pick<Head, 'settings'>>) | undefined;
   job: CompactionJob | undefined;
   /** Of the context as the documents show it now; without a need nobody asks. */
   isOverThreshold: boolean;
   isArmed: boolean;
+  /** The last swaps made no progress, and nothing has grown since. */
+  isStalled?: boolean;
   isBreakerClosed: boolean;
+  /** The conversation has spent on compactions what it may for now. */
+  isSpent?: boolean;
 }
+
+/** Why a run may not ask a model. */
+export type ModelRefusal = 'BREAKER_OPEN' | 'SPEND_LIMIT';
 
 export type ClaimDecision =
   /** Nothing to do and nothing to record: a duplicate, late or orphaned event. */
@@ -37,9 +45,15 @@ export type ClaimDecision =
   /** The outcome stands in the job already; only the need is left to clear. */
   | { kind: 'settled'; need: Need }
   /** An outcome without work. */
-  | { kind: 'outcome'; need: Need; state: 'NOOP' | 'FAILED_ERROR'; reason: string }
-  /** `isModelAllowed` is false while the breaker is open: outputs may be shortened, no model is asked. */
-  | { kind: 'claim'; need: Need; attempt: number; isModelAllowed: boolean };
+  | { kind: 'outcome'; need: Need; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
+  /** With a `refusal` no model is asked: outputs may be shortened, or turns folded by code. */
+  | {
+      kind: 'claim';
+      need: Need;
+      attempt: number;
+      isModelAllowed: boolean;
+      refusal?: ModelRefusal;
+    };
 
 const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
   auto: true,
@@ -63,6 +77,19 @@ function attemptsAt(job: CompactionJob | undefined, need: Need): number {
   return job?.requestId === need.requestId ? job.attempts : 0;
 }
 
+/** The owner may have changed the setting while the need waited. */
+function isSwitchedOff(settings: Head['settings'] | undefined, need: Need): boolean {
+  if (need.kind === 'manual') return false;
+  const { compaction = 'auto' } = settings ?? {};
+  return compaction === 'off' || (compaction === 'manual' && need.trigger !== 'overflow');
+}
+
+/** Money comes before a breaker that a person passes. */
+function refusalOf({ isSpent, isBreakerClosed }: ClaimFacts, need: Need): ModelRefusal | undefined {
+  if (isSpent === true) return 'SPEND_LIMIT';
+  return need.kind === 'manual' || isBreakerClosed ? undefined : 'BREAKER_OPEN';
+}
+
 function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
   const { job, now } = facts;
   const attempts = attemptsAt(job, need);
@@ -74,6 +101,8 @@ function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
       retryAfterMs: job.leaseUntil.getTime() - now.getTime(),
     };
   if (isRecorded(job, need)) return { kind: 'settled', need };
+  if (facts.head?.compactionNeeded.cancel === need.requestId)
+    return { kind: 'outcome', need, state: 'ABORTED', reason: CANCELLED_BY_USER };
   if (attempts >= ATTEMPTS_PER_NEED)
     return { kind: 'outcome', need, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
   if (job?.retryAt && job.retryAt > now && !isManual)
@@ -82,21 +111,30 @@ function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
       reason: 'RETRY_LATER',
       retryAfterMs: job.retryAt.getTime() - now.getTime(),
     };
+  if (isSwitchedOff(facts.head?.settings, need))
+    return { kind: 'outcome', need, state: 'NOOP', reason: 'SWITCHED_OFF' };
   if (NEEDS_THRESHOLD[need.trigger] && !facts.isOverThreshold)
     return { kind: 'outcome', need, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
   if (need.trigger === 'auto' && !facts.isArmed)
     return { kind: 'outcome', need, state: 'NOOP', reason: 'NOT_ARMED' };
+  if (facts.isStalled === true && !isManual)
+    return { kind: 'outcome', need, state: 'NOOP', reason: 'NO_PROGRESS' };
+  const refusal = refusalOf(facts, need);
+  if (isManual && refusal !== undefined)
+    return { kind: 'outcome', need, state: 'NOOP', reason: refusal };
+  const isModelAllowed = refusal === undefined;
   return {
     kind: 'claim',
     need,
     attempt: attempts + 1,
-    isModelAllowed: isManual || facts.isBreakerClosed,
+    isModelAllowed,
+    ...(refusal && { refusal }),
   };
 }
 
 /**
  * What a delivery leads to, from the documents alone: the event is only a hint. A manual request passes
- * threshold, breaker and back-off, but never another worker's lease.
+ * threshold, breaker and back-off, but neither another worker's lease nor what may be spent.
  */
 export function decideClaim(facts: ClaimFacts): ClaimDecision {
   if (facts.head?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };

@@ -1,15 +1,77 @@
 import type { CompactionNeeded, ContextMeter, Head } from '../conversation/head.ts';
 import type { History } from '../conversation/history.ts';
+import { policyConstants } from './policy-constants.ts';
 import { isArmed, isOverThreshold, type CompactionPolicy } from './policy.ts';
 
-/** Tokens beyond which compaction re-arms; null: at once, because nothing was swapped, or not all of it. */
-export const tokensAfterLastSwap = (
-  history: Pick<History, 'afterTokens' | 'isPartial'> | undefined,
-): number | null =>
-  history === undefined || history.isPartial === true ? null : history.afterTokens;
+type LastSwap = Pick<History, 'afterTokens' | 'isPartial' | 'unproductiveSwaps'> | undefined;
+
+const hasStalled = (history: LastSwap) =>
+  (history?.unproductiveSwaps ?? 0) >= policyConstants.stalledSwaps.value;
+
+/**
+ * Tokens beyond which compaction re-arms; null: at once, because nothing was swapped, or not all of it and
+ * what was swapped got on.
+ */
+export function tokensAfterLastSwap(history: LastSwap): number | null {
+  if (history === undefined) return null;
+  return history.isPartial === true && !hasStalled(history) ? null : history.afterTokens;
+}
+
+/**
+ * Tokens beyond which automatic compaction re-arms: those after the last swap, or, if they are more, those at
+ * which the owner called a compaction of this generation off.
+ */
+export function tokensToGrowFrom(
+  history: History | undefined,
+  { declined }: CompactionNeeded,
+): number | null {
+  const afterSwap = tokensAfterLastSwap(history);
+  if (declined === undefined || declined.generation !== (history?.generation ?? 0))
+    return afterSwap;
+  return Math.max(afterSwap ?? 0, declined.tokens);
+}
+
+/**
+ * How many swaps in a row have made no progress, one more included: it saved neither the share that an
+ * automatic run must save nor as much as re-arms it. Both counts by the same counter.
+ */
+export function unproductiveSwapsAfter(
+  history: LastSwap,
+  swap: {
+    beforeTokens: number;
+    afterTokens: number;
+    policy: Pick<
+      CompactionPolicy,
+      'minimumSavingFraction' | 'rearmFraction' | 'softThresholdTokens' | 'hardThresholdTokens'
+    >;
+  },
+): number {
+  const { beforeTokens, afterTokens, policy } = swap;
+  const progressTokens = Math.min(
+    policy.minimumSavingFraction * beforeTokens,
+    policy.rearmFraction * (policy.softThresholdTokens ?? policy.hardThresholdTokens),
+  );
+  if (beforeTokens - afterTokens >= progressTokens) return 0;
+  return (history?.unproductiveSwaps ?? 0) + 1;
+}
+
+/**
+ * Whether compaction without a person's request stops: two swaps in a row made no progress, and the context
+ * has not grown since by what re-arms it. Overflows and partial folds, which need not save much, end here.
+ */
+export function isStalled(context: {
+  history: LastSwap;
+  tokens: number;
+  policy: Pick<CompactionPolicy, 'rearmFraction' | 'softThresholdTokens' | 'hardThresholdTokens'>;
+}): boolean {
+  const { history, tokens, policy } = context;
+  if (history === undefined || !hasStalled(history)) return false;
+  const scaleTokens = policy.softThresholdTokens ?? policy.hardThresholdTokens;
+  return tokens - history.afterTokens < policy.rearmFraction * scaleTokens;
+}
 
 interface DueContext {
-  head: Pick<Head, 'settings' | 'context'>;
+  head: Pick<Head, 'settings' | 'context' | 'compactionNeeded'>;
   history: History | undefined;
   tokens: number;
   policy: CompactionPolicy;
@@ -26,8 +88,8 @@ export function needOfContext(context: DueContext): CompactionNeeded['auto'] {
   if ((head.settings.compaction ?? 'auto') !== 'auto') return undefined;
   if (!isOverThreshold({ tokens, overheadTokens: head.context.overheadTokens, policy }))
     return undefined;
-  if (!isArmed({ tokens, tokensAfterLastSwap: tokensAfterLastSwap(history), policy }))
-    return undefined;
+  const tokensBefore = tokensToGrowFrom(history, head.compactionNeeded);
+  if (!isArmed({ tokens, tokensAfterLastSwap: tokensBefore, policy })) return undefined;
   return { requestId, since: now, trigger: 'auto' };
 }
 
@@ -36,9 +98,7 @@ export function needOfContext(context: DueContext): CompactionNeeded['auto'] {
  * one waits; a person's request is none of the threshold's. Compaction that is not armed is asked for too
  * where the next answer would have to do without part of the context: it cannot wait for more tokens.
  */
-export function needOfChangedContext(
-  context: DueContext & { head: Pick<Head, 'compactionNeeded'> },
-): CompactionNeeded['auto'] {
+export function needOfChangedContext(context: DueContext): CompactionNeeded['auto'] {
   const { head, tokens, policy, requestId, now } = context;
   if (head.compactionNeeded.auto) return undefined;
   const need = needOfContext(context);
@@ -73,6 +133,5 @@ export function compactionNeed(turn: {
   if (turn.isOverflow && head.settings.compaction !== 'off')
     return { requestId, since: now, trigger: 'overflow' };
   if (meter === undefined) return undefined;
-  const { settings } = head;
-  return needOfContext({ ...turn, head: { settings, context: meter }, tokens: meter.tokens });
+  return needOfContext({ ...turn, head: { ...head, context: meter }, tokens: meter.tokens });
 }

@@ -1,4 +1,4 @@
-import { snapshotConstants } from './constants.ts';
+import { snapshotConstants } from './snapshot-constants.ts';
 
 /** One run without blanks that may be a link, an address or an identifier. Classes only: linear. */
 const run = /[A-Za-z0-9#+][A-Za-z0-9._%+\-/:#@?=&~]*/g;

@@ -21,8 +21,20 @@ interface Hook<Event, Answer> {
   run(event: Event, signal: AbortSignal): Promise<Answer>;
 }
 
-/** Runs after the decision to compact, before the model is called. A veto ends it as NOOP, VETOED. */
-export type PreCompactHook = Hook<CompactionHookEvent, { veto: boolean } | undefined>;
+/** What a PreCompact hook may answer. */
+export interface PreCompactAnswer {
+  /** Ends the compaction as NOOP, VETOED; what the hook pins stays pinned. */
+  veto?: boolean;
+  /**
+   * Texts to keep word for word from now on, under ids of the hook's choice (1 to 64 letters, digits, - and
+   * _). The newest text under an id wins, the owner's own included; where the budget of pins is full the
+   * oldest pins of hooks go, and what does not fit beside the owner's is left out with a WARNING.
+   */
+  pins?: readonly { id: string; text: string }[];
+}
+
+/** Runs after the decision to compact, before the model is called. */
+export type PreCompactHook = Hook<CompactionHookEvent, PreCompactAnswer | undefined>;
 
 export interface CompactionHookResult extends CompactionHookEvent {
   state: string;

@@ -1,4 +1,4 @@
-import { policyConstants } from './constants.ts';
+import { policyConstants } from './policy-constants.ts';
 import { outcomeStateSchema } from './outcome-state.ts';
 import type { OutcomeState } from './outcome-state.ts';
 import { outcomeTexts } from './outcome-texts.ts';
@@ -33,8 +33,11 @@ const textByNoopReason: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
   ['BELOW_THRESHOLD', 'belowThreshold'],
   ['TOO_SHORT', 'tooShort'],
   ['NOTHING_TO_FOLD', 'nothingToFold'],
+  ['SAVES_TOO_LITTLE', 'nothingToFold'],
   ['NOT_ARMED', 'notArmed'],
+  ['NO_PROGRESS', 'notArmed'],
   ['BREAKER_OPEN', 'paused'],
+  ['SPEND_LIMIT', 'paused'],
   ['VETOED', 'vetoed'],
 ]);
 

@@ -1,12 +1,18 @@
-import { assembleContext, promptOf, type ContextSource } from '../conversation/assemble-context.ts';
+import {
+  assembleContext,
+  promptOf,
+  type ContextItem,
+  type ContextSource,
+} from '../conversation/assemble-context.ts';
 import type { Content } from '../conversation/content.ts';
-import type { Trigger } from '../conversation/head.ts';
+import type { CoveredThrough, Trigger } from '../conversation/head.ts';
 import type { Turn } from '../conversation/turn.ts';
-import { policyConstants } from './constants.ts';
 import { mediaFamilyOf } from './media-tokens.ts';
 import type { CompactionPolicy } from './policy.ts';
-import { findSplitPoint, foldRange } from './split-point.ts';
-import { summariserInput } from './summariser-input.ts';
+import { foldedContents, isShown, slicedTurn } from './shown-turns.ts';
+import { foldPoint, keptTurns } from './split-fold-point.ts';
+import { summariserInput, type Chunk, type SummariserInput } from './summariser-input.ts';
+import { wantedSaving } from './swap-decision.ts';
 import { planMasks, storedMasks, type PlannedMask } from './tail-masks.ts';
 import { estimatePromptTokens, type TokenCounting } from './token-estimate.ts';
 
@@ -19,8 +25,15 @@ export interface PlanSource {
   /** From our estimate to what the model reports. */
   calibration: number;
   summariserWindowTokens: number;
-  /** False while the breaker is open. */
+  /** Who writes the snapshot; default `rewrite`, whose one call may not get all that should be folded. */
+  strategy?: 'ledger' | 'rewrite';
+  /** False while the breaker is open, or the conversation has spent what it may. */
   isModelAllowed: boolean;
+  /**
+   * Without a model: code alone writes a snapshot where shorter tool outputs leave the context at this many
+   * tokens or more. Absent: never.
+   */
+  foldFromTokens?: number | undefined;
   blobName: (text: string) => string;
 }
 
@@ -30,14 +43,23 @@ export interface FoldPlan {
   /** First and last turn of the range; turns outside the context in between go silently. */
   from: number;
   upTo: number;
+  /** > 0: of turn `upTo` only the answer contents up to this one are folded. */
+  contentIndex: number;
+  /** Both, as the head of the next generation has them. */
+  coveredThrough: CoveredThrough;
   /** Not all that should be folded: the summariser could not have read more. */
   isPartial: boolean;
-  /** The turns of the range that the context showed. */
+  /** The turns of the range that the context showed, unmasked, with those contents that are folded now. */
   folded: Turn[];
-  /** The turns after the range. */
+  /** `folded`, cut and shortened as the calls are to read it; a turn may stand in several chunks. */
+  chunks: Chunk[];
+  /** The turns of the next context: whole, as `coveredThrough` expects them. */
   kept: Turn[];
+  /** `kept` with those contents that the next context shows, unmasked: what need not be summarised. */
+  tail: Turn[];
+  /** Of `kept`. */
   masks: PlannedMask[];
-  /** What the summariser reads, previous snapshot first. */
+  /** What all chunks hold as one prompt, previous snapshot first. */
   contents: Content[];
   hasPreviousSnapshot: boolean;
 }
@@ -46,7 +68,10 @@ export type Plan =
   | FoldPlan
   /** No model: the same snapshot and turns, with long tool outputs shortened. Estimated tokens. */
   | { kind: 'truncate'; masks: PlannedMask[]; beforeTokens: number; afterTokens: number }
-  | { kind: 'noop'; reason: 'NOTHING_TO_FOLD' | 'TURN_TOO_LARGE' | 'BREAKER_OPEN' };
+  | {
+      kind: 'noop';
+      reason: 'NOTHING_TO_FOLD' | 'TURN_TOO_LARGE' | 'SAVES_TOO_LITTLE' | 'BREAKER_OPEN';
+    };
 
 /**
  * The outcome of a plan that does nothing. Where there is something to fold and no way to do it, it is a
@@ -82,91 +107,107 @@ function planTruncation(source: PlanSource, masks: PlannedMask[]): Plan {
   return { kind: 'truncate', masks, beforeTokens, afterTokens };
 }
 
-/** Last turn that the split of Gemini CLI's algorithm folds, or undefined. */
-function lastFoldedSeq(masked: ContextSource, visible: readonly Turn[], preserveFraction: number) {
-  // Pins never go through the summariser.
-  const items = assembleContext({ ...masked, pins: [] });
-  const contentsOf = new Map<number, Content[]>();
-  for (const { seq, content } of items)
-    if (seq !== undefined) contentsOf.set(seq, [...(contentsOf.get(seq) ?? []), content]);
-  const split = findSplitPoint(
-    items.map(({ content }) => content),
-    1 - preserveFraction,
-  );
-  const memoryContents = items.filter(({ kind }) => kind !== 'turn').length;
-  const range = foldRange({
-    turns: visible.map(({ seq }) => ({ seq, contents: contentsOf.get(seq) ?? [] })),
-    splitIndex: split - memoryContents,
+/** Calibrated estimate of snapshot and turns, without system instruction and pins. */
+function conversationTokens(source: PlanSource, context: ContextSource): number {
+  const items: ContextItem[] = assembleContext({ ...context, pins: [] });
+  const contents = items.map(({ content }) => content);
+  const counting = countingOf(source.policy, context.model);
+  return Math.ceil(source.calibration * estimatePromptTokens({ contents }, counting));
+}
+
+/** Whether an automatic run could not save enough even with an empty snapshot: no model need be asked. */
+function savesTooLittle(source: PlanSource, after: ContextSource): boolean {
+  const { policy, trigger = 'auto' } = source;
+  if (policy.acceptsEqualSize) return false;
+  const beforeTokens = conversationTokens(source, source.context);
+  const wanted = wantedSaving({ policy, trigger, conversationTokens: beforeTokens });
+  return beforeTokens - conversationTokens(source, after) < wanted;
+}
+
+function foldPlanOf(
+  context: ContextSource,
+  input: SummariserInput,
+  masks: PlannedMask[],
+): FoldPlan {
+  const { point: coveredThrough, isPartial, folded, chunks, contents } = input;
+  const kept = keptTurns(context.turns, coveredThrough);
+  return {
+    kind: 'fold',
+    from: context.turns[0]?.seq ?? coveredThrough.seq,
+    upTo: coveredThrough.seq,
+    contentIndex: coveredThrough.contentIndex,
+    coveredThrough,
+    isPartial,
+    folded,
+    chunks,
+    kept,
+    tail: kept.map((turn) => slicedTurn(turn, { from: foldedContents(turn, coveredThrough) })),
+    masks: masks.filter((mask) => isShown(mask, coveredThrough)),
+    contents,
+    hasPreviousSnapshot: (context.history?.snapshotText ?? '') !== '',
+  };
+}
+
+/** Code reads everything at once, whatever the window of a model. */
+const readByCode = (source: PlanSource): PlanSource => ({
+  ...source,
+  summariserWindowTokens: Number.MAX_SAFE_INTEGER,
+});
+
+function planFold(source: PlanSource, masks: PlannedMask[]): Plan {
+  const { context, policy, calibration } = source;
+  const counting = countingOf(policy, context.model);
+  const masked = withMasks(context, masks);
+  const point = foldPoint({
+    context: masked,
+    policy,
+    trigger: source.trigger,
+    counting,
+    calibration,
   });
-  return range?.upTo.seq;
-}
-
-/** Whether the context leaves room for new messages once everything up to `seq` is a snapshot. */
-function isRelievedBy(source: PlanSource, masked: ContextSource, seq: number): boolean {
-  const { policy } = source;
-  const history = { snapshotText: '', masks: masked.history?.masks ?? [] };
-  const turns = masked.turns.filter((turn) => turn.seq > seq);
-  const tokens = estimateContextTokens({ ...masked, history, turns }, source);
-  const after = tokens + policy.snapshotBudgetTokens;
-  return after < policyConstants.overflowTargetFraction.value * policy.windowTokens;
-}
-
-/**
- * Last turn to fold. After an overflow the tail may be what fills the window: then all turns but the
- * newest go, and at last the newest too, or the conversation could never be written to again.
- */
-function foldLimit(source: PlanSource, masked: ContextSource, visible: readonly Turn[]) {
-  const usual = lastFoldedSeq(masked, visible, source.policy.preserveFraction);
-  if (source.trigger !== 'overflow') return usual;
-  const limits = [usual, visible.at(-2)?.seq, visible.at(-1)?.seq].filter(
-    (seq) => seq !== undefined,
-  );
-  return limits.find((seq) => isRelievedBy(source, masked, seq)) ?? limits.at(-1);
+  if (point === undefined) return { kind: 'noop', reason: 'NOTHING_TO_FOLD' };
+  const input = summariserInput({
+    context,
+    masks: storedMasks(masks),
+    point,
+    counting,
+    calibration,
+    windowTokens: source.summariserWindowTokens,
+    strategy: source.strategy ?? 'rewrite',
+  });
+  if (input === undefined) return { kind: 'noop', reason: 'TURN_TOO_LARGE' };
+  const plan = foldPlanOf(context, input, masks);
+  const { kept: turns, coveredThrough } = plan;
+  const history = { snapshotText: '', masks: storedMasks(plan.masks) };
+  if (!plan.isPartial && savesTooLittle(source, { ...context, history, coveredThrough, turns }))
+    return { kind: 'noop', reason: 'SAVES_TOO_LITTLE' };
+  return plan;
 }
 
 /**
- * Decides what a compaction folds. Whole turns only; the newest turn in the context stays unless the
- * context overflowed and nothing else relieves it; the tail's tool outputs come within their budget.
- * Empty context → nothing to fold.
+ * Decides what a compaction folds: up to where the policy splits, whole turns or the beginning of the
+ * newest. The newest turn stays unless the context overflowed and nothing else relieves it; the tail's tool
+ * outputs come within their budget. An automatic run that cannot save enough is not begun. Empty context →
+ * nothing to fold. Where no model may be asked, tool outputs are shortened, and where that is not enough
+ * (`foldFromTokens`), turns are folded all the same.
  */
 export function planCompaction(source: PlanSource): Plan {
   const { context, policy } = source;
-  const visible = context.turns.filter(({ inContext }) => inContext);
+  const counting = countingOf(policy, context.model);
   const masks = planMasks({
-    turns: visible,
+    turns: context.turns.filter(({ inContext }) => inContext),
+    coveredThrough: context.coveredThrough,
+    standing: context.history?.masks ?? [],
     budgetTokens: policy.toolOutputBudgetTokens,
-    counting: countingOf(policy, context.model),
+    minimumGainTokens: policy.toolOutputMinimumGainTokens,
+    counting,
     blobName: source.blobName,
   });
-  if (!source.isModelAllowed) return planTruncation(source, masks);
-
-  const masked = withMasks(context, masks);
-  const splitSeq = foldLimit(source, masked, visible);
-  if (splitSeq === undefined) return { kind: 'noop', reason: 'NOTHING_TO_FOLD' };
-  const wanted = visible.filter(({ seq }) => seq <= splitSeq);
-  const input = summariserInput(
-    {
-      unmasked: withMasks(context, []),
-      masked,
-      counting: countingOf(policy, context.model),
-      calibration: source.calibration,
-      windowTokens: source.summariserWindowTokens,
-    },
-    wanted,
-  );
-  if (input === undefined) return { kind: 'noop', reason: 'TURN_TOO_LARGE' };
-
-  const firstKept = visible[input.folded.length]?.seq ?? splitSeq + 1;
-  const upTo = firstKept - 1;
-  return {
-    kind: 'fold',
-    from: context.turns[0]?.seq ?? upTo,
-    upTo,
-    isPartial: input.folded.length < wanted.length,
-    folded: input.folded,
-    kept: context.turns.filter(({ seq }) => seq > upTo),
-    masks: masks.filter(({ seq }) => seq > upTo),
-    contents: input.contents,
-    hasPreviousSnapshot: (context.history?.snapshotText ?? '') !== '',
-  };
+  if (source.isModelAllowed) return planFold(source, masks);
+  const truncation = planTruncation(source, masks);
+  const leftTokens =
+    truncation.kind === 'truncate' ? truncation.afterTokens : estimateContextTokens(context, source);
+  if (leftTokens < (source.foldFromTokens ?? Infinity)) return truncation;
+  const fold = planFold(readByCode(source), masks);
+  return fold.kind === 'fold' ? fold : truncation;
 }

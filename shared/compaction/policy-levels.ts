@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
-import { policyConstants } from './constants.ts';
+import { policyConstants } from './policy-constants.ts';
 import { modelName } from './model-name.ts';
+import { splitPolicies, type SplitPolicy } from './split-policy.ts';
 import type { TokenRule } from './token-estimate.ts';
 
 /** What one level may say. A field that is absent leaves the question to the next level. */
@@ -12,9 +13,12 @@ export interface PolicySettings {
   /** Share of the JSON characters that stays verbatim, in (0, 1). */
   preserveFraction?: number | undefined;
   toolOutputBudgetTokens?: number | undefined;
+  /** Size of a snapshot; default: a share of the soft threshold. */
+  snapshotBudgetTokens?: number | undefined;
   breakerFailures?: number | undefined;
   breakerOpenMs?: number | undefined;
   tokenRule?: TokenRule | undefined;
+  splitPolicy?: SplitPolicy | undefined;
 }
 
 export interface PolicyTableEntry {
@@ -35,7 +39,7 @@ interface Threshold {
   tokens: number;
 }
 
-type NumberField = Exclude<keyof PolicySettings, 'tokenRule'>;
+type NumberField = Exclude<keyof PolicySettings, 'tokenRule' | 'splitPolicy'>;
 
 function isWhole(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1;
@@ -49,37 +53,58 @@ const range: Readonly<Record<NumberField, { holds: (value: number) => boolean; t
   thresholdTokens: { holds: isWhole, text: 'a whole number from 1' },
   preserveFraction: { holds: (value) => value > 0 && value < 1, text: 'above 0 and below 1' },
   toolOutputBudgetTokens: { holds: isWhole, text: 'a whole number from 1' },
+  snapshotBudgetTokens: { holds: isWhole, text: 'a whole number from 1' },
   breakerFailures: { holds: isWhole, text: 'a whole number from 1' },
   breakerOpenMs: { holds: isWhole, text: 'a whole number of milliseconds from 1' },
 };
 
-const numberFields: readonly NumberField[] = [
+/** The settings that are numbers. */
+export const numberFields: readonly NumberField[] = [
   'thresholdFraction',
   'thresholdTokens',
   'preserveFraction',
   'toolOutputBudgetTokens',
+  'snapshotBudgetTokens',
   'breakerFailures',
   'breakerOpenMs',
 ];
 
-function refuse(level: DecidingLevel, field: NumberField, value: number): never {
+/** Whether a setting may have this value at any level. */
+export const isUsableNumber = (field: NumberField, value: number): boolean =>
+  range[field].holds(value);
+
+function refuse(
+  level: DecidingLevel,
+  { field, value, allowed }: { field: keyof PolicySettings; value: unknown; allowed: string },
+): never {
   throw new AppError({
     status: 'INVALID_ARGUMENT',
     reason: 'BAD_SETTING',
-    message: `${level} sets ${field} to ${value}; allowed is ${range[field].text}`,
-    publicMessage: `${field} must be ${range[field].text}.`,
+    message: `${level} sets ${field} to ${String(value)}; allowed is ${allowed}`,
+    publicMessage: `${field} must be ${allowed}.`,
     metadata: { field, level, value: String(value) },
   });
 }
 
 /** A setting of the app or the operator is refused aloud; one of a remote document never stops a turn. */
 function checked(level: DecidingLevel, settings: PolicySettings | undefined): PolicySettings {
+  const isLoud = level === 'conversation' || level === 'environment';
   const result: PolicySettings = { tokenRule: settings?.tokenRule };
+  const splitPolicy = settings?.splitPolicy;
+  if (splitPolicy !== undefined) {
+    if (splitPolicies.includes(splitPolicy)) result.splitPolicy = splitPolicy;
+    else if (isLoud)
+      refuse(level, {
+        field: 'splitPolicy',
+        value: splitPolicy,
+        allowed: `one of ${splitPolicies.join(', ')}`,
+      });
+  }
   for (const field of numberFields) {
     const value = settings?.[field];
     if (value === undefined) continue;
     if (range[field].holds(value)) result[field] = value;
-    else if (level === 'conversation' || level === 'environment') refuse(level, field, value);
+    else if (isLoud) refuse(level, { field, value, allowed: range[field].text });
   }
   return result;
 }

@@ -1,9 +1,12 @@
 import { AppError } from '../errors.ts';
-import { policyConstants, snapshotConstants, toolOutputConstants } from './constants.ts';
+import { policyConstants } from './policy-constants.ts';
+import { snapshotConstants } from './snapshot-constants.ts';
+import { toolOutputConstants } from './tool-output-constants.ts';
 import { contextWindowTokens } from './model-limits.ts';
 import type { WindowOverrides } from './model-limits.ts';
 import { findLevel } from './policy-levels.ts';
 import type { DecidingLevel, PolicySettings, PolicyTableEntry } from './policy-levels.ts';
+import type { SplitPolicy } from './split-policy.ts';
 import type { TokenRule } from './token-estimate.ts';
 
 export interface CompactionPolicy {
@@ -17,13 +20,21 @@ export interface CompactionPolicy {
   /** Conversation tokens from which the chat answers from a shrunken view. */
   readonly hardThresholdTokens: number;
   readonly snapshotBudgetTokens: number;
-  /** Share of the JSON characters that stays verbatim, in (0, 1). */
+  readonly splitPolicy: SplitPolicy;
+  /** Tokens of the newest turns that stay verbatim, and what a tail of two turns, or of one, may take. */
+  readonly tailTokens: number;
+  readonly tailCapTokens: number;
+  /** Share of the JSON characters that stays verbatim, in (0, 1); only of `preserve-fraction`. */
   readonly preserveFraction: number;
   readonly toolOutputBudgetTokens: number;
+  /** Masks that stand change only if that frees this much more. */
+  readonly toolOutputMinimumGainTokens: number;
   readonly breakerFailures: number;
   readonly breakerOpenMs: number;
   /** A swap of an automatic run must save this share of the tokens before. */
   readonly minimumSavingFraction: number;
+  /** And at least as many tokens: a share of the soft threshold; 0 asks for none. */
+  readonly minimumSavingTokens: number;
   /** New tokens since the last swap, as a share of the soft threshold, before the next automatic run. */
   readonly rearmFraction: number;
   /** Whether a swap that saves nothing passes (profile `gemini-cli`). */
@@ -73,19 +84,31 @@ function usableTokens(windowTokens: number, overheadTokens: number): number {
   return Math.floor(policyConstants.windowFraction.value * windowTokens) - overheadTokens;
 }
 
+/** What stays verbatim of a conversation whose threshold, or whose size, is `scaleTokens`. */
+export const tailValues = (scaleTokens: number) => ({
+  tailTokens: Math.min(
+    policyConstants.tailTokens.value,
+    Math.floor(policyConstants.tailFraction.value * scaleTokens),
+  ),
+  tailCapTokens: Math.floor(policyConstants.tailCapFraction.value * scaleTokens),
+});
+
 /** What the profile `gemini-cli` sets: that program's behaviour at once, for comparison. */
 function profileValues(isPeer: boolean, scaleTokens: number) {
   if (isPeer)
     return {
       tokenRule: 'gemini-cli',
+      splitPolicy: 'preserve-fraction',
       preserveFraction: policyConstants.preserveFraction.value,
       toolOutputBudgetTokens: toolOutputConstants.toolOutputBudgetTokens.value,
       breakerFailures: 1,
       minimumSavingFraction: 0,
+      minimumSavingTokens: 0,
       rearmFraction: 0,
     } as const;
   return {
     tokenRule: 'character-class',
+    splitPolicy: 'adaptive',
     preserveFraction: policyConstants.preserveFraction.value,
     toolOutputBudgetTokens: clamp(
       Math.floor(toolOutputConstants.toolOutputBudgetFraction.value * scaleTokens),
@@ -94,6 +117,9 @@ function profileValues(isPeer: boolean, scaleTokens: number) {
     ),
     breakerFailures: policyConstants.breakerFailures.value,
     minimumSavingFraction: policyConstants.minimumSavingFraction.value,
+    minimumSavingTokens: Math.floor(
+      policyConstants.minimumSavingThresholdFraction.value * scaleTokens,
+    ),
     rearmFraction: policyConstants.rearmFraction.value,
   } as const;
 }
@@ -120,6 +146,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
   const windowLimit = Math.floor(policyConstants.windowFraction.value * windowTokens);
   const scaleTokens = soft ?? windowLimit;
   const values = profileValues(isPeer, scaleTokens);
+  const toolOutputBudgetTokens = settings.toolOutputBudgetTokens ?? values.toolOutputBudgetTokens;
 
   return Object.freeze({
     profile,
@@ -130,19 +157,30 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
       windowLimit,
       policyConstants.hardThresholdFactor.value * scaleTokens,
     ),
-    snapshotBudgetTokens: clamp(
-      Math.floor(snapshotConstants.snapshotBudgetFraction.value * scaleTokens),
-      snapshotConstants.snapshotBudgetMinimumTokens.value,
-      snapshotConstants.snapshotBudgetMaximumTokens.value,
-    ),
+    snapshotBudgetTokens:
+      settings.snapshotBudgetTokens ??
+      clamp(
+        Math.floor(snapshotConstants.snapshotBudgetFraction.value * scaleTokens),
+        snapshotConstants.snapshotBudgetMinimumTokens.value,
+        snapshotConstants.snapshotBudgetMaximumTokens.value,
+      ),
     breakerOpenMs: settings.breakerOpenMs ?? policyConstants.breakerOpenMs.value,
     acceptsEqualSize: isPeer,
     excludesOverhead: !isPeer,
     tokenRule: settings.tokenRule ?? values.tokenRule,
+    // The baseline of comparisons stays what it is, whatever the deployment prefers.
+    splitPolicy: isPeer ? values.splitPolicy : (settings.splitPolicy ?? values.splitPolicy),
+    ...tailValues(scaleTokens),
     preserveFraction: settings.preserveFraction ?? values.preserveFraction,
-    toolOutputBudgetTokens: settings.toolOutputBudgetTokens ?? values.toolOutputBudgetTokens,
+    toolOutputBudgetTokens,
+    toolOutputMinimumGainTokens: isPeer
+      ? 0
+      : Math.floor(
+          toolOutputConstants.toolOutputMinimumGainFraction.value * toolOutputBudgetTokens,
+        ),
     breakerFailures: settings.breakerFailures ?? values.breakerFailures,
     minimumSavingFraction: values.minimumSavingFraction,
+    minimumSavingTokens: values.minimumSavingTokens,
     rearmFraction: values.rearmFraction,
   } as const);
 }

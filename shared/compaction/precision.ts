@@ -1,4 +1,4 @@
-import { snapshotConstants } from './constants.ts';
+import { snapshotConstants } from './snapshot-constants.ts';
 import { unsupportedFacts, type FactSupport } from './fact-support.ts';
 import { sectionNames, type SectionName, type SnapshotSections } from './snapshot-sections.ts';
 

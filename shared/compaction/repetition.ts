@@ -1,4 +1,4 @@
-import { snapshotConstants } from './constants.ts';
+import { snapshotConstants } from './snapshot-constants.ts';
 
 /** Lines shorter than this (bullets, `- DONE`) may repeat. */
 const LINE_CHARACTERS = 12;

@@ -1,3 +1,4 @@
+import { CANCELLED_BY_USER } from './cancel-decision.ts';
 import { ATTEMPTS_PER_NEED, type Need } from './claim-decision.ts';
 import type { OutcomeState } from './outcome-state.ts';
 
@@ -11,6 +12,7 @@ const SUPERSEDED_RETRY_MS = 1_000;
 export interface SettleFacts {
   kind: Need['kind'];
   state: OutcomeState;
+  reason?: string | undefined;
   /** Of FAILED_ERROR: whether the same attempt may succeed later. */
   isRetryable: boolean;
   /** What the failing service asked for. */
@@ -25,7 +27,8 @@ export type SettleDecision =
   /** The need stays; the event is to be delivered again. */
   | { kind: 'retry'; retryAfterMs: number };
 
-function isWorthAnotherTry({ state, isRetryable }: SettleFacts): boolean {
+function isWorthAnotherTry({ state, reason, isRetryable }: SettleFacts): boolean {
+  if (reason === CANCELLED_BY_USER) return false;
   switch (state) {
     case 'FAILED_ERROR':
       return isRetryable;

@@ -1,6 +1,6 @@
 import { ACKNOWLEDGEMENT, type ContextItem } from '../conversation/assemble-context.ts';
 import type { CompactionPolicy } from './policy.ts';
-import { policyConstants } from './constants.ts';
+import { policyConstants } from './policy-constants.ts';
 import { estimateContentTokens, type TokenCounting } from './token-estimate.ts';
 import { applyToolOutputBudget } from './tool-output-budget.ts';
 

@@ -1,4 +1,4 @@
-import { snapshotConstants } from './constants.ts';
+import { snapshotConstants } from './snapshot-constants.ts';
 import { isStrayClose, parseSnapshotBlock } from './snapshot-block.ts';
 import { emptySections, sectionNames } from './snapshot-sections.ts';
 import type { SnapshotSections } from './snapshot-sections.ts';

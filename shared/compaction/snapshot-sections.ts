@@ -1,3 +1,5 @@
+import type { Item, Snapshot } from '../conversation/snapshot.ts';
+
 /** The sections of a snapshot, in the order in which they are written. */
 export const sectionNames = [
   'overall_goal',
@@ -24,3 +26,34 @@ export const emptySections: SnapshotSections = {
   recent_actions: '',
   task_state: '',
 };
+
+/** The lines of a section, without the marks of a list. */
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.replace(/^\s*[-*•]\s+/u, '').trim())
+    .filter((line) => line !== '');
+
+/** The typed form of a snapshot that a model wrote as one text: an item a line, none of them with a source. */
+export function snapshotOfSections(sections: SnapshotSections): Snapshot {
+  let nextId = 1;
+  const itemOf = (text: string): Item => ({
+    id: `i${nextId++}`,
+    text,
+    sources: [],
+    importance: 2,
+    by: 'model',
+  });
+  const filled = sectionNames.flatMap((name) => {
+    const lines = linesOf(sections[name]);
+    const items = name === 'overall_goal' ? lines.slice(0, 1).map(() => lines.join(' ')) : lines;
+    return items.length > 0 ? [[name, items.map(itemOf)] as const] : [];
+  });
+  return {
+    schemaVersion: 1,
+    profile: 'coding',
+    sections: Object.fromEntries(filled),
+    archive: [],
+    nextId,
+  };
+}

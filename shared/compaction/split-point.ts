@@ -1,5 +1,6 @@
 import { hasFunctionCall, hasFunctionResponse } from '../conversation/content.ts';
 import type { Content } from '../conversation/content.ts';
+import type { CoveredThrough } from '../conversation/head.ts';
 
 /**
  * Gemini CLI's split point: how many of the oldest contents to fold. Weight is the length of the JSON.
@@ -29,16 +30,6 @@ export function findSplitPoint(contents: readonly Content[], fraction: number): 
   return lastCandidate;
 }
 
-/**
- * A place in a conversation up to which everything is folded. `contentIndex` 0: turn `seq` and all
- * before it, whole. `contentIndex` n > 0: all turns before `seq` and of turn `seq` the first n contents
- * (its user content is the first). `{seq: 0, contentIndex: 0}`: nothing is folded.
- */
-export interface FoldPoint {
-  seq: number;
-  contentIndex: number;
-}
-
 export interface TurnToFold {
   seq: number;
   /** Only their number matters here; an erased turn has none. */
@@ -54,8 +45,8 @@ export function foldRange(input: {
   turns: readonly TurnToFold[];
   /** Index into the joined contents, as `findSplitPoint` returns it. */
   splitIndex: number;
-}): { upTo: FoldPoint } | null {
-  let upTo: FoldPoint | null = null;
+}): { upTo: CoveredThrough } | null {
+  let upTo: CoveredThrough | null = null;
   let end = 0;
   for (const turn of input.turns.slice(0, -1)) {
     end += turn.contents.length;

@@ -1,87 +1,170 @@
 import { assembleContext, type ContextSource } from '../conversation/assemble-context.ts';
 import type { Content } from '../conversation/content.ts';
+import type { CoveredThrough } from '../conversation/head.ts';
+import type { Mask } from '../conversation/history.ts';
 import { CALIBRATION_MAX } from '../conversation/meter.ts';
+import { nothingCovered } from '../conversation/next-generation.ts';
 import type { Turn } from '../conversation/turn.ts';
-import { snapshotConstants } from './constants.ts';
+import { planChunks, type Piece } from './chunks.ts';
 import { curate } from './curate.ts';
 import { neutraliseContent } from './neutralise-tags.ts';
+import { policyConstants } from './policy-constants.ts';
+import { foldedContents, maskedTurn, slicedTurn } from './shown-turns.ts';
 import { withoutFrame } from './snapshot-text.ts';
-import { estimatePromptTokens, type TokenCounting } from './token-estimate.ts';
-
-/** System instruction, the request, and the critique or the list of what is missing. */
-const INSTRUCTION_TOKENS = 2_000;
-
-/**
- * Bound of one answer of a summariser: its thoughts, which models bill against the same bound, the
- * scratchpad and the snapshot.
- */
-export const summaryOutputTokens = (windowTokens: number): number =>
-  Math.min(
-    snapshotConstants.summaryOutputTokens.value,
-    Math.floor(snapshotConstants.summaryOutputWindowFraction.value * windowTokens),
-  );
-
-/** What a summariser with this window may read when everything fits, and when it does not. */
-function roomsOf(windowTokens: number): { room: number; partialRoom: number } {
-  // The second pass reads the first answer and writes one of its own. Where a small window cannot hold
-  // both, that call is refused and the first summary stands.
-  const requestTokens = 2 * summaryOutputTokens(windowTokens) + INSTRUCTION_TOKENS;
-  const partialRoom = snapshotConstants.summariserPartialFraction.value * windowTokens;
-  return { room: Math.max(windowTokens - requestTokens, partialRoom), partialRoom };
-}
+import { blocksOf } from './split-sizes.ts';
+import { summariserRooms } from './summariser-rooms.ts';
+import {
+  estimateContentTokens,
+  estimatePromptTokens,
+  type TokenCounting,
+} from './token-estimate.ts';
 
 export interface SummariserSource {
-  /** The context without masks, and with those that shorten its tool outputs. */
-  unmasked: ContextSource;
-  masked: ContextSource;
+  context: ContextSource;
+  /** Those that shorten the tool outputs of the context. */
+  masks: readonly Mask[];
+  /** What is to be folded: all up to here. */
+  point: CoveredThrough;
   counting: TokenCounting;
   /** From our estimate to what the model reports. */
   calibration: number;
   windowTokens: number;
+  /** The ledger is written in several calls at once; a rewrite in one, which may not get all. */
+  strategy: 'ledger' | 'rewrite';
+}
+
+/** What the calls of one compaction read. */
+export interface Chunk {
+  turns: Turn[];
 }
 
 export interface SummariserInput {
-  /** Previous snapshot first. */
-  contents: Content[];
+  /** How far it goes; short of the wanted point when not all could be read. */
+  point: CoveredThrough;
+  isPartial: boolean;
+  /** The turns as they were, a turn that is folded inside with what goes of it. */
   folded: Turn[];
+  /** Shortened where the whole would fill the window. */
+  chunks: Chunk[];
+  /** What all chunks hold, previous snapshot first. */
+  contents: Content[];
 }
 
 function contentsOf(context: ContextSource, turns: readonly Turn[]): Content[] {
-  const { history } = context;
-  const unframed = history && { ...history, snapshotText: withoutFrame(history.snapshotText) };
-  return assembleContext({ ...context, history: unframed, pins: [], turns }).map(
+  const snapshotText = withoutFrame(context.history?.snapshotText ?? '');
+  return assembleContext({
+    ...context,
+    history: { snapshotText, masks: [] },
+    coveredThrough: nothingCovered,
+    pins: [],
+    turns,
+  }).map(
     // Our own snapshot is the one thing that may look like one.
     ({ kind, content }) => (kind === 'turn' ? neutraliseContent(content) : content),
   );
 }
 
+/** One turn that is to be folded, with the answer contents that go. */
+interface WantedTurn {
+  turn: Turn;
+  from: number;
+  end: number;
+}
+
+function wantedTurns({ context, point }: SummariserSource): WantedTurn[] {
+  return context.turns
+    .filter(({ inContext, seq }) => inContext && seq <= point.seq)
+    .map((turn) => ({
+      turn,
+      from: foldedContents(turn, context.coveredThrough),
+      end:
+        turn.seq === point.seq && point.contentIndex > 0
+          ? point.contentIndex
+          : turn.contents.length,
+    }));
+}
+
+/** The fold point behind `piece`. */
+function pointBehind(wanted: readonly WantedTurn[], piece: Piece, point: CoveredThrough) {
+  const own = wanted[piece.turn];
+  const next = wanted[piece.turn + 1];
+  if (own === undefined) return point;
+  if (piece.end < own.end) return { seq: own.turn.seq, contentIndex: piece.end };
+  // Turns outside of the context in between go silently.
+  return next === undefined ? point : { seq: next.turn.seq - 1, contentIndex: 0 };
+}
+
+const sliceOf = (turn: Turn, { from, end }: { from: number; end: number }): Turn =>
+  slicedTurn(turn, { from, end });
+
+/** What the pieces cover of each turn, as one; they come in order, so those of a turn are neighbours. */
+function foldedBy(wanted: readonly WantedTurn[], pieces: readonly Piece[]): Turn[] {
+  const ranges: { turn: number; from: number; end: number }[] = [];
+  for (const { turn, from, end } of pieces) {
+    const last = ranges.at(-1);
+    if (last?.turn === turn) last.end = end;
+    else ranges.push({ turn, from, end });
+  }
+  return ranges.flatMap(({ turn, ...range }) => {
+    const item = wanted[turn];
+    return item ? [sliceOf(item.turn, range)] : [];
+  });
+}
+
 /**
- * What the summariser reads of `folded`: the full turns where they fit its window, else the masked
- * ones, else fewer turns, so that every compaction gets on and nothing is left out unseen. Undefined
- * when not even the first turn fits.
+ * What the summariser reads of everything up to `point`: the full turns where they fit its window, else the
+ * masked ones. Of what is more than it should read at once the ledger gets chunks, so that all is folded in
+ * one compaction; a rewrite gets the beginning, so that every compaction gets on and nothing is left out
+ * unseen. Undefined when not even the first piece fits, or there is none.
  */
-export function summariserInput(
-  source: SummariserSource,
-  folded: readonly Turn[],
-): SummariserInput | undefined {
-  const { unmasked, masked, counting } = source;
+export function summariserInput(source: SummariserSource): SummariserInput | undefined {
+  const { context, counting, point, strategy } = source;
   // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
   const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, source.calibration));
   const tokensOf = (contents: readonly Content[]) =>
     Math.ceil(fitFactor * estimatePromptTokens({ contents }, counting));
+  const { room, partialRoom } = summariserRooms(source.windowTokens);
 
-  const { room, partialRoom } = roomsOf(source.windowTokens);
-  const whole = contentsOf(unmasked, folded);
-  if (tokensOf(whole) <= room) return { contents: curate(whole), folded: [...folded] };
-  const shortened = contentsOf(masked, folded);
-  if (tokensOf(shortened) <= room) return { contents: curate(shortened), folded: [...folded] };
+  const wanted = wantedTurns(source);
+  const raw = wanted.map(({ turn, ...range }) => sliceOf(turn, range));
+  const fitsWhole = tokensOf(contentsOf(context, raw)) <= room;
+  const read = fitsWhole
+    ? wanted
+    : wanted.map((item) => ({ ...item, turn: maskedTurn(item.turn, source.masks) }));
+  const slices = read.map(({ turn, ...range }) => sliceOf(turn, range));
+  const contents = contentsOf(context, slices);
+  if (tokensOf(contents) <= (strategy === 'ledger' ? partialRoom : room))
+    return {
+      point,
+      isPartial: false,
+      folded: raw,
+      chunks: [{ turns: slices }],
+      contents: curate(contents),
+    };
 
-  let tokens = tokensOf(contentsOf(masked, []));
-  const turnOnly = masked.history && { ...masked.history, snapshotText: '' };
-  const fitting = folded.filter((turn) => {
-    tokens += tokensOf(contentsOf({ ...masked, history: turnOnly }, [turn]));
-    return tokens <= partialRoom;
+  const memoryTokens = tokensOf(contentsOf(context, []));
+  const { chunks, isWhole } = planChunks({
+    turns: read.map(({ turn, from, end }) => ({
+      userTokens: estimateContentTokens(turn.user, counting),
+      blocks: blocksOf(turn.contents.slice(0, end), { from, counting }),
+    })),
+    from: wanted[0]?.from ?? 0,
+    roomTokens: (partialRoom - memoryTokens) / fitFactor,
+    maximumChunks: strategy === 'ledger' ? policyConstants.maximumChunks.value : 1,
   });
-  if (fitting.length === 0) return undefined;
-  return { contents: curate(contentsOf(masked, fitting)), folded: fitting };
+  const pieces = chunks.flat();
+  const last = pieces.at(-1);
+  if (last === undefined) return undefined;
+  const turnsOf = (chunk: readonly Piece[]) =>
+    chunk.flatMap((piece) => {
+      const item = read[piece.turn];
+      return item ? [sliceOf(item.turn, piece)] : [];
+    });
+  return {
+    point: pointBehind(wanted, last, point),
+    isPartial: !isWhole,
+    folded: foldedBy(wanted, pieces),
+    chunks: chunks.map((chunk) => ({ turns: turnsOf(chunk) })),
+    contents: curate(contentsOf(context, turnsOf(pieces))),
+  };
 }

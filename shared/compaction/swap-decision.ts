@@ -12,7 +12,10 @@ export interface SwapFacts {
   /** Part of both that no compaction can shrink; default 0. */
   overheadTokens?: number;
   snapshotState: SnapshotState;
-  policy: Pick<CompactionPolicy, 'minimumSavingFraction' | 'acceptsEqualSize'>;
+  policy: Pick<
+    CompactionPolicy,
+    'minimumSavingFraction' | 'minimumSavingTokens' | 'acceptsEqualSize'
+  >;
   trigger: Trigger;
   /** Only part of what should be folded was: what it saves is measured at the end, not at each step. */
   isPartial?: boolean;
@@ -37,6 +40,24 @@ export function isSoundCount(tokens: number | null): tokens is number {
   return tokens !== null && Number.isFinite(tokens) && tokens > 0;
 }
 
+/**
+ * Tokens that a swap must save: a share of the conversation and a share of the threshold. Where somebody
+ * waits for room, any saving is welcome: 0.
+ */
+export function wantedSaving(swap: {
+  policy: Pick<CompactionPolicy, 'minimumSavingFraction' | 'minimumSavingTokens'>;
+  trigger: Trigger;
+  /** Before, without what no compaction can shrink. */
+  conversationTokens: number;
+}): number {
+  const { policy, trigger } = swap;
+  if (trigger === 'manual' || trigger === 'overflow') return 0;
+  return Math.max(
+    policy.minimumSavingFraction * swap.conversationTokens,
+    policy.minimumSavingTokens,
+  );
+}
+
 function sizeDecision(
   facts: SwapFacts,
   counts: { beforeTokens: number; afterTokens: number },
@@ -48,19 +69,18 @@ function sizeDecision(
     ? afterTokens <= beforeTokens
     : afterTokens < beforeTokens;
   if (!isSmaller) return { swap: false, state, reason: 'NOT_SMALLER' };
-  // Somebody waits for room, or this is a step on the way: any is welcome.
-  if (trigger === 'manual' || trigger === 'overflow' || facts.isPartial === true)
-    return { swap: true };
-  const wanted = policy.minimumSavingFraction * (beforeTokens - (facts.overheadTokens ?? 0));
-  if (beforeTokens - afterTokens < wanted)
+  // A step on the way: what it saves counts at the end.
+  if (facts.isPartial === true) return { swap: true };
+  const conversationTokens = beforeTokens - (facts.overheadTokens ?? 0);
+  if (beforeTokens - afterTokens < wantedSaving({ policy, trigger, conversationTokens }))
     return { swap: false, state, reason: 'SAVES_TOO_LITTLE' };
   return { swap: true };
 }
 
 /**
  * Whether the result of a compaction replaces the history: the snapshot is sound, both counts are, and
- * the context gets smaller; runs that neither a person nor an overflow asked for must also save
- * `minimumSavingFraction` of the conversation's tokens, unless they fold only a part. In the profile `gemini-cli` an equal size passes.
+ * the context gets smaller; runs that neither a person nor an overflow asked for must also save what
+ * `wantedSaving` asks for, unless they fold only a part. In the profile `gemini-cli` an equal size passes.
  */
 export function decideSwap(facts: SwapFacts): SwapDecision {
   const { snapshotState, beforeTokens, afterTokens } = facts;

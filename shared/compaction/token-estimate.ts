@@ -33,9 +33,17 @@ const BLOCK_LENGTH = 1 << 20;
 
 function characterClassWeight(code: number): number {
   const character = String.fromCharCode(code);
-  if (/[a-z ]/i.test(character)) return tokenConstants.letterOrSpaceWeight.value;
+  if (/[a-z]/.test(character)) return tokenConstants.lowerCaseWeight.value;
+  if (/[A-Z]/.test(character)) return tokenConstants.upperCaseWeight.value;
+  if (character === ' ') return tokenConstants.blankWeight.value;
   if (/[0-9]/.test(character)) return tokenConstants.digitWeight.value;
   return tokenConstants.otherAsciiWeight.value;
+}
+
+/** Models are not shown declarations as JSON: most of its signs are not there. */
+function declarationWeight(code: number): number {
+  const isSign = '{}[]":,'.includes(String.fromCharCode(code));
+  return isSign ? tokenConstants.declarationSignWeight.value : characterClassWeight(code);
 }
 
 /** Weight of every UTF-16 unit; half of a surrogate pair counts half a code point, so no half is free. */
@@ -54,8 +62,14 @@ const weights: Readonly<Record<TokenRule, Uint8Array>> = {
   ),
 };
 
-function textWeight(text: string, rule: TokenRule): number {
-  const table = weights[rule];
+const declarationWeights: Readonly<Record<TokenRule, Uint8Array>> = {
+  'character-class': weightTable(declarationWeight, tokenConstants.otherCodePointWeight.value),
+  'gemini-cli': weights['gemini-cli'],
+};
+
+const textWeight = (text: string, rule: TokenRule): number => sumOf(text, weights[rule]);
+
+function sumOf(text: string, table: Uint8Array): number {
   let total = 0;
   for (let start = 0; start < text.length; start += BLOCK_LENGTH) {
     const end = Math.min(text.length, start + BLOCK_LENGTH);
@@ -125,9 +139,9 @@ function partWeight(part: Part, counting: TokenCounting, depth: number): number 
   if (functionResponse !== undefined) sum += responseWeight({ functionResponse }, counting, depth);
   const file = inlineData ?? fileData;
   if (file !== undefined) {
-    const base64Length = inlineData?.data.length ?? 0;
+    const data = inlineData?.data ?? '';
     const family = counting.mediaFamily ?? 'gemini-2.5';
-    sum += mediaTokens({ mimeType: file.mimeType, base64Length, family }) * WEIGHT_UNIT;
+    sum += mediaTokens({ mimeType: file.mimeType, data, family }) * WEIGHT_UNIT;
   }
   const isKnown = text ?? functionCall ?? functionResponse ?? file;
   return isKnown === undefined ? textWeight(jsonOf(withoutSignature(part)), rule) : sum;
@@ -149,7 +163,8 @@ function tokensOf(weight: number, rule: TokenRule): number {
 
 /**
  * Tokens that `text` is likely to cost, a whole number. A heuristic without cliff: cost is linear in
- * the text. Wrong by more than a fifth on long runs of one character and on rare scripts.
+ * the text. Wrong by more than a fifth on long runs of one character, on encoded bytes (base64 costs about
+ * twice as much) and on scripts that share few tokens with Chinese, Japanese and Korean.
  */
 export function estimateTextTokens(text: string, rule: TokenRule | TokenCounting): number {
   const counting = countingOf(rule);
@@ -164,14 +179,18 @@ export function estimatePartTokens(part: Part, rule: TokenRule | TokenCounting):
 
 /**
  * Tokens of a content: text by the rule, calls, responses and unknown parts as JSON by the same rule,
- * media by constants (pages and seconds cannot be seen). Signatures are not counted. Empty → 0.
+ * media by kind (`mediaTokens`). Signatures are not counted. Empty → 0.
  */
 export function estimateContentTokens(content: Content, rule: TokenRule | TokenCounting): number {
   const counting = countingOf(rule);
   return tokensOf(contentWeight(content, counting), counting.rule);
 }
 
-/** Tokens of all that a call would send: system instruction, tool declarations and contents. */
+/**
+ * Tokens of all that a call would send: system instruction, tool declarations and contents. Declarations
+ * as the Gemini API counts them from Gemini 2.5 on; Vertex AI and Gemini 2.0 count little more than their
+ * names and descriptions, so there they come out too high.
+ */
 export function estimatePromptTokens(
   prompt: PromptToEstimate,
   rule: TokenRule | TokenCounting,
@@ -179,7 +198,7 @@ export function estimatePromptTokens(
   const counting = countingOf(rule);
   let weight = textWeight(prompt.systemInstruction ?? '', counting.rule);
   if (prompt.tools !== undefined && prompt.tools.length > 0)
-    weight += textWeight(jsonOf(prompt.tools), counting.rule);
+    weight += sumOf(jsonOf(prompt.tools), declarationWeights[counting.rule]);
   for (const content of prompt.contents) weight += contentWeight(content, counting);
   return tokensOf(weight, counting.rule);
 }

@@ -1,5 +1,5 @@
 import type { Content, Part } from '../conversation/content.ts';
-import { toolOutputConstants } from './constants.ts';
+import { toolOutputConstants } from './tool-output-constants.ts';
 import { estimatePartTokens } from './token-estimate.ts';
 import type { TokenCounting, TokenRule } from './token-estimate.ts';
 import { maskedText, toolOutputOf, withOutput } from './tool-output-mask.ts';

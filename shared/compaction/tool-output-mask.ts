@@ -1,6 +1,6 @@
 import type { Part } from '../conversation/content.ts';
 import { headOf, tailOf } from '../text-cut.ts';
-import { toolOutputConstants } from './constants.ts';
+import { toolOutputConstants } from './tool-output-constants.ts';
 import { errorBlocksOf } from './error-blocks.ts';
 
 export interface ToolOutput {

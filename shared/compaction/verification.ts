@@ -1,6 +1,6 @@
 import { appendStatedFacts } from './append-facts.ts';
 import type { StatedText } from './append-facts.ts';
-import { snapshotConstants } from './constants.ts';
+import { snapshotConstants } from './snapshot-constants.ts';
 import type { FactSupport } from './fact-support.ts';
 import { dropUnsupported, type Precision } from './precision.ts';
 import { isRepetitive } from './repetition.ts';

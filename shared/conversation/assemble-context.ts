@@ -2,6 +2,7 @@ import type { Prompt, ToolDeclaration } from '../ports.ts';
 import type { Content } from './content.ts';
 import type { CoveredThrough, Pin } from './head.ts';
 import type { History, Mask } from './history.ts';
+import { pinText } from './pin-text.ts';
 import { sendableContents } from './sendable.ts';
 import type { Turn } from './turn.ts';
 
@@ -32,19 +33,19 @@ const userText = (text: string): Content => ({ role: 'user', parts: [{ text }] }
 
 function memoryItems(source: ContextSource): ContextItem[] {
   const snapshotText = source.history?.snapshotText ?? '';
-  const pinText = source.pins.map(({ text }) => `- ${text}`).join('\n');
-  if (snapshotText === '' && pinText === '') return [];
-  const texts = [
-    ...(pinText === '' ? [] : [`Facts that stay word for word:\n${pinText}`]),
-    ...(snapshotText === '' ? [] : [snapshotText]),
-  ];
+  const pinned = pinText(source.pins);
+  if (snapshotText === '' && pinned === '') return [];
   return [
-    { kind: snapshotText === '' ? 'pin' : 'snapshot', content: userText(texts.join('\n\n')) },
+    ...(pinned === '' ? [] : [{ kind: 'pin' as const, content: userText(pinned) }]),
+    ...(snapshotText === ''
+      ? []
+      : [{ kind: 'snapshot' as const, content: userText(snapshotText) }]),
     { kind: 'ack', content: { role: 'model', parts: [{ text: ACKNOWLEDGEMENT }] } },
   ];
 }
 
-function withMasks(contents: readonly Content[], masks: readonly Mask[]): Content[] {
+/** One turn's contents, user content first, with the parts that its masks shorten. */
+export function maskedContents(contents: readonly Content[], masks: readonly Mask[]): Content[] {
   return contents.map((content, contentIndex) => ({
     ...content,
     parts: content.parts.map(
@@ -58,7 +59,7 @@ function withMasks(contents: readonly Content[], masks: readonly Mask[]): Conten
 /** One turn as the context shows it: masked where the generation says so, the folded part left out. */
 function turnContents(turn: Turn, source: ContextSource): Content[] {
   const masks = source.history?.masks.filter(({ seq }) => seq === turn.seq) ?? [];
-  const contents = withMasks([turn.user, ...turn.contents], masks);
+  const contents = maskedContents([turn.user, ...turn.contents], masks);
   const { seq, contentIndex } = source.coveredThrough;
   // A fold point inside a turn keeps its user content and drops the folded contents behind it.
   const kept =
@@ -87,6 +88,20 @@ export function assembleContext(source: ContextSource): ContextItem[] {
   ];
 }
 
+/**
+ * The contents that items make in a prompt, in order: one for each, but pins and snapshot, which are two
+ * parts of one user content, so that user and model go on taking turns.
+ */
+export function contentsOf(items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] {
+  return items.flatMap(({ kind, content }, index) => {
+    const next = items[index + 1];
+    if (kind === 'pin' && next?.kind === 'snapshot') return [];
+    const before = items[index - 1];
+    if (kind !== 'snapshot' || before?.kind !== 'pin') return [content];
+    return [{ ...content, parts: [...before.content.parts, ...content.parts] }];
+  });
+}
+
 /** The prompt of the next call: the context and, last, the new user content. */
 export function promptOf(
   source: ContextSource,
@@ -97,6 +112,6 @@ export function promptOf(
     model: source.model,
     systemInstruction: source.systemInstruction,
     tools: source.tools,
-    contents: [...items.map(({ content }) => content), ...(user ? [user] : [])],
+    contents: [...contentsOf(items), ...(user ? [user] : [])],
   };
 }

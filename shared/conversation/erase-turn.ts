@@ -67,9 +67,15 @@ export function eraseTurnWrites(
 /** The head's note that turns are to be erased everywhere else too, with more turns. */
 export const pendingWith = (
   pending: Head['pendingErasure'],
-  more: { seqs: readonly number[]; blobs: readonly string[]; now: Date },
+  more: {
+    seqs: readonly number[];
+    blobs: readonly string[];
+    items?: NonNullable<NonNullable<Head['pendingErasure']>['items']>;
+    now: Date;
+  },
 ): NonNullable<Head['pendingErasure']> => ({
   since: pending?.since ?? more.now,
   seqs: [...new Set([...(pending?.seqs ?? []), ...more.seqs])],
   blobs: [...new Set([...(pending?.blobs ?? []), ...more.blobs])],
+  items: [...(pending?.items ?? []), ...(more.items ?? [])],
 });

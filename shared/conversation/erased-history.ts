@@ -2,27 +2,22 @@ import type { DocumentFields } from '../ports.ts';
 import type { Head } from './head.ts';
 import { encodeHistory, type History } from './history.ts';
 
-/** All that is left of a history one of whose turns was erased: when it was made, and how far it reached. */
-const emptied = (history: History): History => ({
+/** All that is left of a history whose snapshot cannot be mended: when it was made, and how far it reached. */
+export const emptiedHistory = (history: History): History => ({
   ...history,
   snapshotText: '',
   snapshotTokens: 0,
   maskedTokensSaved: 0,
-  sections: {},
+  snapshot: null,
   masks: [],
   report: {},
   sourceHash: '',
   erased: true,
 });
 
-/**
- * A history with nothing of the given turns. A snapshot does not say which of its sentences came from
- * which turn, so one that covers an erased turn goes whole; masks name their turn and go singly.
- */
-export function withoutTurns(history: History, seqs: readonly number[]): History {
-  if (history.erased === true) return history;
-  if (seqs.some((seq) => seq <= history.coveredThrough.seq)) return emptied(history);
-  const masks = history.masks.filter(({ seq }) => !seqs.includes(seq));
+/** A history without the masks of some turns: masks name their turn and go singly. */
+export function withoutMasksOf(history: History, isGone: (seq: number) => boolean): History {
+  const masks = history.masks.filter(({ seq }) => !isGone(seq));
   // Which share of the saving a mask had is not stored.
   return masks.length === history.masks.length
     ? history
@@ -31,30 +26,36 @@ export function withoutTurns(history: History, seqs: readonly number[]): History
 
 /**
  * A history as it may be shown and used: while an erasure is under way, documents of generations before
- * it may still hold what is to go.
+ * it may still hold what is to go. Until they are mended, those that cover an erased turn say nothing.
  */
 export function cleanHistory(
   head: Pick<Head, 'pendingErasure' | 'changedIn'>,
   history: History,
 ): History {
   if (!head.pendingErasure || history.generation >= head.changedIn) return history;
-  return withoutTurns(history, head.pendingErasure.seqs);
+  if (history.erased === true) return history;
+  const { seqs } = head.pendingErasure;
+  if (seqs.some((seq) => seq <= history.coveredThrough.seq)) return emptiedHistory(history);
+  return withoutMasksOf(history, (seq) => seqs.includes(seq));
 }
 
 /** What an erasure changes in a stored history. */
 export function erasedFields(history: History): DocumentFields {
   const { snapshotText, snapshotTokens, maskedTokensSaved, sourceHash, erased, ...rest } =
     encodeHistory(history);
-  const { sectionsJson, masksJson, reportJson } = rest;
+  const { snapshotJson, masksJson, reportJson, mended, rederiveFrom, signature } = rest;
   return {
     snapshotText,
     snapshotTokens,
     maskedTokensSaved,
     sourceHash,
     erased,
-    sectionsJson,
+    snapshotJson,
     masksJson,
     reportJson,
+    mended,
+    rederiveFrom,
+    signature,
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { webhooksSchema } from '../compaction/webhook.ts';
 import type { StoredDocument } from '../ports.ts';
 
 /** How far the history document of the current generation stands in for turns. */
@@ -21,6 +22,8 @@ export const conversationSettingsSchema = z.object({
   windowTokens: z.number().optional(),
   onBusy: onBusySchema.optional(),
   compaction: z.enum(['auto', 'manual', 'off']).optional(),
+  /** Addresses that are told of compactions of this conversation. */
+  hooks: webhooksSchema.optional(),
 });
 export type ConversationSettings = z.infer<typeof conversationSettingsSchema>;
 
@@ -47,6 +50,8 @@ export const contextMeterSchema = z.object({
   /** Factor from our estimate to what the model reported; 1 before the first report. */
   calibration: z.number().positive(),
   source: z.enum(['reported', 'counted', 'estimated']),
+  /** Uncalibrated tokens of the pins that `tokens` counts; absent = 0. */
+  pinTokens: z.number().nonnegative().optional(),
   /** The generation and the last turn that the figure is about. */
   generation: z.number().int().nonnegative(),
   seq: z.number().int().nonnegative(),
@@ -70,6 +75,15 @@ const manualNeedSchema = z.object({
 export const compactionNeededSchema = z.object({
   auto: autoNeedSchema.optional(),
   manual: manualNeedSchema.optional(),
+  /** Request id of the compaction that its owner calls off while a worker is at it. */
+  cancel: z.string().optional(),
+  /**
+   * Size of the context when its owner called an automatic compaction off: the next one waits, as after a
+   * swap, until it has grown. Only of this generation.
+   */
+  declined: z
+    .object({ tokens: z.number().nonnegative(), generation: z.number().int().nonnegative() })
+    .optional(),
 });
 export type CompactionNeeded = z.infer<typeof compactionNeededSchema>;
 
@@ -107,6 +121,10 @@ export const headSchema = z.object({
       seqs: z.array(z.number().int()),
       /** Names of the blobs that hold outputs of those turns. */
       blobs: z.array(z.string()).optional(),
+      /** Statements that repeat what those turns said, whatever turns they cite: ids by generation. */
+      items: z
+        .array(z.object({ generation: z.number().int(), ids: z.array(z.string()) }))
+        .optional(),
     })
     .optional(),
   /** Soft delete: since when, and when the sweep erases for good. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { canonicalJson } from '../canonical-json.ts';
 import type { DocumentFields, StoredDocument } from '../ports.ts';
 import { partSchema } from './content.ts';
 import { coveredThroughSchema, triggerSchema } from './head.ts';
+import { snapshotSchema, type Snapshot } from './snapshot.ts';
 
 /** A part of a kept turn that the context shows shortened; the full text is in blob `blob`. */
 export const maskSchema = z.object({
@@ -13,6 +15,9 @@ export const maskSchema = z.object({
 });
 export type Mask = z.infer<typeof maskSchema>;
 
+/** Stored beside what it signs; shared/conversation/signed-history.ts says what that is. */
+export const signatureSchema = z.object({ keyId: z.string(), mac: z.string() });
+
 const historyFieldsSchema = z.object({
   schemaVersion: z.literal(1),
   generation: z.number().int().positive(),
@@ -20,8 +25,8 @@ const historyFieldsSchema = z.object({
   parent: z.number().int().nonnegative(),
   /** `RESTORED`, `CHANGED`: an earlier one, or none, goes on (restore; edit or deletion of a turn). */
   state: z.enum(['COMPACTED', 'CONTENT_TRUNCATED', 'RESTORED', 'CHANGED']),
-  /** `copy`: nothing was summarised. */
-  strategy: z.enum(['rewrite', 'copy']),
+  /** `copy`: nothing was summarised; `fallback`: code alone did, without a model. */
+  strategy: z.enum(['ledger', 'rewrite', 'fallback', 'copy']),
   trigger: triggerSchema,
   requestId: z.string(),
   coveredThrough: coveredThroughSchema,
@@ -30,6 +35,8 @@ const historyFieldsSchema = z.object({
   turnsFolded: z.number().int().nonnegative(),
   /** There was more to fold than the summariser could read at once: the rest follows without delay. */
   isPartial: z.boolean().optional(),
+  /** Swaps in a row, up to this one, that saved next to nothing. Absent = 0. */
+  unproductiveSwaps: z.number().int().nonnegative().optional(),
   beforeTokens: z.number().nonnegative(),
   afterTokens: z.number().nonnegative(),
   /** Estimated tokens of snapshot and acknowledgement, before calibration. */
@@ -46,6 +53,10 @@ const historyFieldsSchema = z.object({
   promptVersion: z.string(),
   modelCalls: z.number().int().nonnegative(),
   usage: z.object({ promptTokens: z.number(), outputTokens: z.number() }),
+  /** Millionths of a US dollar; absent where the model's price is not known. */
+  costMicros: z.number().optional(),
+  /** Of a comparison that the deployment runs: which settings the conversation had. */
+  variant: z.string().optional(),
   requestedAt: z.date(),
   createTime: z.date(),
   durationMs: z.number().nonnegative(),
@@ -54,48 +65,56 @@ const historyFieldsSchema = z.object({
   restoredFrom: z.number().int().optional(),
   /** Of `CHANGED`: first turn that changed; earlier generations that cover it may not go on. */
   changedFromSeq: z.number().int().optional(),
+  /** Of a `CHANGED` that a deletion made: the turns it erased, and nothing else changed. */
+  erasedSeqs: z.array(z.number().int()).optional(),
   /** A turn that it covered was erased, and with it everything that was made of it. */
   erased: z.boolean().optional(),
+  /** Statements that came of erased or replaced turns were taken out; the others stay. */
+  mended: z.boolean().optional(),
+  /** Of a mended one: the turns from here on are to be read again by the next compaction. */
+  rederiveFrom: z.number().int().positive().optional(),
+  /** Absent only where nothing of the document reaches a prompt. */
+  signature: signatureSchema.optional(),
 });
 
 const historyDocumentSchema = historyFieldsSchema.extend({
-  /** JSON of the typed sections: {name: string[]}. */
-  sectionsJson: z.string(),
+  /** JSON of the typed snapshot; `null` in a generation without one. */
+  snapshotJson: z.string(),
   masksJson: z.string(),
   reportJson: z.string(),
 });
-
-/** Sections of a snapshot by name, one text an item; which names there are is the strategy's affair. */
-export type StoredSections = Record<string, string[]>;
 
 /**
  * `conversations/{c}/histories/{g}`: what stands in for the turns up to `coveredThrough`. Nothing but the
  * erasure of a turn changes it.
  */
 export interface History extends z.infer<typeof historyFieldsSchema> {
-  sections: StoredSections;
+  /** What `snapshotText` says, item by item with its sources; null where there is none. */
+  snapshot: Snapshot | null;
   masks: Mask[];
   /** What verification found: stored as it was, served as it is. */
   report: Record<string, unknown>;
+  /** Read with a signature that does not verify: what it said is left out. Never stored. */
+  isUntrusted?: true | undefined;
 }
 
 export function encodeHistory(history: History): DocumentFields {
-  const { sections, masks, report, ...fields } = history;
+  const { snapshot, masks, report, isUntrusted: _, ...fields } = history;
   return {
     ...fields,
-    sectionsJson: JSON.stringify(sections),
+    snapshotJson: canonicalJson(snapshot),
     masksJson: JSON.stringify(masks),
     reportJson: JSON.stringify(report),
   };
 }
 
 export function decodeHistory(document: StoredDocument): History {
-  const { sectionsJson, masksJson, reportJson, ...fields } = historyDocumentSchema.parse(
+  const { snapshotJson, masksJson, reportJson, ...fields } = historyDocumentSchema.parse(
     document.fields,
   );
   return {
     ...fields,
-    sections: z.record(z.string(), z.array(z.string())).parse(JSON.parse(sectionsJson)),
+    snapshot: snapshotSchema.nullable().parse(JSON.parse(snapshotJson)),
     masks: z.array(maskSchema).parse(JSON.parse(masksJson)),
     report: z.record(z.string(), z.unknown()).parse(JSON.parse(reportJson)),
   };

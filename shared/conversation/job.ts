@@ -15,8 +15,14 @@ export const compactionRecordSchema = z.object({
   generation: z.number().int().optional(),
   turnsFolded: z.number().int(),
   modelCalls: z.number().int(),
+  /** What the model calls took; absent where none was made. */
+  tokens: z.object({ promptTokens: z.number(), outputTokens: z.number() }).optional(),
+  /** Millionths of a US dollar; absent where the model's price is not known. */
+  costMicros: z.number().optional(),
   durationMs: z.number(),
   model: z.string().optional(),
+  /** Of a comparison that the deployment runs: which settings the conversation has. */
+  variant: z.string().optional(),
   reason: z.string().optional(),
 });
 export type CompactionRecord = z.infer<typeof compactionRecordSchema>;
@@ -41,6 +47,8 @@ const jobSchema = z.object({
   /** Attempts at the newest automatic need: a manual run in between does not reset them. */
   autoAttempts: z.object({ requestId: z.string(), count: z.number().int() }).optional(),
   retryAt: z.date().nullable(),
+  /** Runs of the last day that asked a model, whatever `records` still holds. Absent = none. */
+  spent: z.array(z.object({ at: z.date(), tokens: z.number() })).optional(),
   records: z.array(compactionRecordSchema),
 });
 

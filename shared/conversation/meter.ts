@@ -1,5 +1,7 @@
-import type { ContextMeter, Head } from './head.ts';
+import type { ContextMeter, CoveredThrough, Head } from './head.ts';
 import type { History } from './history.ts';
+import { pinnedTokens } from './pinned-tokens.ts';
+import { shownTokens } from './shown-tokens.ts';
 import type { Turn, TurnUsage } from './turn.ts';
 
 /** Weight of a new report in the moving average, and its bounds: a wild report moves it little. */
@@ -8,25 +10,26 @@ export const CALIBRATION_MIN = 0.5;
 export const CALIBRATION_MAX = 2;
 
 export interface MeterSource {
-  head: Pick<Head, 'context' | 'generation'>;
+  head: Pick<Head, 'context' | 'generation' | 'pins'>;
   history: History | undefined;
   /** The terminal turns of the tail. */
   turns: readonly Turn[];
 }
 
-const turnTokens = (turns: readonly Turn[]) =>
+const turnTokens = (turns: readonly Turn[], covered?: CoveredThrough) =>
   turns
     .filter(({ inContext }) => inContext)
-    .reduce((sum, { tokens }) => sum + tokens.user + tokens.answer, 0);
+    .reduce((sum, turn) => sum + shownTokens(turn, covered), 0);
 
-/** Uncalibrated estimate of snapshot and tail, from the counts that were stored with them. */
-export const estimatedContentTokens = ({ history, turns }: MeterSource) =>
+/** Uncalibrated estimate of pins, snapshot and tail, the latter from the counts that were stored with them. */
+export const estimatedContentTokens = ({ head, history, turns }: MeterSource) =>
+  pinnedTokens(head.pins, history) +
   (history?.snapshotTokens ?? 0) +
-  Math.max(0, turnTokens(turns) - (history?.maskedTokensSaved ?? 0));
+  Math.max(0, turnTokens(turns, history?.coveredThrough) - (history?.maskedTokensSaved ?? 0));
 
 /**
  * Tokens of the present context. The model's own report while it is about this generation, plus an
- * estimate for what came after it; after a swap everything from stored counts.
+ * estimate for what came after it and for pins that came or went; after a swap everything from stored counts.
  */
 export function contextTokens(source: MeterSource): {
   tokens: number;
@@ -41,8 +44,10 @@ export function contextTokens(source: MeterSource): {
       source: 'estimated',
     };
   const later = source.turns.filter(({ seq }) => seq > context.seq);
+  const morePinTokens = pinnedTokens(source.head.pins, source.history) - (context.pinTokens ?? 0);
+  const moreTokens = context.calibration * (turnTokens(later) + morePinTokens);
   return {
-    tokens: Math.ceil(context.tokens + context.calibration * turnTokens(later)),
+    tokens: Math.max(0, Math.ceil(context.tokens + moreTokens)),
     source: context.source,
   };
 }
@@ -67,10 +72,11 @@ export function meterAfterTurn(turn: {
   answerTokens: number;
   usage: TurnUsage | undefined;
 }): ContextMeter {
-  const { context, generation } = turn.before.head;
+  const { context, generation, pins } = turn.before.head;
   const promptEstimate =
     turn.overheadTokens + estimatedContentTokens(turn.before) + turn.userTokens;
-  const base = { generation, seq: turn.seq };
+  const pinTokens = pinnedTokens(pins, turn.before.history);
+  const base = { generation, seq: turn.seq, ...(pinTokens > 0 && { pinTokens }) };
   if (turn.usage === undefined || turn.usage.promptTokens <= 0)
     return {
       ...base,

@@ -18,7 +18,7 @@ const nothingFolded = {
   snapshotTokens: 0,
   boundary: '',
   snapshotText: '',
-  sections: {},
+  snapshot: null,
   masks: [],
   sourceHash: '',
   model: '',
@@ -35,6 +35,8 @@ export function continuedHistory(next: {
   changedSeqs: readonly number[];
   /** First turn that changed; default: the first of `changedSeqs`. */
   changedFromSeq?: number;
+  /** Of a deletion: the turns that it erased. */
+  erasedSeqs?: readonly number[] | undefined;
   requestId: string;
   /** Nonce of the writer: finding one's own after a lost reply is success. */
   by: string;
@@ -69,8 +71,13 @@ export function continuedHistory(next: {
     by: next.by,
     restoredFrom: next.restoredFrom,
     changedFromSeq: next.state === 'CHANGED' ? (next.changedFromSeq ?? firstChanged) : undefined,
+    erasedSeqs: next.erasedSeqs && [...next.erasedSeqs],
     isPartial: undefined,
+    unproductiveSwaps: undefined,
     erased: undefined,
+    mended: undefined,
+    signature: undefined,
+    isUntrusted: undefined,
   };
 }
 
@@ -97,8 +104,10 @@ export const generationFields = (history: History): DocumentFields => ({
 });
 
 /**
- * Whether a history holds nothing of the turns from `seq` on, so that it may go on when one of them
- * changes. Without provenance a snapshot that covers a changed turn cannot be mended.
+ * Whether a history holds nothing of the turns from `seq` on, so that it may go on as it is when one of
+ * them changes.
  */
-export const endsBefore = (history: Pick<History, 'coveredThrough' | 'erased'>, seq: number) =>
-  history.erased !== true && history.coveredThrough.seq < seq;
+export const endsBefore = (
+  history: Pick<History, 'coveredThrough' | 'erased' | 'isUntrusted'>,
+  seq: number,
+) => history.erased !== true && !history.isUntrusted && history.coveredThrough.seq < seq;

@@ -1,8 +1,9 @@
-import type { DocumentStore, StoredDocument } from '../ports.ts';
+import type { DocumentStore, Logger, Signer, StoredDocument } from '../ports.ts';
 import { cleanHistory } from './erased-history.ts';
 import { decodeHead, type Head, type Versioned } from './head.ts';
-import { decodeHistory, type History } from './history.ts';
+import type { History } from './history.ts';
 import { headPath, historyPath, turnPath } from './paths.ts';
+import { readSignedHistory } from './signed-history.ts';
 import {
   decodeTurn,
   isFinal,
@@ -21,6 +22,14 @@ export interface ConversationCache {
   keepTurn(epoch: string, entry: { turn: Turn; loadedAt: number }): void;
   history(epoch: string, generation: number): { history: History; loadedAt: number } | undefined;
   keepHistory(epoch: string, entry: { history: History; loadedAt: number }): void;
+}
+
+/** What histories are read with. */
+export interface HistorySource {
+  store: Pick<DocumentStore, 'get'>;
+  cache: ConversationCache;
+  signer: Pick<Signer, 'isValid'>;
+  logger: Pick<Logger, 'log'>;
 }
 
 /** A cache that keeps nothing. */
@@ -124,9 +133,12 @@ export async function readTurnRange(
   return seqs.flatMap((seq) => cached.get(seq) ?? []);
 }
 
-/** The history document of a generation, or undefined for generation 0 and for one that is missing. */
+/**
+ * The history document of a generation, or undefined for generation 0 and for one that is missing. One
+ * that the server did not sign says nothing (`isUntrusted`) and is not kept: it may be mended any time.
+ */
 export async function readHistory(
-  source: { store: Pick<DocumentStore, 'get'>; cache: ConversationCache },
+  source: HistorySource,
   { conversationId, head, generation }: { conversationId: string; head: Head; generation: number },
 ): Promise<History | undefined> {
   if (generation === 0) return undefined;
@@ -134,10 +146,10 @@ export async function readHistory(
   if (cached && isFresh(head, cached)) return cached.history;
   const [document] = await source.store.get([historyPath(conversationId, generation)]);
   if (!document) return undefined;
-  const stored = decodeHistory(document);
+  const stored = readSignedHistory(source, conversationId, document);
   const history = cleanHistory(head, stored);
   // While an erasure is under way the document may still change; nothing of it may outlive that here.
-  if (!head.pendingErasure)
+  if (!head.pendingErasure && !history.isUntrusted)
     source.cache.keepHistory(head.epoch, { history, loadedAt: head.generation });
   return history;
 }
@@ -148,7 +160,7 @@ export const firstTailSeq = ({ coveredThrough }: Head) =>
 
 /** History and terminal turns that the context of `head` is made of, up to `toSeq` (default: all). */
 export async function readContextParts(
-  source: { store: Pick<DocumentStore, 'get'>; cache: ConversationCache },
+  source: HistorySource,
   target: { conversationId: string; head: Head; toSeq?: number },
 ): Promise<{ history: History | undefined; turns: Turn[] }> {
   const { conversationId, head, toSeq = head.lastSeq } = target;

@@ -1,5 +1,5 @@
 import type { DocumentFields, Write } from '../ports.ts';
-import type { CompactionNeeded } from './head.ts';
+import type { CompactionNeeded, Pin } from './head.ts';
 import { encodeHistory, type History } from './history.ts';
 import { generationFields } from './next-generation.ts';
 import { historyPath, turnPath } from './paths.ts';
@@ -11,13 +11,16 @@ export interface Replacement {
   fromSeq: number;
   /** The next generation: what goes on of the history without those turns. */
   history: History;
+  /** Set when pins came of those turns: the pins that stay. */
+  pins?: readonly Pin[];
   /** Set when turns that were folded stand verbatim again and fill the context. */
   need?: CompactionNeeded['auto'];
 }
 
 /** What the head says after a replacement. */
-export const replacementFields = ({ history, need }: Replacement): DocumentFields => ({
+export const replacementFields = ({ history, pins, need }: Replacement): DocumentFields => ({
   ...generationFields(history),
+  ...(pins && { pins: [...pins] }),
   ...(need && { 'compactionNeeded.auto': { ...need } }),
 });
 

@@ -9,9 +9,9 @@ export interface RestoreFacts {
   present: number;
   /** The newest histories, newest first: a repeated request is looked for among them. */
   newest: readonly History[];
-  /** The history of `generation`. */
+  /** The history of `generation`, mended where it can be. */
   source: History | undefined;
-  /** First turn that changed since `generation` was made. */
+  /** First turn that was replaced since `generation` was made. */
   changedFromSeq: number | undefined;
 }
 
@@ -21,6 +21,8 @@ export type RestoreDecision =
   /** Nothing was ever folded, and nothing is to be. */
   | { kind: 'nothing' }
   | { kind: 'notFound' }
+  /** Its signature does not verify. */
+  | { kind: 'untrusted' }
   /** It told of a turn that was erased. */
   | { kind: 'erased' }
   /** It tells of turns that changed since. */
@@ -42,11 +44,12 @@ function findDone({ generation, requestId, present, newest }: RestoreFacts): His
 export function decideRestore(facts: RestoreFacts): RestoreDecision {
   const { generation, present, source, changedFromSeq = Infinity } = facts;
   const history = findDone(facts);
-  if (history) return { kind: 'done', history };
+  if (history && !history.isUntrusted) return { kind: 'done', history };
   if (generation > present) return { kind: 'notFound' };
   if (present === 0) return { kind: 'nothing' };
   if (generation === 0) return { kind: 'restore', source: undefined, changedSeqs: [] };
   if (!source) return { kind: 'notFound' };
+  if (source.isUntrusted) return { kind: 'untrusted' };
   if (source.erased === true) return { kind: 'erased' };
   if (source.coveredThrough.seq >= changedFromSeq) return { kind: 'outdated' };
   const changedSeqs = source.masks.map(({ seq }) => seq).filter((seq) => seq >= changedFromSeq);

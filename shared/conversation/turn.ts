@@ -23,6 +23,8 @@ export const turnUsageSchema = z.object({
   cachedTokens: z.number(),
   outputTokens: z.number(),
   thoughtsTokens: z.number(),
+  /** Millionths of a US dollar; absent where the model's price is not known. */
+  costMicros: z.number().optional(),
 });
 export type TurnUsage = z.infer<typeof turnUsageSchema>;
 

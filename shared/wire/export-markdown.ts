@@ -1,5 +1,6 @@
 import type { ExportedMessage, Fate } from './export-messages.ts';
-import type { ConversationView, MessageView } from './responses.ts';
+import type { ConversationView } from './responses/conversations.ts';
+import type { MessageView } from './responses/messages.ts';
 
 const NOTES: Readonly<Record<Fate, string>> = {
   answered: '',

@@ -1,5 +1,6 @@
 import { isTerminal, type Turn } from '../conversation/turn.ts';
-import type { ExportLine, MessageView } from './responses.ts';
+import type { ExportLine } from './responses/lifecycle.ts';
+import type { MessageView } from './responses/messages.ts';
 import { finishReasonOf } from './stream.ts';
 import { answerView, hasAnswer, userMessageView } from './views.ts';
 

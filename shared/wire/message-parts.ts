@@ -1,6 +1,6 @@
 import type { Content, Part } from '../conversation/content.ts';
 import { AppError } from '../errors.ts';
-import type { InputPart } from './requests.ts';
+import type { InputPart } from './requests/messages.ts';
 
 export interface MessageLimits {
   maxPartBytes: number;

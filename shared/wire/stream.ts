@@ -6,6 +6,8 @@ export interface UsageView {
   promptTokens: number;
   cachedTokens: number;
   outputTokens: number;
+  /** Millionths of a US dollar; absent where the model's price is not known. */
+  costMicros?: number | undefined;
 }
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';

@@ -1,10 +1,13 @@
-import type { Head } from '../conversation/head.ts';
+import type { Head, Pin } from '../conversation/head.ts';
 import type { History } from '../conversation/history.ts';
 import type { CompactionRecord } from '../conversation/job.ts';
 import { answerId, turnId } from '../conversation/paths.ts';
 import { isTerminal, type Turn, type TurnUsage } from '../conversation/turn.ts';
 import { toOutputParts } from './message-parts.ts';
-import type { CompactionRecordView, ConversationView, MessageView, TurnView } from './responses.ts';
+import type { CompactionRecordView } from './responses/compaction.ts';
+import type { ConversationView } from './responses/conversations.ts';
+import type { MessageView, TurnView } from './responses/messages.ts';
+import type { PinView } from './responses/pins.ts';
 import { finishReasonOf, type UsageView } from './stream.ts';
 
 /* How stored documents look on the wire. Pure; internal fields stay inside. */
@@ -26,10 +29,18 @@ export const conversationView = (id: string, head: Head): ConversationView => ({
   ...(head.forkedFrom && { forkedFrom: head.forkedFrom }),
 });
 
+export const pinView = ({ id, text, source, seq }: Pin): PinView => ({
+  id,
+  text,
+  source,
+  ...(seq !== undefined && { seq }),
+});
+
 export const usageView = (usage: TurnUsage): UsageView => ({
   promptTokens: usage.promptTokens,
   cachedTokens: usage.cachedTokens,
   outputTokens: usage.outputTokens,
+  ...(usage.costMicros !== undefined && { costMicros: usage.costMicros }),
 });
 
 const finishReasonView = (turn: Turn) =>
@@ -107,6 +118,9 @@ export const attemptView = (
   afterTokens: record.afterTokens,
   ...(record.model !== undefined && { model: record.model }),
   calls: record.modelCalls,
+  ...(record.tokens && { tokens: record.tokens }),
+  ...(record.costMicros !== undefined && { costMicros: record.costMicros }),
+  ...(record.variant !== undefined && { variant: record.variant }),
   durationMs: record.durationMs,
   ...(record.reason !== undefined && { reason: record.reason }),
   message: message(record),
@@ -128,9 +142,13 @@ export const historyView = (history: History, message: RecordMessage): Compactio
   model: history.model,
   calls: history.modelCalls,
   tokens: history.usage,
+  ...(history.costMicros !== undefined && { costMicros: history.costMicros }),
   durationMs: history.durationMs,
   report: history.report,
   message: message(history),
   ...(history.restoredFrom !== undefined && { restoredFrom: history.restoredFrom }),
-  variant: history.strategy,
+  strategy: history.strategy,
+  ...(history.variant !== undefined && { variant: history.variant }),
+  // What it says is in no context: somebody else than the server wrote it.
+  ...(history.isUntrusted && { reason: 'SNAPSHOT_INVALID' }),
 });

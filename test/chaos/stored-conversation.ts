@@ -1,9 +1,9 @@
 import {
-  noCache,
   readContextParts,
   readHead,
   readTurns,
 } from '../../shared/conversation/read-conversation.ts';
+import { plainSource } from '../support/signing.ts';
 import type { Head } from '../../shared/conversation/head.ts';
 import { decodeHistory, type History } from '../../shared/conversation/history.ts';
 import { type CompactionJob, decodeJob } from '../../shared/conversation/job.ts';
@@ -44,7 +44,7 @@ export async function readStoredConversation(
     job: jobDocument && decodeJob(jobDocument).value,
     turns: turns.map(({ value }) => value),
     histories: histories.map((document) => document && decodeHistory(document)),
-    contextParts: await readContextParts({ store, cache: noCache }, { conversationId, head }),
+    contextParts: await readContextParts(plainSource(store), { conversationId, head }),
   };
 }
 

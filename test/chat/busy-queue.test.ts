@@ -5,11 +5,9 @@ import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { QUEUE_MAX } from '../../shared/conversation/queue-decision.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { AppError, StoreUnavailableError } from '../../shared/errors.ts';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { passTime } from '../support/pass-time.ts';
 import { collect, request, textOf } from '../support/sending.ts';
-import { instances, queued, turnsOf } from '../support/starts.ts';
+import { deadWaiter, instances, queued, turnsOf } from '../support/starts.ts';
 
 describe('a message that waits for its turn', () => {
   test('is stored at once, and answered after the one before it', async () => {
@@ -142,120 +140,9 @@ describe('a message that waits for its turn', () => {
   });
 });
 
-describe('the same waiting message sent again', () => {
-  test('waits for the same turn, from another instance too', async () => {
-    const world = instances();
-    const [one, two] = [world.instance(), world.instance()];
-    const id = randomUUID();
-    await sendMessage(one, request(id, 'one'));
-    const asked = queued(id, 'two');
-    const handle = await sendMessage(one, asked);
-
-    const again = await sendMessage(two, asked);
-
-    world.answerAll();
-    const [first, second] = await passTime(world.clock, Promise.all([handle.result, again.result]));
-    expect([handle.turnId, again.turnId]).toEqual(['t_2', 't_2']);
-    expect(second.turn.contents).toEqual(first.turn.contents);
-    expect(world.calls).toHaveLength(2);
-  });
-
-  test('with another body is refused', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const [id, messageId] = [randomUUID(), randomUUID()];
-    await sendMessage(chat, request(id, 'one'));
-    await sendMessage(chat, queued(id, 'two', messageId));
-
-    const other = sendMessage(chat, queued(id, 'something else', messageId));
-
-    await expect(other).rejects.toMatchObject({ reason: 'IDEMPOTENCY_KEY_REUSED' });
-  });
-
-  test('is waited with again when the instance that did has died', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(id, 'one'));
-    const asked = queued(id, 'two');
-    await sendMessage(world.dyingAt('turn-queued'), asked);
-    await passTime(world.clock, world.clock.wait(20_001));
-
-    const again = await sendMessage(chat, asked);
-
-    world.answerAll();
-    await first.result;
-    const { turn } = await passTime(world.clock, again.result);
-    expect(turn).toMatchObject({ seq: 2, state: 'done', attempt: 1 });
-  });
-
-  test('while its instance has died is answered, though another waits behind it', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(id, 'one'));
-    const asked = queued(id, 'two');
-    await sendMessage(world.dyingAt('turn-queued'), asked);
-    const third = await sendMessage(chat, queued(id, 'three'));
-    world.answerAll();
-    await first.result;
-
-    const again = await sendMessage(world.instance(), asked);
-
-    const results = await passTime(world.clock, Promise.all([again.result, third.result]));
-    expect(results.map(({ turn }) => turn.state)).toEqual(['done', 'done']);
-    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'two', 'three']);
-  });
-
-  test('finds that the one who waited gave up because its process ends', async () => {
-    const world = instances();
-    const id = randomUUID();
-    const first = await sendMessage(world.instance(), request(id, 'one'));
-    const ending = new AbortController();
-    const asked = queued(id, 'two');
-    const handle = await sendMessage(world.instance({ shutdown: ending.signal }), asked);
-
-    ending.abort();
-    await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({
-      reason: 'SHUTTING_DOWN',
-      retryable: true,
-    });
-
-    const again = await sendMessage(world.instance(), asked);
-    world.answerAll();
-    await first.result;
-    expect((await passTime(world.clock, again.result)).turn).toMatchObject({
-      seq: 2,
-      state: 'done',
-    });
-  });
-
-  test('is taken over when its instance died right after its turn began', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(id, 'one'));
-    const asked = queued(id, 'two');
-    await sendMessage(world.dyingAt('queued-turn-begun'), asked);
-    world.answerAll();
-    await first.result;
-    await passTime(world.clock, world.clock.wait(21_000));
-
-    const again = await passTime(world.clock, sendMessage(chat, asked));
-
-    const { turn } = await passTime(world.clock, again.result);
-    expect(turn).toMatchObject({ seq: 2, state: 'done', attempt: 2 });
-    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'two']);
-  });
-});
-
 describe('a message that nobody waits with any more', () => {
   test('does not block the one behind it: it ends as abandoned', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(id, 'one'));
-    await sendMessage(world.dyingAt('turn-queued'), queued(id, 'two'));
+    const { world, chat, id, first } = await deadWaiter();
     const third = await sendMessage(chat, queued(id, 'three'));
 
     world.answerAll();
@@ -273,11 +160,7 @@ describe('a message that nobody waits with any more', () => {
   });
 
   test('is closed by the next message, which starts at once', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(id, 'one'));
-    await sendMessage(world.dyingAt('turn-queued'), queued(id, 'two'));
+    const { world, chat, id, first } = await deadWaiter();
     world.answerAll();
     await first.result;
     await passTime(world.clock, world.clock.wait(22_001));
@@ -358,132 +241,4 @@ describe('what stands before a waiting message', () => {
     expect(answered.turn.state).toBe('done');
     expect(world.calls.map(({ text }) => text)).toEqual(['one', 'three']);
   });
-});
-
-describe('a waiting message that cannot be answered when its turn comes', () => {
-  test('ends as failed with the reason, and the next one is answered', async () => {
-    const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
-    const chat = world.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(id, 'one'));
-    // Fits the window of an empty conversation, and not behind another message.
-    const tooLong = queued(id, 'word '.repeat(948));
-    const second = await sendMessage(chat, tooLong);
-    const third = await sendMessage(chat, queued(id, 'three'));
-
-    world.answerAll();
-    await first.result;
-    await expect(passTime(world.clock, second.result)).rejects.toMatchObject({
-      reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
-      retryable: false,
-    });
-
-    expect((await passTime(world.clock, third.result)).turn.state).toBe('done');
-    const [, failed] = await turnsOf(chat, id, 2);
-    expect(failed).toMatchObject({
-      state: 'failed',
-      user: { parts: [{ text: expect.any(String) }] },
-    });
-  });
-});
-
-describe('a waiting message whose user has no quota when its turn comes', () => {
-  const noQuota = new AppError({
-    status: 'RESOURCE_EXHAUSTED',
-    reason: 'USER_RPM',
-    message: 'no quota',
-    publicMessage: 'Too many messages.',
-    retryable: true,
-    retryAfterMs: 60_000,
-  });
-
-  /** Two messages; there is no quota for the second one for a minute. */
-  async function refusedForAMinute(second: ReturnType<typeof queued>) {
-    const world = instances();
-    const untilMs = world.clock.now().getTime() + 60_000;
-    const reserve = ({ messageId }: { messageId: string }) =>
-      messageId === second.message.id && world.clock.now().getTime() < untilMs
-        ? Promise.reject(noQuota)
-        : Promise.resolve();
-    const chat = world.instance({ quota: { reserve } });
-    const first = await sendMessage(chat, request(second.conversationId, 'one'));
-    const handle = await sendMessage(chat, second);
-    world.answerAll();
-    await first.result;
-    await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({
-      reason: 'USER_RPM',
-    });
-    return { world, chat };
-  }
-
-  test('is told how long to wait, and answered when it is sent again', async () => {
-    const asked = queued(randomUUID(), 'two');
-    const { world, chat } = await refusedForAMinute(asked);
-
-    await expect(sendMessage(chat, asked)).rejects.toMatchObject({ reason: 'USER_RPM' });
-    world.clock.advance(61_000);
-    const { turn } = await (await sendMessage(chat, asked)).result;
-
-    expect(turn).toMatchObject({ seq: 2, attempt: 2, state: 'done' });
-  });
-
-  test('is not answered any more when it should have replaced something', async () => {
-    const asked = {
-      ...queued(randomUUID(), ''),
-      replacing: { kind: 'regenerate' as const, messageId: 'm_1' },
-    };
-    const { world, chat } = await refusedForAMinute(asked);
-    world.clock.advance(61_000);
-
-    const again = (await sendMessage(chat, asked)).result;
-
-    await expect(again).rejects.toMatchObject({ reason: 'USER_RPM', retryable: false });
-    expect((await turnsOf(chat, asked.conversationId, 2))[0]?.inContext).toBe(true);
-  });
-});
-
-describe('a lost reply', () => {
-  const lostAt = (commit: number) => {
-    let commits = 0;
-    return createMemoryDocumentStore({
-      afterCommit: () => {
-        commits += 1;
-        return commits === commit
-          ? Promise.reject(new StoreUnavailableError({ operation: 'commit' }))
-          : Promise.resolve();
-      },
-    });
-  };
-
-  test('of the batch that stores a waiting message leaves one turn', async () => {
-    const world = instances();
-    const chat = world.instance({ store: lostAt(2) });
-    const id = randomUUID();
-    const first = await sendMessage(world.instance({ store: chat.store }), request(id, 'one'));
-
-    const second = await sendMessage(chat, queued(id, 'two'));
-
-    world.answerAll();
-    await first.result;
-    expect((await passTime(world.clock, second.result)).turn).toMatchObject({ seq: 2, attempt: 1 });
-    expect((await readHead(chat.store, id))?.value.lastSeq).toBe(2);
-  });
-
-  test.each([3, 4, 5, 6, 7, 8])(
-    'of commit %i on the way leaves one answer to each',
-    async (lost) => {
-      const world = instances();
-      const chat = world.instance({ store: lostAt(lost) });
-      const id = randomUUID();
-      const asked = [request(id, 'one'), queued(id, 'two'), queued(id, 'three')];
-      const handles = [];
-      for (const each of asked) handles.push(await sendMessage(chat, each));
-
-      world.answerAll();
-      const results = await passTime(world.clock, Promise.all(handles.map(({ result }) => result)));
-
-      expect(results.map(({ turn }) => turn.state)).toEqual(['done', 'done', 'done']);
-      expect(world.calls.map(({ text }) => text)).toEqual(['one', 'two', 'three']);
-    },
-  );
 });

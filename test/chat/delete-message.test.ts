@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { showContext } from '../../functions/src/chat/context/show-context.ts';
-import { finishErasure } from '../../functions/src/erasure/finish-erasure.ts';
 import {
   chunkPath,
   historyPath,
@@ -13,25 +10,20 @@ import {
   turnPath,
 } from '../../shared/conversation/paths.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
-import { compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
+import { see } from '../support/compacted-conversation.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
 import { historiesOf } from '../support/stored-histories.ts';
 import {
   CANARY,
   canaries,
-  compactAgain,
   compacted,
-  dyingAt,
   lifecycle,
   owner,
   setHead,
   stranger,
   type Lifecycle,
+  removeMessage,
 } from '../support/lifecycle.ts';
-
-const remove = ({ chat }: Pick<Lifecycle, 'chat'>, conversationId: string, messageId: string) =>
-  deleteMessage(chat, { caller: owner, conversationId, messageId });
 
 const shortConversation = async ({ store }: Lifecycle) =>
   (
@@ -45,7 +37,7 @@ describe('deleting a message of the tail', () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
 
-    const view = await remove(world, conversationId, 'message-2');
+    const view = await removeMessage(world, conversationId, 'message-2');
 
     const page = {
       caller: owner,
@@ -72,7 +64,7 @@ describe('deleting a message of the tail', () => {
     const conversationId = await shortConversation(world);
     const before = await see(world.store, conversationId);
 
-    await remove(world, conversationId, 'message-2');
+    await removeMessage(world, conversationId, 'message-2');
 
     const after = await see(world.store, conversationId);
     expect(after.items.map(({ seq }) => seq)).toEqual([1, 1, 3, 3]);
@@ -85,7 +77,7 @@ describe('deleting a message of the tail', () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
 
-    const view = await remove(world, conversationId, 'm_2');
+    const view = await removeMessage(world, conversationId, 'm_2');
 
     const page = {
       caller: owner,
@@ -111,22 +103,22 @@ describe('deleting a message of the tail', () => {
       turns: [{ user, answer }, {}],
     });
 
-    await remove(world, conversationId, 'm_1');
+    await removeMessage(world, conversationId, 'm_1');
 
     const [turn] = await readTurns(world.store, conversationId, [1]);
     expect(turn?.value).toMatchObject({ user: { parts: [{ text: user }] }, contents: [] });
     const pieces = (await world.documents()).filter(({ path }) => path.includes('/parts/'));
     expect(pieces.map(({ path }) => path.split('/').at(-1))).toEqual(['u-1']);
-    await remove(world, conversationId, 'message-1');
+    await removeMessage(world, conversationId, 'message-1');
     expect(await canaries(world)).toEqual([]);
   });
 
   test('after its answer wipes the question too', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
-    await remove(world, conversationId, 'm_2');
+    await removeMessage(world, conversationId, 'm_2');
 
-    await remove(world, conversationId, 'message-2');
+    await removeMessage(world, conversationId, 'message-2');
 
     expect(await canaries(world)).toEqual([]);
   });
@@ -134,9 +126,9 @@ describe('deleting a message of the tail', () => {
   test('twice is the same as once', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
-    const first = await remove(world, conversationId, 'message-2');
+    const first = await removeMessage(world, conversationId, 'message-2');
 
-    const second = await remove(world, conversationId, 'message-2');
+    const second = await removeMessage(world, conversationId, 'message-2');
 
     expect(second).toEqual(first);
     expect((await see(world.store, conversationId)).head.generation).toBe(1);
@@ -147,7 +139,7 @@ describe('deleting a message of the tail', () => {
     const conversationId = await shortConversation(world);
     world.loseReplyOf(({ path }) => path === historyPath(conversationId, 1));
 
-    const view = await remove(world, conversationId, 'message-2');
+    const view = await removeMessage(world, conversationId, 'message-2');
 
     expect(view).toMatchObject({ deleted: true });
     expect((await see(world.store, conversationId)).head.generation).toBe(1);
@@ -161,7 +153,7 @@ describe('deleting a message of the tail', () => {
     const conversationId = await compacted(world, { turns });
     const before = await see(world.store, conversationId);
 
-    await remove(world, conversationId, 'message-3');
+    await removeMessage(world, conversationId, 'message-3');
 
     const after = await see(world.store, conversationId);
     expect(after.history?.snapshotText).toBe(before.history?.snapshotText);
@@ -181,7 +173,7 @@ describe('deleting a message of the tail', () => {
       ],
     });
 
-    await remove(world, conversationId, 'message-2');
+    await removeMessage(world, conversationId, 'message-2');
 
     expect((await see(world.store, conversationId)).head.pins).toMatchObject([{ id: 'p2' }]);
     expect(await canaries(world)).toEqual([]);
@@ -197,145 +189,9 @@ describe('deleting a message of the tail', () => {
     await store.commit([{ op: 'create', path: chunk, fields: { text: CANARY } }]);
     expect((await canaries(world)).length).toBeGreaterThan(3);
 
-    await remove(world, conversationId, 'message-1');
+    await removeMessage(world, conversationId, 'message-1');
 
     expect(await canaries(world)).toEqual([]);
-  });
-});
-
-describe('deleting a message that a summary covers', () => {
-  test('goes back to what was before it, and erases every summary that told of it', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await compactAgain(world, conversationId);
-    expect((await canaries(world)).length).toBeGreaterThan(2);
-
-    await remove(world, conversationId, 'message-3');
-
-    const { head, history, text } = await see(world.store, conversationId);
-    expect(head).toMatchObject({ generation: 3, coveredThrough: { seq: 0 } });
-    expect(history).toMatchObject({ state: 'CHANGED', changedFromSeq: 3, snapshotText: '' });
-    expect(text).toContain('Question 1:');
-    expect(await canaries(world)).toEqual([]);
-    const histories = await historiesOf(world, conversationId);
-    expect(histories.map(({ fields }) => fields['erased'])).toEqual([true, true, undefined]);
-  });
-
-  test('keeps the newest summary that ends before it', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const first = await see(world.store, conversationId);
-    await compactAgain(world, conversationId);
-    const { seq } = first.head.coveredThrough;
-
-    await remove(world, conversationId, `message-${seq + 1}`);
-
-    const { head, history } = await see(world.store, conversationId);
-    expect(head.coveredThrough.seq).toBe(seq);
-    expect(history?.snapshotText).toBe(first.history?.snapshotText);
-  });
-
-  test('asks for a new compaction where the turns are over the threshold again', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-
-    await remove(world, conversationId, 'message-3');
-
-    const { head } = await see(world.store, conversationId);
-    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
-    expect(world.chat.published).toHaveLength(1);
-    await compactOnce(world.bench, conversationId);
-    expect((await see(world.store, conversationId)).head.generation).toBe(3);
-  });
-
-  test('asks for it too where what goes on is a generation that a restore made', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world, {
-      head: { settings: { thresholdTokens: 2_000 } },
-    });
-    for (const generation of [0, 1])
-      await restoreGeneration(world.chat, {
-        caller: owner,
-        conversationId,
-        generation,
-        locale: undefined,
-      });
-    await compactAgain(world, conversationId, 3);
-
-    await remove(world, conversationId, 'message-3');
-
-    const { head, history } = await see(world.store, conversationId);
-    expect(history).toMatchObject({ coveredThrough: { seq: 0 }, afterTokens: 0 });
-    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
-    expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
-  });
-
-  test('asks for it too where a person has asked for a compaction', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('by-hand') } });
-
-    await remove(world, conversationId, 'message-3');
-
-    const { head } = await see(world.store, conversationId);
-    expect(head.compactionNeeded).toMatchObject({
-      auto: { trigger: 'auto' },
-      manual: { requestId: 'by-hand' },
-    });
-  });
-
-  test('makes a worker lose that has read it', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('in-flight') } });
-    const held = compactionBench({
-      ...world.bench,
-      atCrashPoint: async (name) => {
-        if (name === 'verified') await remove(world, conversationId, 'message-3');
-      },
-    });
-
-    await compactOnce(held, conversationId);
-
-    expect(await canaries(world)).toEqual([]);
-    expect((await see(world.store, conversationId)).head.coveredThrough.seq).toBe(0);
-  });
-
-  test('shows nothing of it from the cache of another instance', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await compactAgain(world, conversationId);
-    const show = (generation?: number) =>
-      showContext(world.otherChat, { caller: owner, conversationId, generation });
-    await show();
-    expect(JSON.stringify(await show(1))).toContain(CANARY);
-
-    await remove(world, conversationId, 'message-3');
-
-    for (const generation of [undefined, 0])
-      expect(JSON.stringify(await show(generation))).not.toContain(CANARY);
-    for (const generation of [1, 2])
-      await expect(show(generation)).rejects.toMatchObject({
-        status: 'FAILED_PRECONDITION',
-        reason: 'GENERATION_ERASED',
-        metadata: { generation: String(generation) },
-      });
-  });
-
-  test('leaves a compaction after it untouched when it is finished late', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
-    await expect(remove(dying, conversationId, 'message-3')).rejects.toThrow('died');
-    await compactOnce(world.bench, conversationId);
-    const before = await see(world.store, conversationId);
-    expect(before.head.generation).toBe(3);
-
-    await finishErasure(world.chat, conversationId);
-
-    const after = await see(world.store, conversationId);
-    expect(after.history).toEqual(before.history);
-    expect(after.head.pendingErasure).toBeUndefined();
   });
 });
 
@@ -346,7 +202,7 @@ describe('what cannot be deleted', () => {
       turns: [{}, { state: 'failed', answer: [] }],
     });
 
-    await expect(remove(world, conversationId, id)).rejects.toMatchObject({
+    await expect(removeMessage(world, conversationId, id)).rejects.toMatchObject({
       status: 'NOT_FOUND',
       reason: 'MESSAGE_NOT_FOUND',
     });
@@ -358,7 +214,7 @@ describe('what cannot be deleted', () => {
     const path = turnPath(conversationId, 2);
     await world.store.commit([{ op: 'update', path, fields: { state }, guard: { exists: true } }]);
 
-    await expect(remove(world, conversationId, 'message-2')).rejects.toMatchObject({
+    await expect(removeMessage(world, conversationId, 'message-2')).rejects.toMatchObject({
       status: 'ABORTED',
       reason: 'TURN_IN_PROGRESS',
     });
@@ -379,7 +235,7 @@ describe('the id of a deleted message', () => {
   test('asks the model nothing when it comes again, whatever it says', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
-    await remove(world, conversationId, 'message-2');
+    await removeMessage(world, conversationId, 'message-2');
     const message = { id: 'message-2', parts: [{ text: 'Something else.' }] };
 
     const handle = await sendMessage(world.chat, { caller: owner, conversationId, message });
@@ -403,7 +259,7 @@ describe('the id of a deleted message', () => {
     };
     const path = turnPath(conversationId, 1);
     await world.store.commit([{ op: 'update', path, fields: { error }, guard: { exists: true } }]);
-    await remove(world, conversationId, 'message-1');
+    await removeMessage(world, conversationId, 'message-1');
     const message = { id: 'message-1', parts: [{ text: 'Again.' }] };
 
     const handle = await sendMessage(world.chat, { caller: owner, conversationId, message });

@@ -1,67 +1,27 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
-import { systemClock } from '../../functions/src/adapters/system-clock.ts';
-import type { ChatCrashPoint } from '../../functions/src/chat/crash-points.ts';
 import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
 import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { compactionCrashPoints } from '../../functions/src/compaction/crash-points.ts';
 import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
 import { eraseCrashPoints } from '../../functions/src/compaction/erase-crash-points.ts';
-import {
-  compactionJobPath,
-  historyPath,
-  turnPath,
-  userPath,
-} from '../../shared/conversation/paths.ts';
+import { userPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
-import type { DocumentFields } from '../../shared/ports.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
-import {
-  buildDue,
-  compactOnce,
-  manualNeed,
-  neverAborted,
-} from '../support/compacted-conversation.ts';
+import { compactOnce, neverAborted } from '../support/compacted-conversation.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
 import {
+  dyingAt,
   CANARY,
   compacted,
-  dyingAt,
   lifecycle,
   owner,
   setHead,
   stranger,
-  type Lifecycle,
 } from '../support/lifecycle.ts';
+import { erase, remainsOf, serveErasures } from '../support/erasing.ts';
 import { request } from '../support/sending.ts';
-
-/** Does what the erase events that were published ask for. */
-async function serveErasures(world: Lifecycle): Promise<void> {
-  for (const { data } of world.chat.published)
-    if ('kind' in data && data.kind === 'erase' && 'conversationId' in data)
-      await eraseConversation(world.bench, String(data.conversationId), neverAborted());
-}
-
-/** What tells of the person or of what was said: every document that is no tombstone, or not an empty one. */
-async function remainsOf(world: Lifecycle): Promise<string[]> {
-  const traces = [CANARY, 'Question', 'Answer', 'temple', 'u1', 'message-'];
-  const isClean = (fields: DocumentFields) =>
-    fields['state'] === 'erased' &&
-    fields['ownerUid'] === '' &&
-    !traces.some((trace) => JSON.stringify(fields).includes(trace));
-  const documents = await world.documents();
-  return documents.filter(({ fields }) => !isClean(fields)).map(({ path }) => path);
-}
-
-const erase = async (world: Lifecycle) => {
-  const result = await eraseUser(world.chat, { caller: owner });
-  await serveErasures(world);
-  return result;
-};
 
 describe('erasing a user', () => {
   test('leaves nothing but tombstones, of conversations in every state', async () => {
@@ -298,112 +258,6 @@ describe('an erasure that is interrupted', () => {
     await expect(
       deleteMessage(dying, { caller: owner, conversationId, messageId: 'message-3' }),
     ).rejects.toThrow('died');
-
-    await erase(world);
-
-    expect(await remainsOf(world)).toEqual([]);
-  });
-});
-
-/** Workers never come to the points of the sweep. */
-const workerPoints = Object.keys(compactionCrashPoints).filter(
-  (point) => !point.startsWith('sweep-'),
-);
-
-describe('erasing in the middle of a compaction', () => {
-  test('makes the worker lose from the mark on, before anything is deleted', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
-    const held = compactionBench({
-      ...world.bench,
-      atCrashPoint: async (name) => {
-        if (name === 'before-swap') await eraseUser(world.chat, { caller: owner });
-      },
-    });
-
-    await compactOnce(held, conversationId).catch(() => undefined);
-
-    const [history, job] = await world.store.get([
-      historyPath(conversationId, 2),
-      compactionJobPath(conversationId),
-    ]);
-    expect([history, job]).toEqual([undefined, undefined]);
-  });
-
-  test.each(workerPoints)('at %s leaves nothing, and the worker loses', async (point) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
-    const held = compactionBench({
-      ...world.bench,
-      atCrashPoint: async (name) => {
-        if (name === point) await erase(world);
-      },
-    });
-
-    await compactOnce(held, conversationId).catch(() => undefined);
-    await erase(world);
-
-    expect(await remainsOf(world)).toEqual([]);
-  });
-
-  test.each(workerPoints)(
-    'that is the first of its conversation, at %s, leaves nothing',
-    async (point) => {
-      const world = lifecycle();
-      const conversationId = await buildDue(world.bench);
-      const held = compactionBench({
-        ...world.bench,
-        atCrashPoint: async (name) => {
-          if (name === point) await erase(world);
-        },
-      });
-
-      await compactOnce(held, conversationId).catch(() => undefined);
-      await erase(world);
-
-      expect(await remainsOf(world)).toEqual([]);
-    },
-  );
-});
-
-describe('erasing in the middle of a turn', () => {
-  test.each([
-    'turn-started',
-    'answer-streamed',
-    'before-finish',
-    'turn-finished',
-    'turn-published',
-  ] satisfies ChatCrashPoint[])('at %s leaves nothing', async (point) => {
-    const world = lifecycle({ clock: systemClock });
-    const conversationId = randomUUID();
-    let reached = 0;
-    const chat = {
-      ...world.chat,
-      atCrashPoint: async (name: string) => {
-        if (name !== point) return;
-        reached += 1;
-        await erase(world);
-      },
-    };
-
-    const handle = await sendMessage(chat, request(conversationId, CANARY));
-    await handle.result.catch(() => undefined);
-    await erase(world);
-
-    expect(reached).toBe(1);
-    expect(await remainsOf(world)).toEqual([]);
-  });
-
-  test('leaves nothing of a turn whose process died', async () => {
-    const world = lifecycle({ clock: systemClock });
-    const conversationId = randomUUID();
-    const chat = { ...world.chat, ...dyingAt('turn-started') };
-    const handle = await sendMessage(chat, request(conversationId, CANARY));
-    await expect(handle.result).rejects.toThrow('died');
-    const [turn] = await world.store.get([turnPath(conversationId, 1)]);
-    expect(turn?.fields['state']).toBe('running');
 
     await erase(world);
 

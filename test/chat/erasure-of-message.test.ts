@@ -1,28 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { listCompactions } from '../../functions/src/chat/context/list-compactions.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { finishErasure } from '../../functions/src/erasure/finish-erasure.ts';
 import { blobPiecePath, historyPath } from '../../shared/conversation/paths.ts';
 import { continuedHistory } from '../../shared/conversation/next-generation.ts';
-import { encodeHistory } from '../../shared/conversation/history.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import { see } from '../support/compacted-conversation.ts';
 import { addTurn, buildConversation } from '../support/conversation-builder.ts';
+import { signedFields } from '../support/signing.ts';
 import {
+  dyingAt,
   CANARY,
   canaries,
   compactAgain,
   compacted,
-  dyingAt,
   lifecycle,
   owner,
   setHead,
   type Lifecycle,
+  removeMessage,
 } from '../support/lifecycle.ts';
-
-const remove = ({ chat }: Pick<Lifecycle, 'chat'>, conversationId: string, messageId: string) =>
-  deleteMessage(chat, { caller: owner, conversationId, messageId });
 
 describe('an erasure that stopped half way', () => {
   test('shows nothing of the message meanwhile', async () => {
@@ -30,7 +27,7 @@ describe('an erasure that stopped half way', () => {
     const conversationId = await compacted(world);
     await compactAgain(world, conversationId);
     const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
-    await expect(remove(dying, conversationId, 'message-3')).rejects.toThrow('died');
+    await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
     const of = { caller: owner, conversationId };
 
     const shown = await Promise.all([
@@ -49,10 +46,10 @@ describe('an erasure that stopped half way', () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
-    await expect(remove(dying, conversationId, 'message-3')).rejects.toThrow('died');
+    await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
 
     if (by === 'the sweep') await finishErasure(world.chat, conversationId);
-    else await remove(world, conversationId, 'message-3');
+    else await removeMessage(world, conversationId, 'message-3');
 
     expect(await canaries(world)).toEqual([]);
     expect((await see(world.store, conversationId)).head.pendingErasure).toBeUndefined();
@@ -68,7 +65,7 @@ describe('an erasure that stopped half way', () => {
         );
     })();
 
-    await remove(world, conversationId, 'message-3');
+    await removeMessage(world, conversationId, 'message-3');
     await sends;
 
     expect(await canaries(world)).toEqual([]);
@@ -108,7 +105,7 @@ describe('the blobs of an erased turn', () => {
       beforeTokens: 1,
       afterTokens: 1,
     });
-    const fields = encodeHistory({ ...history, masks });
+    const fields = signedFields(conversationId, { ...history, masks });
     await store.commit([{ op: 'create', path: historyPath(conversationId, 1), fields }]);
     await setHead(world, conversationId, { generation: 1 });
     return conversationId;
@@ -118,7 +115,7 @@ describe('the blobs of an erased turn', () => {
     const world = lifecycle();
     const conversationId = await withBlobs(world, [CANARY, 'another output']);
 
-    await remove(world, conversationId, 'message-1');
+    await removeMessage(world, conversationId, 'message-1');
 
     expect(await canaries(world)).toEqual([]);
     const { history } = await see(world.store, conversationId);
@@ -137,9 +134,9 @@ describe('the blobs of an erased turn', () => {
     const [, second = ''] = pieces;
     await world.store.commit([{ op: 'create', path: second, fields: { text: CANARY } }]);
     world.loseReplyOf(({ op, path }) => op === 'delete' && pieces.includes(path));
-    await remove(world, conversationId, 'message-1').catch(() => undefined);
+    await removeMessage(world, conversationId, 'message-1').catch(() => undefined);
 
-    await remove(world, conversationId, 'message-1');
+    await removeMessage(world, conversationId, 'message-1');
 
     expect(await canaries(world)).toEqual([]);
   });
@@ -148,7 +145,7 @@ describe('the blobs of an erased turn', () => {
     const world = lifecycle();
     const conversationId = await withBlobs(world, ['same output', 'same output']);
 
-    await remove(world, conversationId, 'message-1');
+    await removeMessage(world, conversationId, 'message-1');
 
     const [kept] = await world.store.get([
       blobPiecePath(conversationId, { sha256: world.chat.sha256('same output'), index: 0 }),

@@ -4,7 +4,7 @@ import { deleteConversation } from '../../functions/src/chat/conversation/delete
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { exportConversation } from '../../functions/src/chat/conversation/export-conversation.ts';
 import { turnPath } from '../../shared/conversation/paths.ts';
-import { exportLineResponse, type ExportLine } from '../../shared/wire/responses.ts';
+import { exportLineResponse, type ExportLine } from '../../shared/wire/responses/lifecycle.ts';
 import { startChatServer, errorOf, type ChatServer } from '../support/chat-server.ts';
 import { buildConversation, type TurnToBuild } from '../support/conversation-builder.ts';
 import { lifecycle, owner, setHead } from '../support/lifecycle.ts';

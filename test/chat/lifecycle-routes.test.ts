@@ -1,33 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { z } from 'zod';
+import { compactionRecordResponse } from '../../shared/wire/responses/compaction.ts';
 import {
-  compactionRecordResponse,
   conversationListResponse,
   conversationResponse,
-  erasingResponse,
-  messageResponse,
-} from '../../shared/wire/responses.ts';
+} from '../../shared/wire/responses/conversations.ts';
+import { erasingResponse } from '../../shared/wire/responses/lifecycle.ts';
+import { messageResponse } from '../../shared/wire/responses/messages.ts';
 import {
   errorOf,
   startChatServer,
   type CallOptions,
   type ChatServer,
 } from '../support/chat-server.ts';
+import { readAs } from '../support/http-answers.ts';
 
 let chat: ChatServer;
 beforeAll(async () => {
   chat = await startChatServer();
 });
 afterAll(() => chat.stop());
-
-/** The JSON of an answer, held to its schema: nothing missing, nothing that is not described. */
-async function readAs<T>(schema: z.ZodType<T>, response: Response): Promise<T> {
-  const json: unknown = await response.json();
-  const read = schema.parse(json);
-  expect(json).toEqual(read);
-  return read;
-}
 
 /** A conversation of alice with one answered message. */
 async function conversation(uid = 'alice') {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { messageListResponse, sendMessageResponse } from '../../shared/wire/responses.ts';
+import { messageListResponse, sendMessageResponse } from '../../shared/wire/responses/messages.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';

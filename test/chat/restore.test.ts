@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { compactionBench, rewriteBench } from '../support/compaction-dependencies.ts';
 import { buildDue, compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 import { historyPath, statusPath } from '../../shared/conversation/paths.ts';
 import { historiesOf } from '../support/stored-histories.ts';
@@ -100,6 +100,21 @@ describe('restoring a generation', () => {
     ]);
     await compactOnce(world.bench, conversationId);
     expect((await see(world.store, conversationId)).head).toMatchObject({ generation: 3 });
+  });
+
+  test('tells the events topic which generation is in use again', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+
+    await restore(world, conversationId, 0);
+
+    expect(world.chat.told).toMatchObject([
+      {
+        topic: 'events',
+        data: { type: 'compaction.restored', conversationId, generation: 2, restoredFrom: 0 },
+      },
+      { topic: 'events', data: { type: 'compaction.requested' } },
+    ]);
   });
 
   test('asks for none where the conversation is compacted by hand', async () => {
@@ -234,7 +249,7 @@ describe('what cannot be restored', () => {
   });
 
   test('one that told of a message that was deleted', async () => {
-    const world = lifecycle();
+    const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     await deleteMessage(world.chat, { caller: owner, conversationId, messageId: 'message-3' });
 
@@ -245,7 +260,7 @@ describe('what cannot be restored', () => {
   });
 
   test('one that told of a message that was edited, and an earlier one can be', async () => {
-    const world = lifecycle();
+    const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     const { head } = await see(world.store, conversationId);
     await compactAgain(world, conversationId);

@@ -20,6 +20,7 @@ import {
   openStream,
   sayEach,
   settle,
+  stalled,
   steeredChat,
   storedTurn,
 } from '../support/streaming.ts';
@@ -234,54 +235,31 @@ describe('a store that fails while an answer is on its way', () => {
   );
 });
 
-test('a flush that a take-over has overtaken writes nothing', async () => {
-  const store = createMemoryDocumentStore();
-  const clock = createManualClock();
-  const conversationId = randomUUID();
-  const gate = Promise.withResolvers<void>();
-  const slow = steeredChat({
-    store,
-    clock,
-    atCrashPoint: (point) => (point === 'before-flush' ? gate.promise : Promise.resolve()),
-  });
-  const send = request(conversationId, 'Tell me.');
-  const first = await sendMessage(slow.dependencies, send);
-  (await slow.call()).say('x'.repeat(2_000));
-  await settle();
-  clock.advance(20_001);
+/** Another instance answers the message from the beginning. */
+async function takeOver({ store, clock, send }: Awaited<ReturnType<typeof stalled>>) {
   const { model } = scriptedStreamer(textAnswer('Second.'));
-  await (
-    await sendMessage(chatDependencies({ store, clock, model }), send)
-  ).result;
-  const before = await storedChunks(store, conversationId);
+  const { result } = await sendMessage(chatDependencies({ store, clock, model }), send);
+  await result;
+}
 
-  gate.resolve();
-  expect((await first.result).turn.attempt).toBe(2);
+test('a flush that a take-over has overtaken writes nothing', async () => {
+  const world = await stalled();
+  await takeOver(world);
+  const before = await storedChunks(world.store, world.conversationId);
 
-  expect(await storedChunks(store, conversationId)).toEqual(before);
+  world.gate.resolve();
+  expect((await world.handle.result).turn.attempt).toBe(2);
+
+  expect(await storedChunks(world.store, world.conversationId)).toEqual(before);
   expect(before.every(({ attempt }) => attempt === 2)).toBe(true);
 });
 
 test('readers of an instance that lost its turn go on with the attempt that took it over', async () => {
-  const store = createMemoryDocumentStore();
-  const clock = createManualClock();
-  const gate = Promise.withResolvers<void>();
-  const slow = steeredChat({
-    store,
-    clock,
-    atCrashPoint: (point) => (point === 'before-flush' ? gate.promise : Promise.resolve()),
-  });
-  const send = request(randomUUID(), 'Tell me.');
-  const first = await sendMessage(slow.dependencies, send);
-  const frames = collect(first.frames());
-  (await slow.call()).say('x'.repeat(2_000));
+  const world = await stalled();
+  const frames = collect(world.handle.frames());
   await settle();
-  clock.advance(20_001);
-  const { model } = scriptedStreamer(textAnswer('Second.'));
-  await (
-    await sendMessage(chatDependencies({ store, clock, model }), send)
-  ).result;
-  gate.resolve();
+  await takeOver(world);
+  world.gate.resolve();
 
   const read = await frames;
   expect(textOf(read.filter(({ id }) => id >= 1_000_000))).toBe('Second.');

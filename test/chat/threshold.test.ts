@@ -36,6 +36,31 @@ describe('the threshold', () => {
     ]);
   });
 
+  test('when reached tells the events topic that a compaction was asked for', async () => {
+    const dependencies = chatDependencies(
+      { model: scriptedStreamer(textAnswer('A', usage(990))).model },
+      { THRESHOLD_TOKENS: '1000' },
+    );
+    const id = randomUUID();
+
+    await sendAll(dependencies, id, ['a', 'b']);
+
+    const need = (await readHead(dependencies.store, id))?.value.compactionNeeded.auto;
+    expect(dependencies.told).toEqual([
+      {
+        topic: 'events',
+        data: {
+          schemaVersion: 1,
+          type: 'compaction.requested',
+          conversationId: id,
+          requestId: need?.requestId,
+          trigger: 'auto',
+          beforeTokens: 1_000,
+        },
+      },
+    ]);
+  });
+
   test('when reached tells the owner’s devices through the status document', async () => {
     const dependencies = chatDependencies(
       { model: scriptedStreamer(textAnswer('A', usage(990))).model },

@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { z } from 'zod';
 import { assembleContext, promptOf } from '../../shared/conversation/assemble-context.ts';
-import { encodeHistory, type History } from '../../shared/conversation/history.ts';
+import type { History } from '../../shared/conversation/history.ts';
 import { headPath, historyPath } from '../../shared/conversation/paths.ts';
 import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
 import { encodePageToken } from '../../shared/wire/page-token.ts';
+import { contextResponse } from '../../shared/wire/responses/context.ts';
 import {
-  contextResponse,
   messageListResponse,
   sendMessageResponse,
   turnResponse,
-} from '../../shared/wire/responses.ts';
+} from '../../shared/wire/responses/messages.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { readAs } from '../support/http-answers.ts';
+import { signedFields } from '../support/signing.ts';
 
 const SYSTEM_INSTRUCTION = 'You are kind.';
 
@@ -26,13 +27,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => chat.stop());
-
-async function readAs<T>(schema: z.ZodType<T>, response: Response): Promise<T> {
-  const json: unknown = await response.json();
-  const read = schema.parse(json);
-  expect(json).toEqual(read);
-  return read;
-}
 
 async function send(conversationId: string, text: string) {
   const id = randomUUID();
@@ -174,7 +168,7 @@ const history: History = {
   createTime: new Date(0),
   durationMs: 1,
   by: 'w',
-  sections: {},
+  snapshot: null,
   masks: [],
   report: {},
 };
@@ -185,7 +179,7 @@ async function swap(id: string): Promise<void> {
     {
       op: 'create',
       path: historyPath(id, 1),
-      fields: encodeHistory({ ...history, createTime: new Date() }),
+      fields: signedFields(id, { ...history, createTime: new Date() }),
     },
     {
       op: 'update',

@@ -7,7 +7,8 @@ import {
   manualNeed,
   see,
 } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { compactionBench, rewriteBench } from '../support/compaction-dependencies.ts';
+import { addTurn, madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
 
 describe('COMPACTED', () => {
   test('puts a snapshot in place of the oldest turns and keeps the newest verbatim', async () => {
@@ -37,7 +38,7 @@ describe('COMPACTED', () => {
     expect(head.compactionNeeded).toEqual({});
     expect(job).toMatchObject({ owner: '', fence: 1, attempts: 0, failures: 0, retryAt: null });
     expect(job?.records).toMatchObject([
-      { requestId: 'request-1', state: 'COMPACTED', generation: 1, modelCalls: 2 },
+      { requestId: 'request-1', state: 'COMPACTED', generation: 1, modelCalls: 1 },
     ]);
   });
 
@@ -89,8 +90,8 @@ describe('COMPACTED', () => {
     },
   );
 
-  test('asks twice, as the compressor, with a fixed bound and the prompt ids of the request', async () => {
-    const bench = compactionBench();
+  test('that rewrites asks twice, as the compressor, with a fixed bound and the prompt ids of the request', async () => {
+    const bench = rewriteBench();
     const conversationId = await buildDue(bench);
 
     await compactOnce(bench, conversationId);
@@ -101,12 +102,17 @@ describe('COMPACTED', () => {
     ]);
   });
 
-  test('tells the next compaction that there is a snapshot and folds it in', async () => {
-    const bench = compactionBench();
+  test('that rewrites tells the next one that there is a snapshot and folds it in', async () => {
+    const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
       head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: manualNeed('m-1') },
     });
     await compactOnce(bench, conversationId);
+    for (let seq = 21; seq <= 30; seq++)
+      await addTurn(bench.store, conversationId, {
+        user: madeUpQuestion(seq),
+        answer: madeUpAnswer(seq),
+      });
     const head = await bench.store.get([`conversations/${conversationId}`]);
     await bench.store.commit([
       {

@@ -49,7 +49,7 @@ describe('failures', () => {
 
     const { job } = await see(bench.store, conversationId);
     expect(job?.records).toMatchObject([
-      { state: 'FAILED_VERIFICATION', reason: 'SUMMARY_UNREADABLE_noSnapshot' },
+      { state: 'FAILED_VERIFICATION', reason: 'SUMMARY_UNREADABLE_NOT_JSON' },
     ]);
   });
 

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { describe, expect, test } from 'vitest';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import { buildDue, compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
-import { madeUpQuestion } from '../support/conversation-builder.ts';
+import { rewriteBench } from '../support/compaction-dependencies.ts';
+import { addTurn, madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
 
 describe('COMPACTED', () => {
   test('appends an order number that the summary forgot', async () => {
-    const bench = compactionBench();
+    const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
       turns: [
         { user: 'My order is AB-778812, please remember it.' },
@@ -23,12 +23,17 @@ describe('COMPACTED', () => {
   });
 
   test('keeps an order number through a second compaction whose summary forgot it too', async () => {
-    const bench = compactionBench();
+    const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
       turns: [{ user: 'My order is AB-778812.' }, ...Array.from({ length: 19 }, () => ({}))],
       head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: manualNeed('m-1') },
     });
     await compactOnce(bench, conversationId);
+    for (let seq = 21; seq <= 30; seq++)
+      await addTurn(bench.store, conversationId, {
+        user: madeUpQuestion(seq),
+        answer: madeUpAnswer(seq),
+      });
     await bench.store.commit([
       {
         op: 'update',
@@ -49,7 +54,7 @@ describe('COMPACTED', () => {
     const orders = Array.from({ length: 20 }, (_, index) => `ORD-${81_000 + index}`);
     const whole = snapshotAnswer(orders.join(', '));
     const model = createScriptedModel({ answers: [snapshotAnswer(), snapshotAnswer(), whole] });
-    const bench = compactionBench({ model });
+    const bench = rewriteBench({ model });
     const conversationId = await buildDue(bench, {
       turns: orders.map((order, index) => ({ user: `${order}: ${madeUpQuestion(index)}` })),
     });
@@ -64,7 +69,7 @@ describe('COMPACTED', () => {
 
   test('lists identifiers that the model leaves out even when it is told', async () => {
     const orders = Array.from({ length: 20 }, (_, index) => `ORD-${81_000 + index}`);
-    const bench = compactionBench();
+    const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
       turns: orders.map((order, index) => ({ user: `${order}: ${madeUpQuestion(index)}` })),
     });
@@ -77,7 +82,7 @@ describe('COMPACTED', () => {
   });
 
   test('swaps when more identifiers are missing than any snapshot holds, and reports which', async () => {
-    const bench = compactionBench();
+    const bench = rewriteBench();
     const list = Array.from({ length: 400 }, (_, index) => `ORD-${81_000 + index}`).join(' ');
     const conversationId = await buildDue(bench, { turns: [{ user: list }, {}, {}, {}, {}] });
 

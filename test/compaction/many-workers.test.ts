@@ -108,7 +108,7 @@ describe('deliveries', () => {
     );
 
     expect(results.filter(({ kind }) => kind === 'done')).toHaveLength(1);
-    expect(bench.model.calls).toHaveLength(2);
+    expect(bench.model.calls).toHaveLength(1);
     await expectOneSwap(bench, conversationId);
   });
 

@@ -25,9 +25,6 @@ describe('a conversation that goes on', () => {
         answers: [
           async () => {
             await addTurn(bench.store, conversationId, { user: 'Late one', answer: 'Answered.' });
-            return snapshotAnswer();
-          },
-          async () => {
             await addTurn(bench.store, conversationId, { user: 'Late two', answer: 'Answered.' });
             return snapshotAnswer();
           },

@@ -16,7 +16,8 @@ describe('reports', () => {
     expect(lines[0]?.fields).toMatchObject({ status: 'COMPACTED', trigger: 'auto' });
     expect(bench.published.map(({ data }) => data)).toMatchObject([
       { type: 'compaction.started', conversationId, requestId: 'request-1' },
-      { type: 'compaction.swapped', conversationId, generation: 1, calls: 2, lagMs: 5_000 },
+      { type: 'compaction.verified', conversationId, state: 'VERIFYING', calls: 1 },
+      { type: 'compaction.swapped', conversationId, generation: 1, calls: 1, lagMs: 5_000 },
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { statedAfter } from '../../functions/src/compaction/check-snapshot.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { statedAfter } from '../../functions/src/compaction/rewrite/check-snapshot.ts';
+import { rewriteBench } from '../support/compaction-dependencies.ts';
 import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
 import { foldedTurn } from '../support/folded-turn.ts';
 
@@ -31,7 +31,7 @@ test('all identifiers together stay below 32 KiB; the newest stay', () => {
 });
 
 test('a flood of long identifiers fits the history document', async () => {
-  const bench = compactionBench();
+  const bench = rewriteBench();
   const flood = (turn: number) =>
     Array.from({ length: 100 }, (_, index) => `T${turn}N${10_000 + index}${'y'.repeat(2_000)}`);
   const conversationId = await buildDue(bench, {

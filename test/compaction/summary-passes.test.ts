@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { rewriteBench } from '../support/compaction-dependencies.ts';
 import { modelDown } from '../support/model-down.ts';
 
 describe('COMPACTED', () => {
   test('drops a line with a number that nobody stated, and reports it', async () => {
     const wrong = 'The deposit is 7,350 won.';
     const answer = snapshotAnswer(`The user plans a trip.\n${wrong}`);
-    const bench = compactionBench({ model: createScriptedModel({ answers: [answer] }) });
+    const bench = rewriteBench({ model: createScriptedModel({ answers: [answer] }) });
     const conversationId = await buildDue(bench);
 
     await compactOnce(bench, conversationId);
@@ -23,7 +23,7 @@ describe('COMPACTED', () => {
   test('asks once more when too much was made up, names it, and takes the better answer', async () => {
     const invented = snapshotAnswer('Room 714.\nRoom 715.\nRoom 716.\nRoom 717.');
     const model = createScriptedModel({ answers: [invented, invented, snapshotAnswer()] });
-    const bench = compactionBench({ model });
+    const bench = rewriteBench({ model });
     const conversationId = await buildDue(bench);
 
     const result = await compactOnce(bench, conversationId);
@@ -35,7 +35,7 @@ describe('COMPACTED', () => {
 
   test('keeps the first summary when the second call fails', async () => {
     const model = createScriptedModel({ answers: [snapshotAnswer('First pass.'), modelDown()] });
-    const bench = compactionBench({ model });
+    const bench = rewriteBench({ model });
     const conversationId = await buildDue(bench);
 
     await compactOnce(bench, conversationId);
@@ -47,7 +47,7 @@ describe('COMPACTED', () => {
 
   test('falls back to a readable first summary when the second answer is blank', async () => {
     const model = createScriptedModel({ answers: [snapshotAnswer('First pass.'), ' '] });
-    const bench = compactionBench({ model });
+    const bench = rewriteBench({ model });
     const conversationId = await buildDue(bench);
 
     await compactOnce(bench, conversationId);
@@ -60,7 +60,7 @@ describe('COMPACTED', () => {
       answers: [snapshotAnswer()],
       count: () => Promise.reject(modelDown()),
     });
-    const bench = compactionBench({ model });
+    const bench = rewriteBench({ model });
     const conversationId = await buildDue(bench);
 
     await compactOnce(bench, conversationId);

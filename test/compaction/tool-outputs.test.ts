@@ -4,12 +4,11 @@ import { deleteMessage } from '../../functions/src/chat/conversation/delete-mess
 import { finishErasure } from '../../functions/src/erasure/finish-erasure.ts';
 import { blobsNamedBy } from '../../shared/conversation/erased-history.ts';
 import { blobPiecePath } from '../../shared/conversation/paths.ts';
-import type { Content } from '../../shared/conversation/content.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { AppError, StoreUnavailableError } from '../../shared/errors.ts';
 import { createScriptedModel } from '../fakes/scripted-model.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
-import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
+import { compactionBench } from '../support/compaction-dependencies.ts';
 import {
   autoNeed,
   buildDue,
@@ -17,50 +16,12 @@ import {
   manualNeed,
   see,
 } from '../support/compacted-conversation.ts';
-import { modelText, type TurnToBuild } from '../support/conversation-builder.ts';
-
-const longOutput = (seq: number) =>
-  Array.from({ length: 400 }, (_, line) => `row ${line} of listing ${seq}: all is well`).join('\n');
-
-const toolTurn = (seq: number): TurnToBuild => {
-  const contents: Content[] = [
-    { role: 'model', parts: [{ functionCall: { name: 'list', args: { page: seq } } }] },
-    {
-      role: 'user',
-      parts: [{ functionResponse: { name: 'list', response: { output: longOutput(seq) } } }],
-    },
-    modelText(`Listing ${seq} is fine.`),
-  ];
-  return { user: `Show me listing ${seq}.`, answer: contents };
-};
-
-const twoListings = [toolTurn(1), toolTurn(2)];
-
-const openBreaker = (bench: CompactionBench, conversationId: string) =>
-  bench.store.commit([
-    {
-      op: 'create',
-      path: `conversations/${conversationId}/jobs/compaction`,
-      fields: {
-        schemaVersion: 1,
-        owner: '',
-        leaseUntil: new Date(0),
-        fence: 3,
-        requestId: 'earlier',
-        step: '',
-        failures: 3,
-        breakerOpenUntil: new Date(bench.clock.now().getTime() + 600_000),
-        attempts: 0,
-        retryAt: null,
-        records: [],
-      },
-    },
-  ]);
+import { longListings, longOutput, openBreaker, toolTurn } from '../support/tool-conversation.ts';
 
 describe('while the breaker is open', () => {
   test('long tool outputs are shortened without a model, as the next generation', async () => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench, { turns: twoListings });
+    const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
 
     const result = await compactOnce(bench, conversationId);
@@ -119,7 +80,7 @@ describe('while the breaker is open', () => {
 
   test('the full text behind a shortened output is in its blob', async () => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench, { turns: twoListings });
+    const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
 
     await compactOnce(bench, conversationId);
@@ -143,7 +104,7 @@ describe('while the breaker is open', () => {
       },
     });
     const bench = compactionBench({ store });
-    const conversationId = await buildDue(bench, { turns: twoListings });
+    const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
 
     await compactOnce(bench, conversationId);
@@ -153,9 +114,11 @@ describe('while the breaker is open', () => {
     expect(text).toContain('row 200 of listing 1:');
   });
 
-  test('a context without long outputs is left alone', async () => {
+  test('a context without long outputs is left alone below the hard threshold', async () => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench);
+    const conversationId = await buildDue(bench, {
+      head: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
+    });
     await openBreaker(bench, conversationId);
 
     const result = await compactOnce(bench, conversationId);
@@ -180,7 +143,7 @@ describe('while the breaker is open', () => {
 
   test('the meter of the next generation counts the shortened outputs', async () => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench, { turns: twoListings });
+    const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
     const before = await see(bench.store, conversationId);
 
@@ -202,7 +165,7 @@ describe('failures that open the breaker', () => {
       retryable: true,
     });
     const bench = compactionBench({ model: createScriptedModel({ answers: [down] }) });
-    const conversationId = await buildDue(bench, { turns: [...twoListings, {}, {}, {}] });
+    const conversationId = await buildDue(bench, { turns: [...longListings(2), {}, {}, {}] });
     for (let attempt = 0; attempt < 3; attempt++) {
       await compactOnce(bench, conversationId);
       bench.clock.advance(120_000);
@@ -232,7 +195,8 @@ describe('a compaction with long tool outputs', () => {
       toolTurn(62),
       toolTurn(63),
     ];
-    const conversationId = await buildDue(bench, { turns });
+    const head = { settings: { thresholdTokens: 12_000 } };
+    const conversationId = await buildDue(bench, { turns, head });
 
     const result = await compactOnce(bench, conversationId);
 

@@ -13,7 +13,7 @@ import {
   see,
 } from '../support/compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
-import { madeUpQuestion } from '../support/conversation-builder.ts';
+import { madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
 import { longListings, openBreaker } from '../support/tool-conversation.ts';
 
 const dyingAt = (bench: CompactionBench, point: string) =>
@@ -23,7 +23,7 @@ const dyingAt = (bench: CompactionBench, point: string) =>
       name === point ? Promise.reject(new Error(`died at ${name}`)) : Promise.resolve(),
   });
 
-const orders = Array.from({ length: 20 }, (_, index) => `ORD-${81_000 + index}`);
+const weights = Array.from({ length: 20 }, (_, index) => `${31 + index} kg`);
 
 /** Conversations whose compaction takes another way. */
 const ways = {
@@ -31,7 +31,10 @@ const ways = {
   /** The first summary leaves out too much. */
   repaired: (bench: CompactionBench) =>
     buildDue(bench, {
-      turns: orders.map((order, index) => ({ user: `${order}: ${madeUpQuestion(index)}` })),
+      turns: weights.map((weight, index) => ({
+        user: madeUpQuestion(index),
+        answer: `The parcel weighs ${weight}. ${madeUpAnswer(index)}`,
+      })),
     }),
   /** Tool outputs are shortened without a model. */
   shortened: async (bench: CompactionBench) => {
@@ -43,7 +46,7 @@ const ways = {
 
 const repairingModel = () =>
   createScriptedModel({
-    answers: [snapshotAnswer(), snapshotAnswer(), snapshotAnswer(orders.join(', '))],
+    answers: [snapshotAnswer(), snapshotAnswer(), snapshotAnswer(weights.join(', '))],
   });
 
 const pointsOnTheWay: Record<keyof typeof ways, CompactionCrashPoint[]> = {

@@ -5,11 +5,11 @@ import { assembleContext } from '../../shared/conversation/assemble-context.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { historyPath } from '../../shared/conversation/paths.ts';
 import {
-  noCache,
   readContextParts,
   readHead,
   readTurns,
 } from '../../shared/conversation/read-conversation.ts';
+import { plainSource } from '../support/signing.ts';
 import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -69,7 +69,7 @@ describe('a worker that is killed', () => {
       const seqs = Array.from({ length: head.lastSeq }, (_, i) => i + 1);
       const transcript = await readTurns(store, conversationId, seqs);
       expect(transcript.map(({ value }) => contentText(value.user))).toEqual([...said, meanwhile]);
-      const parts = await readContextParts({ store, cache: noCache }, { conversationId, head });
+      const parts = await readContextParts(plainSource(store), { conversationId, head });
       const context = assembleContext({ ...head, ...parts });
       expect(context[0]?.kind).toBe('snapshot');
       expect(context.filter(({ kind }) => kind === 'turn').map(({ seq }) => seq)).toEqual(

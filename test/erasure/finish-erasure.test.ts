@@ -49,7 +49,7 @@ describe('an erasure that others disturb', () => {
     const { waits, clock } = countingClock();
     const { asked, store } = contested(world.store, 3, isHeadOf(conversationId));
 
-    await finishErasure({ store, clock }, conversationId);
+    await finishErasure({ ...world.chat, store, clock }, conversationId);
 
     expect(waits).toEqual([10, 20, 30]);
     expect(asked).toHaveLength(2);

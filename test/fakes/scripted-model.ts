@@ -1,5 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { readSnapshot } from '../../shared/compaction/snapshot-reader.ts';
+import { sectionNames, type SnapshotSections } from '../../shared/compaction/snapshot-sections.ts';
 import { estimatePromptTokens } from '../../shared/compaction/token-estimate.ts';
+import { contentText } from '../../shared/conversation/content.ts';
 import type {
   ModelGenerator,
   ModelRequest,
@@ -21,18 +24,48 @@ export interface ScriptedModel extends ModelGenerator, TokenCounter {
   readonly counted: Prompt[];
 }
 
-const responseOf = (answer: string | ModelResponse): ModelResponse =>
+const otherSections: Readonly<Record<string, string>> = {
+  artifact_trail: 'artifacts',
+  file_system_state: 'artifacts',
+};
+
+/** The lines of a snapshot as operations that cite the first turn which the request shows. */
+function operationsOf(sections: SnapshotSections, request: ModelRequest): object[] {
+  const shown = request.contents.map(contentText).join('\n');
+  const seq = Number(/^\[(\d+)\] \(/m.exec(shown)?.[1] ?? 1);
+  const known = JSON.stringify(request.responseJsonSchema);
+  return sectionNames.flatMap((name) =>
+    sections[name]
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((text) => {
+        const section = known.includes(`"${name}"`) ? name : otherSections[name];
+        return { op: 'add', section, text, sources: [seq] };
+      }),
+  );
+}
+
+/** A snapshot in the format that the request asks for; any other text as it is. */
+function inFormatAsked(text: string, request: ModelRequest): string {
+  if (request.responseJsonSchema === undefined) return text;
+  const reading = readSnapshot(text);
+  return reading.ok
+    ? JSON.stringify({ scratchpad: '', operations: operationsOf(reading.snapshot, request) })
+    : text;
+}
+
+const responseOf = (answer: string | ModelResponse, request: ModelRequest): ModelResponse =>
   typeof answer === 'string'
     ? {
-        parts: [{ text: answer }],
+        parts: [{ text: inFormatAsked(answer, request) }],
         finishReason: 'STOP',
         usage: { promptTokens: 100, cachedTokens: 0, outputTokens: 50, thoughtsTokens: 0 },
       }
     : answer;
 
 /**
- * A model that gives `answers` in order and the last one from then on. `countTokens` estimates unless
- * `count` says otherwise.
+ * A model that gives `answers` in order and the last one from then on; a snapshot is given as operations
+ * where these are asked for. `countTokens` estimates unless `count` says otherwise.
  */
 export function createScriptedModel(script: {
   answers: readonly ScriptedAnswer[];
@@ -49,7 +82,8 @@ export function createScriptedModel(script: {
       await setImmediate();
       signal.throwIfAborted();
       if (answer instanceof Error) throw answer;
-      return responseOf(typeof answer === 'function' ? await answer(request, signal) : answer);
+      const given = typeof answer === 'function' ? await answer(request, signal) : answer;
+      return responseOf(given, request);
     },
     async countTokens(prompt) {
       counted.push(prompt);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import { autoNeed, buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { rewriteBench } from '../support/compaction-dependencies.ts';
 import { madeUpQuestion } from '../support/conversation-builder.ts';
 
 const good = snapshotAnswer();
@@ -69,7 +69,7 @@ const imperfect: { shape: string; answer: string }[] = [
 ];
 
 async function compactWith(answer: string) {
-  const bench = compactionBench({ model: createScriptedModel({ answers: [answer] }) });
+  const bench = rewriteBench({ model: createScriptedModel({ answers: [answer] }) });
   const conversationId = await buildDue(bench, { turns: orderTurns });
   const before = await see(bench.store, conversationId);
   const result = await compactOnce(bench, conversationId);
@@ -110,7 +110,7 @@ describe('a summary with', () => {
 
   test('a broken first and a good second answer is taken from the second', async () => {
     const model = createScriptedModel({ answers: ['I cannot help.', good] });
-    const bench = compactionBench({ model });
+    const bench = rewriteBench({ model });
     const conversationId = await buildDue(bench, { turns: orderTurns });
 
     expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });

@@ -40,94 +40,63 @@ const due = () =>
 
 const always = (fault: QueuedFault): QueuedFault => ({ ...fault, match: summariser, times: 12 });
 
-interface Failure {
-  name: string;
-  fault: QueuedFault;
-  state: string;
-  reason?: string;
-}
+/** The call gives nothing that could be judged. */
+const failed = (name: string, fault: QueuedFault, reason: string) => ({
+  name,
+  fault,
+  record: { state: 'FAILED_ERROR', reason },
+});
 
-const failures: Failure[] = [
-  { name: '429', fault: { kind: 'quota' }, state: 'FAILED_ERROR', reason: 'MODEL_QUOTA' },
-  { name: '500', fault: { kind: 'internal' }, state: 'FAILED_ERROR', reason: 'MODEL_OVERLOADED' },
-  {
-    name: '503',
-    fault: { kind: 'unavailable' },
-    state: 'FAILED_ERROR',
-    reason: 'MODEL_OVERLOADED',
-  },
-  { name: 'silence', fault: { kind: 'hang' }, state: 'FAILED_ERROR', reason: 'MODEL_TIMEOUT' },
-  {
-    name: 'an answer that breaks off',
-    fault: { kind: 'halfEvent' },
-    state: 'FAILED_ERROR',
-    reason: 'MODEL_OVERLOADED',
-  },
-  {
-    name: 'an answer without a finish',
-    fault: { kind: 'silentEnd' },
-    state: 'FAILED_ERROR',
-    reason: 'MODEL_OVERLOADED',
-  },
-  {
-    name: 'no candidates field',
-    fault: { kind: 'emptyCandidates', shape: 'missing' },
-    state: 'FAILED_ERROR',
-    reason: 'MODEL_OVERLOADED',
-  },
-  {
-    name: 'an empty list of candidates',
-    fault: { kind: 'emptyCandidates', shape: 'emptyList' },
-    state: 'FAILED_ERROR',
-    reason: 'MODEL_OVERLOADED',
-  },
-  {
-    name: 'a candidate without parts',
-    fault: { kind: 'emptyCandidates', shape: 'noParts' },
-    state: 'FAILED_EMPTY_SUMMARY',
-  },
-  {
-    name: 'MAX_TOKENS',
-    fault: { kind: 'maxTokens' },
-    state: 'FAILED_VERIFICATION',
-    reason: 'SUMMARY_MAX_TOKENS',
-  },
-  {
-    name: 'SAFETY',
-    fault: { kind: 'safety' },
-    state: 'FAILED_VERIFICATION',
-    reason: 'SUMMARY_SAFETY',
-  },
-  {
-    name: 'RECITATION',
-    fault: { kind: 'recitation' },
-    state: 'FAILED_VERIFICATION',
-    reason: 'SUMMARY_RECITATION',
-  },
-  {
-    name: 'PROHIBITED_CONTENT',
-    fault: { kind: 'prohibitedContent' },
-    state: 'FAILED_VERIFICATION',
-    reason: 'SUMMARY_PROHIBITED_CONTENT',
-  },
-  {
-    name: 'a blocked prompt',
-    fault: { kind: 'blockedPrompt', reason: 'SAFETY' },
-    state: 'FAILED_VERIFICATION',
-    reason: 'SUMMARY_BLOCKED_SAFETY',
-  },
-  {
-    name: 'a malformed function call',
-    fault: { kind: 'malformedFunctionCall' },
-    state: 'FAILED_VERIFICATION',
-    reason: 'SUMMARY_MALFORMED_FUNCTION_CALL',
-  },
-];
+/** There is a summary, and it may not be used. */
+const refused = (name: string, fault: QueuedFault, reason: string) => ({
+  name,
+  fault,
+  record: { state: 'FAILED_VERIFICATION', reason },
+});
+
+const failures: { name: string; fault: QueuedFault; record: { state: string; reason?: string } }[] =
+  [
+    failed('429', { kind: 'quota' }, 'MODEL_QUOTA'),
+    failed('500', { kind: 'internal' }, 'MODEL_OVERLOADED'),
+    failed('503', { kind: 'unavailable' }, 'MODEL_OVERLOADED'),
+    failed('silence', { kind: 'hang' }, 'MODEL_TIMEOUT'),
+    failed('an answer that breaks off', { kind: 'halfEvent' }, 'MODEL_OVERLOADED'),
+    failed('an answer without a finish', { kind: 'silentEnd' }, 'MODEL_OVERLOADED'),
+    failed(
+      'no candidates field',
+      { kind: 'emptyCandidates', shape: 'missing' },
+      'MODEL_OVERLOADED',
+    ),
+    failed(
+      'an empty list of candidates',
+      { kind: 'emptyCandidates', shape: 'emptyList' },
+      'MODEL_OVERLOADED',
+    ),
+    {
+      name: 'a candidate without parts',
+      fault: { kind: 'emptyCandidates', shape: 'noParts' },
+      record: { state: 'FAILED_EMPTY_SUMMARY' },
+    },
+    refused('MAX_TOKENS', { kind: 'maxTokens' }, 'SUMMARY_MAX_TOKENS'),
+    refused('SAFETY', { kind: 'safety' }, 'SUMMARY_SAFETY'),
+    refused('RECITATION', { kind: 'recitation' }, 'SUMMARY_RECITATION'),
+    refused('PROHIBITED_CONTENT', { kind: 'prohibitedContent' }, 'SUMMARY_PROHIBITED_CONTENT'),
+    refused(
+      'a blocked prompt',
+      { kind: 'blockedPrompt', reason: 'SAFETY' },
+      'SUMMARY_BLOCKED_SAFETY',
+    ),
+    refused(
+      'a malformed function call',
+      { kind: 'malformedFunctionCall' },
+      'SUMMARY_MALFORMED_FUNCTION_CALL',
+    ),
+  ];
 
 describe('a summariser that gives', () => {
   test.each(failures)(
     '$name changes nothing: the context stays as it was and the need stands',
-    async ({ fault, state, reason }) => {
+    async ({ fault, record }) => {
       const id = await due();
       const before = await see(stack.store, id);
       stack.standIn.queueFaults(always(fault));
@@ -136,7 +105,7 @@ describe('a summariser that gives', () => {
 
       const after = await see(stack.store, id);
       expect(result.kind).toBe('retry');
-      expect(after.job?.records).toMatchObject([{ state, ...(reason && { reason }) }]);
+      expect(after.job?.records).toMatchObject([record]);
       expect(after.items).toEqual(before.items);
       expect(after.head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
       expect(await historiesOf(stack, id)).toEqual([]);

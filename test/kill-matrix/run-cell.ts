@@ -10,6 +10,7 @@ import { violationsOf } from '../property/invariants.ts';
 import type { RunRecord, ShownContext } from '../property/run-program.ts';
 import { marksIn } from '../property/scripted-models.ts';
 import { createWorld, type WorldOptions } from '../property/world.ts';
+import { shownContents } from '../support/shown-contents.ts';
 import { createRecordedStore } from '../support/recorded-store.ts';
 import type { Fault, Passing } from './fault.ts';
 import { withFault, type FaultyWorld } from './faulty-world.ts';
@@ -84,10 +85,7 @@ async function showOn(running: Running, server: string): Promise<ShownContext> {
   const of = world.server(server);
   const flow = { lane: interleaving.lane('shows'), process: of.process };
   const { items } = await showContext(world.chat(of, flow), conversation);
-  const contents = items
-    .filter(({ kind }) => kind !== 'system' && kind !== 'tools')
-    .map(({ content }) => content as Content);
-  return { server, contents };
+  return { server, contents: shownContents(items) };
 }
 
 async function showEverywhere(running: Running): Promise<ShownContext[]> {

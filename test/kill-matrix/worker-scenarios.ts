@@ -1,7 +1,7 @@
 import type { ModelResponse } from '../../shared/ports.ts';
 import { compactionJobPath, headPath, turnPath } from '../../shared/conversation/paths.ts';
 import { CONVERSATION } from '../property/initial-state.ts';
-import { madeUpQuestion } from '../support/conversation-builder.ts';
+import { madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
 import { longListings } from '../support/tool-conversation.ts';
 import {
   autoNeed,
@@ -30,10 +30,13 @@ const compactedOnce = ({ documents }: After) => {
   ];
 };
 
-const orders = Array.from({ length: 20 }, (_, index) => `ORD-${81_000 + index}`);
+const weights = Array.from({ length: 20 }, (_, index) => `${31 + index} kg`);
 
-const manyOrders = await stateOf('twenty orders, whose numbers a summary has to keep', {
-  turns: orders.map((order, index) => ({ user: `${order}: ${madeUpQuestion(index)}` })),
+const manyWeights = await stateOf('twenty parcels, whose weights a summary has to keep', {
+  turns: weights.map((weight, index) => ({
+    user: madeUpQuestion(index),
+    answer: `The parcel weighs ${weight}. ${madeUpAnswer(index)}`,
+  })),
   head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
 });
 
@@ -64,8 +67,10 @@ const listings = await stateOf('long tool outputs, and no model to be asked', {
 const tooMuchAtOnce = await stateOf('more than the summariser can read at once', {
   turns: 40,
   head: {
+    // Its two passes read all at once or in steps; a ledger reads several chunks at a time.
+    profile: 'gemini-cli',
     model: 'gemini-2.5-flash',
-    settings: { thresholdTokens: 1_000, windowTokens: 4_000 },
+    settings: { thresholdFraction: 0.25, windowTokens: 4_000 },
     compactionNeeded: autoNeed,
   },
 });
@@ -105,7 +110,7 @@ const compactions: Scenario[] = [
   {
     name: 'a compaction whose summary is repaired',
     points: ['repaired', 'verified', 'swapped'],
-    initial: manyOrders,
+    initial: manyWeights,
     run: deliverNeed,
     problems: compactedOnce,
   },

@@ -5,11 +5,9 @@ import { startEmbeddedHost, type EmbeddedHost } from '../../infra/local/embedded
 import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { localProjectId, stackEnvironment } from '../../infra/local/stack-environment.ts';
 import { unsignedToken } from '../../infra/local/unsigned-token.ts';
-import {
-  contextResponse,
-  conversationWithContextResponse,
-  messageListResponse,
-} from '../../shared/wire/responses.ts';
+import { contextResponse } from '../../shared/wire/responses/context.ts';
+import { conversationWithContextResponse } from '../../shared/wire/responses/conversations.ts';
+import { messageListResponse } from '../../shared/wire/responses/messages.ts';
 import { eventually } from '../support/eventually.ts';
 
 let standIn: Awaited<ReturnType<typeof startStandIn>>;

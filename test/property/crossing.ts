@@ -1,9 +1,10 @@
 import { policyOf } from '../../functions/src/conversation-policy.ts';
-import { tokensAfterLastSwap } from '../../shared/compaction/crossing.ts';
+import { tokensToGrowFrom } from '../../shared/compaction/crossing.ts';
 import { isArmed, isOverThreshold } from '../../shared/compaction/policy.ts';
 import type { Head } from '../../shared/conversation/head.ts';
 import { contextTokens } from '../../shared/conversation/meter.ts';
 import { turnPath } from '../../shared/conversation/paths.ts';
+import { firstTailSeq } from '../../shared/conversation/read-conversation.ts';
 import { isTerminal } from '../../shared/conversation/turn.ts';
 import type { Write } from '../../shared/ports.ts';
 import type { Documents } from './documents.ts';
@@ -18,13 +19,17 @@ function dueTokens(head: Head, documents: Documents): number | undefined {
   const history = documents.histories.find(({ generation }) => generation === head.generation);
   const policy = policyOf(config, head);
   const turns = documents.turns.filter(
-    ({ seq, state }) => seq > head.coveredThrough.seq && isTerminal(state),
+    ({ seq, state }) => seq >= firstTailSeq(head) && isTerminal(state),
   );
   const { tokens } = contextTokens({ head, history, turns });
   const { overheadTokens } = head.context;
   const isDue =
     isOverThreshold({ tokens, overheadTokens, policy }) &&
-    isArmed({ tokens, tokensAfterLastSwap: tokensAfterLastSwap(history), policy });
+    isArmed({
+      tokens,
+      tokensAfterLastSwap: tokensToGrowFrom(history, head.compactionNeeded),
+      policy,
+    });
   return isDue ? tokens : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { assembleContext } from '../../shared/conversation/assemble-context.ts';
 import { contentText } from '../../shared/conversation/content.ts';
+import { firstTailSeq } from '../../shared/conversation/read-conversation.ts';
 import { isTerminal, type Turn } from '../../shared/conversation/turn.ts';
 import { AppError } from '../../shared/errors.ts';
 import { crossings } from './crossing.ts';
@@ -69,7 +70,7 @@ const context: Invariant = {
 function doubleOrMissing({ head, turns, histories }: Documents): string[] {
   if (head?.state !== 'live') return [];
   const history = histories.find(({ generation }) => generation === head.generation);
-  const tail = turns.filter(({ seq, state }) => seq > head.coveredThrough.seq && isTerminal(state));
+  const tail = turns.filter(({ seq, state }) => seq >= firstTailSeq(head) && isTerminal(state));
   const texts = assembleContext({ ...head, history, turns: tail }).map(({ content }) =>
     contentText(content),
   );
@@ -91,7 +92,11 @@ const histories: Invariant = {
       .flatMap((write) => fieldOf(write, 'generation') ?? [])
       .map(Number);
     const changed = writes.filter(
-      (write) => isHistory(write) && write.op !== 'create' && fieldOf(write, 'erased') !== true,
+      (write) =>
+        isHistory(write) &&
+        write.op !== 'create' &&
+        fieldOf(write, 'erased') !== true &&
+        fieldOf(write, 'mended') !== true,
     );
     const stored = final.histories.map(({ generation }) => generation).join(',');
     const length = final.head?.state === 'erased' ? 0 : (final.head?.generation ?? 0);

@@ -7,6 +7,7 @@ import type { ModelRequest } from '../../shared/ports.ts';
 import { runSweep } from '../../functions/src/compaction/sweep.ts';
 import { conversation, send, type Action, type Sending } from './actors.ts';
 import { connectBus, deliverOnce } from './delivery.ts';
+import { shownContents } from '../support/shown-contents.ts';
 import { readDocuments, readTexts, type Documents } from './documents.ts';
 import { CONVERSATION, FORK, type InitialState } from './initial-state.ts';
 import { createInterleaving, type Flow, type Interleaving } from './interleaving.ts';
@@ -140,10 +141,7 @@ async function showOn(running: Running, server: string): Promise<ShownContext> {
   const { world } = running;
   const dependencies = world.chat(world.server(server), calmFlow(running, server));
   const { items } = await showContext(dependencies, conversation);
-  const contents = items
-    .filter(({ kind }) => kind !== 'system' && kind !== 'tools')
-    .map(({ content }) => content as Content);
-  return { server, contents };
+  return { server, contents: shownContents(items) };
 }
 
 /** Lets everything end, as it would in the hours after: every message is answered, every need settled. */

@@ -40,15 +40,49 @@ export function chatAnswer({ contents }: Pick<ModelRequest, 'contents'>): string
   return `${answerText(name)} Seen: ${fingerprint(contents)}.`;
 }
 
+/** What was talked about in turns without marks: shorter is no summary. */
+const WALK = 'a walk along the river to the old harbour, and back in the evening';
+
 /** As short as a summary can be: every token of it delays the next crossing. */
 const snapshotOf = (knowledge: string) =>
   `<state_snapshot><overall_goal>Plan a walk.</overall_goal><active_constraints></active_constraints><key_knowledge>${knowledge}</key_knowledge><artifact_trail></artifact_trail><file_system_state></file_system_state><recent_actions></recent_actions><task_state></task_state></state_snapshot>`;
 
-/** A summary that names every mark of what it was given, and passes the verification. */
-export function summaryAnswer({ contents }: Pick<ModelRequest, 'contents'>): ModelResponse {
-  const marks = [...new Set(marksIn(textOf(contents)))];
+/** One item for each marked turn that is shown, or a goal; those of earlier turns are known. */
+function operationsOf(text: string): object[] {
+  const marks = new Map<number, Set<string>>();
+  for (const [, seq = '', said = ''] of text.matchAll(/^\[(\d+)\] \(\w+\): (.*)$/gm))
+    for (const mark of marksIn(said))
+      marks.set(Number(seq), (marks.get(Number(seq)) ?? new Set()).add(mark));
+  const first = Number(/^\[(\d+)\] \(/m.exec(text)?.[1] ?? 1);
+  const goal = { op: 'add', section: 'overall_goal', text: 'Plan a walk.', sources: [first] };
+  const items = [...marks].map(([seq, said]) => ({
+    op: 'add',
+    section: 'key_knowledge',
+    text: `Talked about: ${[...said].join(', ')}.`,
+    sources: [seq],
+  }));
+  return items.length > 0 ? items : [goal];
+}
+
+/**
+ * A summary that names every mark of what it was given, in the format that is asked for, and passes the
+ * verification.
+ */
+export function summaryAnswer({
+  contents,
+  responseJsonSchema,
+}: Pick<ModelRequest, 'contents' | 'responseJsonSchema'>): ModelResponse {
+  const text = textOf(contents);
+  const marks = [...new Set(marksIn(text))];
   return {
-    parts: [{ text: snapshotOf(`Talked about: ${marks.join(', ')}.`) }],
+    parts: [
+      {
+        text:
+          responseJsonSchema === undefined
+            ? snapshotOf(`Talked about: ${marks.join(', ') || WALK}.`)
+            : JSON.stringify({ scratchpad: '', operations: operationsOf(text) }),
+      },
+    ],
     finishReason: 'STOP',
     usage: { promptTokens: 100, cachedTokens: 0, outputTokens: 50, thoughtsTokens: 0 },
   };

@@ -14,6 +14,7 @@ import type {
   StoredDocument,
   Write,
 } from '../../shared/ports.ts';
+import { localSigner } from '../support/signing.ts';
 import { createProcess, type Flow, type Interleaving, type Process } from './interleaving.ts';
 import type { Journal } from './journal.ts';
 import { chatAnswer, summaryAnswer } from './scripted-models.ts';
@@ -213,6 +214,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
       uuid: () => `00000000-0000-4000-8000-${String(++identifiers).padStart(12, '0')}`,
     },
     sha256,
+    signer: localSigner,
     logger: silent,
     atCrashPoint: noCrashPoints,
     publisher: {

@@ -1,15 +1,15 @@
 import { scannedConstants } from './scanned-constants.ts';
 import type { ConstantTable } from '../../shared/compaction/constant.ts';
-import {
-  policyConstants,
-  snapshotConstants,
-  toolOutputConstants,
-} from '../../shared/compaction/constants.ts';
+import { ledgerConstants } from '../../shared/compaction/ledger-constants.ts';
+import { policyConstants } from '../../shared/compaction/policy-constants.ts';
+import { snapshotConstants } from '../../shared/compaction/snapshot-constants.ts';
+import { toolOutputConstants } from '../../shared/compaction/tool-output-constants.ts';
 import { tokenConstants, windowConstants } from '../../shared/compaction/token-constants.ts';
 
 const chapters: readonly [title: string, table: ConstantTable][] = [
   ['When a conversation is compacted', policyConstants],
   ['The snapshot and its verification', snapshotConstants],
+  ['The ledger', ledgerConstants],
   ['Tool outputs', toolOutputConstants],
   ['Token estimate', tokenConstants],
   ['Context windows', windowConstants],

@@ -179,7 +179,7 @@ describe('a summary under a schema', () => {
   };
   const config = { responseMimeType: 'application/json', responseJsonSchema: schema };
   const marked = user(
-    '[11] user: My booking is QX-7719.\nNever book row 13!\n[12] model: It costs 412.50 EUR.\n[13] user: My booking is QX-7719.',
+    '[11] user: My booking is QX-7719.\n  Never book row 13!\n[12] model: It costs 412.50 EUR.\n[13] user: My booking is QX-7719.',
   );
 
   test('is JSON with one add operation per statement and the turns it came from', async () => {
@@ -242,14 +242,14 @@ describe('vices', () => {
     expect(standIn?.journal()[0]?.dropped).toHaveLength(facts.length);
   });
 
-  test('invention alters one digit of every statement that has one', async () => {
+  test('complete invention alters one digit of every number', async () => {
     const { text } = await summarise({ vices: { inventive: 1 } });
     const altered = standIn?.journal()[0]?.altered ?? [];
 
     expect(altered).toHaveLength(3);
     for (const { from, to } of altered) {
       const changed = Array.from(from).filter((character, index) => character !== to[index]);
-      expect(changed).toHaveLength(1);
+      expect(changed).toHaveLength(from.match(/\d+(?:\.\d+)?/g)?.length ?? 0);
       expect(text).toContain(to);
       expect(text).not.toContain(from);
     }

@@ -3,6 +3,7 @@ import type { ChatDependencies } from '../../functions/src/chat/chat-dependencie
 import { parseConfig } from '../../functions/src/config.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { localSigner } from './signing.ts';
 import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 
@@ -15,8 +16,9 @@ export interface PublishedEvent {
 export function chatDependencies(
   overrides: Partial<ChatDependencies> = {},
   environment: Record<string, string> = {},
-): ChatDependencies & { published: PublishedEvent[] } {
+): ChatDependencies & { published: PublishedEvent[]; told: PublishedEvent[] } {
   const published: PublishedEvent[] = [];
+  const told: PublishedEvent[] = [];
   return {
     config: parseConfig({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
@@ -28,7 +30,8 @@ export function chatDependencies(
     liveTurns: new Map(),
     publisher: {
       publish: (event) => {
-        published.push(event);
+        // What workers are to do, and what is told to whoever listens.
+        (event.topic === 'compaction' ? published : told).push(event);
         return Promise.resolve();
       },
     },
@@ -37,11 +40,13 @@ export function chatDependencies(
     quota: { reserve: () => Promise.resolve() },
     clock: systemClock,
     randomness: { uuid: () => randomUUID() },
+    signer: localSigner,
     sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
     logger: { log: () => undefined },
     atCrashPoint: () => Promise.resolve(),
     shutdown: new AbortController().signal,
     published,
+    told,
     ...overrides,
   };
 }

@@ -11,6 +11,7 @@ import { guardServer } from '../../functions/src/server-guard.ts';
 import type { LogFields } from '../../shared/ports.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from './token-keys.ts';
+import { localKeysVariable } from './signing.ts';
 
 export interface LogLine {
   severity: string;
@@ -55,7 +56,12 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
   const keys = await startTokenKeys();
   const project = `recap-${randomUUID().slice(0, 8)}`;
   const logs: LogLine[] = [];
-  const settings = { GOOGLE_CLOUD_PROJECT: project, ID_TOKEN_KEYS_URL: keys.url, ...environment };
+  const settings = {
+    GOOGLE_CLOUD_PROJECT: project,
+    ID_TOKEN_KEYS_URL: keys.url,
+    SNAPSHOT_KEYS: localKeysVariable,
+    ...environment,
+  };
   const { config } = chatDependencies({}, settings);
   const dependencies = chatDependencies(
     {

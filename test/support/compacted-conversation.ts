@@ -5,13 +5,10 @@ import type { History } from '../../shared/conversation/history.ts';
 import { decodeJob, type CompactionJob } from '../../shared/conversation/job.ts';
 import { compactionJobPath } from '../../shared/conversation/paths.ts';
 import { contextTokens } from '../../shared/conversation/meter.ts';
-import {
-  noCache,
-  readContextParts,
-  readHead,
-} from '../../shared/conversation/read-conversation.ts';
+import { readContextParts, readHead } from '../../shared/conversation/read-conversation.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 import type { CompactionBench } from './compaction-dependencies.ts';
+import { plainSource } from './signing.ts';
 import { buildConversation, type ConversationToBuild } from './conversation-builder.ts';
 
 export const neverAborted = () => new AbortController().signal;
@@ -69,10 +66,10 @@ export async function see(store: DocumentStore, conversationId: string): Promise
   const head = await readHead(store, conversationId);
   if (!head) throw new Error(`there is no conversation ${conversationId}`);
   const [job] = await store.get([compactionJobPath(conversationId)]);
-  const { history, turns } = await readContextParts(
-    { store, cache: noCache },
-    { conversationId, head: head.value },
-  );
+  const { history, turns } = await readContextParts(plainSource(store), {
+    conversationId,
+    head: head.value,
+  });
   const { model, pins, coveredThrough } = head.value;
   const items = assembleContext({ model, pins, coveredThrough, history, turns });
   return {

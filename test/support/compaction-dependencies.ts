@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { localSigner } from './signing.ts';
 import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
 import type { LogFields } from '../../shared/ports.ts';
 import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts';
@@ -45,6 +46,7 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
     pushTokens: { verify: () => Promise.resolve() },
     clock: createManualClock(),
     randomness: { uuid: () => randomUUID() },
+    signer: localSigner,
     sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
     logger: {
       log: (severity, event, fields) => {
@@ -58,3 +60,14 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
     ...overrides,
   };
 }
+
+/** The same with Gemini CLI's two passes as its way to write snapshots. */
+export const rewriteBench = (overrides: Partial<CompactionBench> = {}): CompactionBench =>
+  compactionBench({
+    config: parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      PUBSUB_EMULATOR_HOST: 'localhost:1',
+      SUMMARY_STRATEGY: 'rewrite',
+    }),
+    ...overrides,
+  });

@@ -15,6 +15,7 @@ export interface TurnToBuild {
   answer?: string | readonly Content[];
   state?: Extract<Turn['state'], 'done' | 'failed' | 'cancelled'>;
   inContext?: boolean;
+  retention?: Turn['retention'];
 }
 
 export interface ConversationToBuild {
@@ -79,6 +80,7 @@ function turnWrites({ conversationId, seq, turn, now }: PlacedTurn): Write[] {
     finishTime: now,
     tokens: { user: tokensOf([user]), answer: tokensOf(contents) },
     inContext: turn.inContext ?? turn.state !== 'failed',
+    ...(turn.retention && { retention: turn.retention }),
     ...encodedUser.fields,
     ...encodedAnswer.fields,
   };

@@ -14,15 +14,13 @@ import {
 import { startStandIn, type StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import type { DocumentStore, EventPublisher } from '../../shared/ports.ts';
-import {
-  contextResponse,
-  messageListResponse,
-  type MessageView,
-} from '../../shared/wire/responses.ts';
+import { contextResponse } from '../../shared/wire/responses/context.ts';
+import { messageListResponse, type MessageView } from '../../shared/wire/responses/messages.ts';
 import { createShiftedClock, type ShiftedClock } from '../fakes/shifted-clock.ts';
 import { errorOf, startChatServer, type ChatServer } from './chat-server.ts';
 import { compactionBench } from './compaction-dependencies.ts';
 import { neverAborted } from './compacted-conversation.ts';
+import { shownContents } from './shown-contents.ts';
 
 /** How long the adapter waits for the local model unless a test says otherwise, also on a busy machine. */
 const MODEL_WAIT_MS = 10_000;
@@ -175,7 +173,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     async shownContents(conversationId) {
       const response = await chat.call(`/v1/conversations/${conversationId}/context`);
       const { items } = contextResponse.parse(await response.json());
-      return items.filter(({ kind }) => kind !== 'system').map(({ content }) => content);
+      return shownContents(items);
     },
     lastPrompt,
     lastPromptTexts: () =>

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { headPath } from '../../shared/conversation/paths.ts';
 import type { Caller, DocumentFields } from '../../shared/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
@@ -30,9 +31,12 @@ export const canaries = async ({ documents }: Pick<Lifecycle, 'documents'>): Pro
     .map(({ path }) => path);
 
 /** Chat and worker on one store and one clock that stands still; waits are turns of the event loop. */
-export function lifecycle(overrides: Partial<ChatDependencies> = {}): Lifecycle {
+export function lifecycle(
+  overrides: Partial<ChatDependencies> = {},
+  createBench = compactionBench,
+): Lifecycle {
   const recorded = createRecordedStore();
-  const bench = compactionBench({
+  const bench = createBench({
     store: recorded.store,
     model: createScriptedModel({ answers: [snapshotAnswer(`The word is ${CANARY}.`)] }),
   });
@@ -73,6 +77,13 @@ export async function compactAgain(
   await setHead({ store }, conversationId, { 'compactionNeeded.manual': manual });
   await compactOnce(bench, conversationId);
 }
+
+/** Deletes a question or an answer, as the owner. */
+export const removeMessage = (
+  { chat }: Pick<Lifecycle, 'chat'>,
+  conversationId: string,
+  messageId: string,
+) => deleteMessage(chat, { caller: owner, conversationId, messageId });
 
 export const setHead = (
   { store }: Pick<Lifecycle, 'store'>,

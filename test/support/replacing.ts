@@ -1,8 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import type { SendRequest } from '../../functions/src/chat/send/send-request.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { contentText, contentSchema } from '../../shared/conversation/content.ts';
+import { chatDependencies } from './chat-dependencies.ts';
 import { request } from './sending.ts';
+import { answered } from './starts.ts';
+
+/** A conversation with three answered messages and their ids. */
+export async function threeTurns(dependencies = chatDependencies()) {
+  const id = randomUUID();
+  const sent = ['one', 'two', 'three'].map((text) => request(id, text));
+  for (const each of sent) await answered(dependencies, each);
+  return { id, dependencies, messageIds: sent.map(({ message }) => message.id) };
+}
 
 /** An edit of a user's message. */
 export const edit = (conversationId: string, messageId: string, text: string): SendRequest => ({

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
+import type { ChatCrashPoint } from '../../functions/src/chat/crash-points.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
@@ -37,6 +39,17 @@ export const queued = (conversationId: string, text: string, id?: string) => ({
   ...request(conversationId, text, id),
   onBusy: 'queue' as const,
 });
+
+/** A message that is being answered, and one behind it whose instance died at `point`. */
+export async function deadWaiter(point: ChatCrashPoint = 'turn-queued') {
+  const world = instances();
+  const chat = world.instance();
+  const id = randomUUID();
+  const first = await sendMessage(chat, request(id, 'one'));
+  const asked = queued(id, 'two');
+  await sendMessage(world.dyingAt(point), asked);
+  return { world, chat, id, first, asked };
+}
 
 export const interrupting = (conversationId: string, text: string) => ({
   ...request(conversationId, text),

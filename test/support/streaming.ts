@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { readOwnTurn } from '../../functions/src/chat/stream/read-turn.ts';
@@ -5,7 +6,8 @@ import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { streamTurn } from '../../functions/src/chat/stream/stream-turn.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
-import type { ManualClock } from '../fakes/manual-clock.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
 import { steeredStreamer, type SteeredCall } from '../fakes/steered-streamer.ts';
 import { chatDependencies } from './chat-dependencies.ts';
@@ -117,6 +119,25 @@ export async function answered(
   call.end();
   await handle.result;
   return { ...chat, send, handle };
+}
+
+/** An instance that stalls at its next flush until the gate opens; its lease has run out. */
+export async function stalled() {
+  const store = createMemoryDocumentStore();
+  const clock = createManualClock();
+  const gate = Promise.withResolvers<void>();
+  const conversationId = randomUUID();
+  const slow = steeredChat({
+    store,
+    clock,
+    atCrashPoint: (point) => (point === 'before-flush' ? gate.promise : Promise.resolve()),
+  });
+  const send = request(conversationId, 'Tell me.');
+  const handle = await sendMessage(slow.dependencies, send);
+  (await slow.call()).say('x'.repeat(2_000));
+  await settle();
+  clock.advance(20_001);
+  return { store, clock, gate, conversationId, send, handle };
 }
 
 /** An instance whose model is never asked. */

@@ -1,6 +1,6 @@
 import type { Content } from '../../shared/conversation/content.ts';
-import { compactionJobPath } from '../../shared/conversation/paths.ts';
 import type { CompactionBench } from './compaction-dependencies.ts';
+import { writeJob } from './past-compactions.ts';
 import { modelText, type TurnToBuild } from './conversation-builder.ts';
 
 /** What tool call `seq` gives: long enough to be shortened. */
@@ -28,22 +28,9 @@ export const openBreaker = (
   bench: Pick<CompactionBench, 'store' | 'clock'>,
   conversationId: string,
 ) =>
-  bench.store.commit([
-    {
-      op: 'create',
-      path: compactionJobPath(conversationId),
-      fields: {
-        schemaVersion: 1,
-        owner: '',
-        leaseUntil: new Date(0),
-        fence: 3,
-        requestId: 'earlier',
-        step: '',
-        failures: 3,
-        breakerOpenUntil: new Date(bench.clock.now().getTime() + 600_000),
-        attempts: 0,
-        retryAt: null,
-        records: [],
-      },
-    },
-  ]);
+  writeJob(bench.store, conversationId, {
+    fence: 3,
+    requestId: 'earlier',
+    failures: 3,
+    breakerOpenUntil: new Date(bench.clock.now().getTime() + 600_000),
+  });

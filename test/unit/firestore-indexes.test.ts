@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Content } from '../../shared/conversation/content.ts';
 import type { Head } from '../../shared/conversation/head.ts';
+import { emptySections, snapshotOfSections } from '../../shared/compaction/snapshot-sections.ts';
 import { encodeHistory, type History } from '../../shared/conversation/history.ts';
 import { newHead } from '../../shared/conversation/new-head.ts';
 import { finishWrites, startWrites } from '../../shared/conversation/turn-writes.ts';
@@ -92,7 +93,7 @@ const history: History = {
   createTime: now,
   durationMs: 1,
   by: 'w1',
-  sections: { overall_goal: [said] },
+  snapshot: snapshotOfSections({ ...emptySections, overall_goal: said }),
   masks: [{ seq: 1, contentIndex: 0, partIndex: 0, part: { text: said } }],
   report: { missing: [said] },
 };

@@ -134,6 +134,7 @@ async function run(
   try {
     if (route.access === 'user')
       caller = await authenticate(dependencies.idTokens, header('authorization'));
+    if (caller) await dependencies.config.remotePolicy?.refresh();
     const hasBody = route.method !== 'GET';
     const reply = await route.run(dependencies, {
       params: withoutVerb(context.req.param(), path),

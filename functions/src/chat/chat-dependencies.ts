@@ -10,6 +10,7 @@ import type {
   Quota,
   Randomness,
   Sha256,
+  Signer,
 } from '../../../shared/ports.ts';
 import type { Config } from '../config.ts';
 import type { LiveTurns } from './answer/live-turn.ts';
@@ -28,6 +29,7 @@ export interface ChatDependencies {
   clock: Clock;
   randomness: Randomness;
   sha256: Sha256;
+  signer: Signer;
   logger: Logger;
   atCrashPoint: AtCrashPoint;
   /** Fires when the process has been told to end: new messages are refused, running turns go on. */

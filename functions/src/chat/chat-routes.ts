@@ -1,5 +1,6 @@
 import type { Route } from './route.ts';
 import {
+  cancelCompactionRoute,
   compactRoute,
   getCompactionRoute,
   getContextRoute,
@@ -22,6 +23,7 @@ import {
   undeleteConversationRoute,
 } from './routes/lifecycle.ts';
 import { listMessagesRoute, sendMessageRoute } from './routes/messages.ts';
+import { deletePinRoute, getPinRoute, listPinsRoute, putPinRoute } from './routes/pins.ts';
 import { editMessageRoute, regenerateRoute } from './routes/replacements.ts';
 import { streamConversationRoute, streamTurnRoute } from './routes/streams.ts';
 import { cancelTurnRoute, getTurnRoute } from './routes/turns.ts';
@@ -50,7 +52,12 @@ export const chatRoutes: readonly Route[] = [
   streamConversationRoute,
   streamTurnRoute,
   getContextRoute,
+  listPinsRoute,
+  getPinRoute,
+  putPinRoute,
+  deletePinRoute,
   compactRoute,
+  cancelCompactionRoute,
   listCompactionsRoute,
   getCompactionRoute,
 ];

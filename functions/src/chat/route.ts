@@ -80,7 +80,7 @@ export interface RouteRequest<Params, Query, Body> {
 interface Declaration<Params, Query, Body> {
   /** Names the operation in logs. */
   operation: string;
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** AIP form, e.g. `/v1/conversations/{conversationId}:compact`. */
   path: string;
   /** Other paths to the same. */

@@ -1,6 +1,7 @@
 import type { PlannedMask } from '../../../shared/compaction/tail-masks.ts';
-import type { CoveredThrough } from '../../../shared/conversation/head.ts';
-import type { StoredSections } from '../../../shared/conversation/history.ts';
+import type { CoveredThrough, Pin } from '../../../shared/conversation/head.ts';
+import type { History } from '../../../shared/conversation/history.ts';
+import type { Snapshot } from '../../../shared/conversation/snapshot.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -13,8 +14,9 @@ export interface Candidate {
   turnsFolded: number;
   isPartial?: boolean;
   boundary: string;
+  strategy: History['strategy'];
   snapshotText: string;
-  sections: StoredSections;
+  snapshot: Snapshot | null;
   /** Estimated tokens of snapshot and acknowledgement, before calibration. */
   snapshotTokens: number;
   masks: PlannedMask[];
@@ -27,6 +29,8 @@ export interface Candidate {
   promptVersion: string;
   sourceHash: string;
   report: Record<string, unknown>;
+  /** Folded messages that stay word for word: pins that the swap adds to those of the head. */
+  keptPins?: readonly Pin[];
 }
 
 /** What checking and measuring a summary leads to. */

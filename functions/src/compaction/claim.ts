@@ -5,12 +5,14 @@ import {
   type ClaimDecision,
   type Need,
 } from '../../../shared/compaction/claim-decision.ts';
-import { tokensAfterLastSwap } from '../../../shared/compaction/crossing.ts';
+import { isStalled, tokensToGrowFrom } from '../../../shared/compaction/crossing.ts';
 import { isArmed, isOverThreshold } from '../../../shared/compaction/policy.ts';
+import { reachedSpendLimit } from '../../../shared/compaction/spend-limit.ts';
 import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
 import { compactionJobPath } from '../../../shared/conversation/paths.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
 import type { DocumentFields, Write } from '../../../shared/ports.ts';
+import { spendAllowanceOf } from '../conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passCrashPoint } from './crash-points.ts';
 import type { TakenLease } from './job-lease.ts';
@@ -26,12 +28,19 @@ const CONTENDED_RETRY_MS = 1_000;
 export type Claim =
   | Extract<ClaimDecision, { kind: 'nothing' | 'busy' }>
   | Extract<ClaimDecision, { kind: 'settled' }>
-  | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR'; reason: string }
+  | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
   | { kind: 'claimed'; run: Run; taken: TakenLease };
 
-function decide(found: HeadAndJob, reading: Reading | undefined, now: Date): ClaimDecision {
+function decide(
+  { config, clock }: Pick<CompactionDependencies, 'config' | 'clock'>,
+  found: HeadAndJob,
+  reading: Reading | undefined,
+): ClaimDecision {
+  const now = clock.now();
   const job = found.job?.value;
   const isAutomatic = (reading?.head.value.settings.compaction ?? 'auto') === 'auto';
+  // Statements that are to be derived again come of more than the context shows.
+  const tokens = Math.max(reading?.tokens ?? 0, reading?.foldedTokens ?? 0);
   return decideClaim({
     now,
     head: reading?.head.value ?? found.head?.value,
@@ -40,21 +49,23 @@ function decide(found: HeadAndJob, reading: Reading | undefined, now: Date): Cla
       reading !== undefined &&
       isAutomatic &&
       isOverThreshold({
-        tokens: reading.tokens,
+        tokens,
         overheadTokens: reading.head.value.context.overheadTokens,
         policy: reading.policy,
       }),
     isArmed:
       reading !== undefined &&
       isArmed({
-        tokens: reading.tokens,
-        tokensAfterLastSwap: tokensAfterLastSwap(reading.history),
+        tokens,
+        tokensAfterLastSwap: tokensToGrowFrom(reading.history, reading.head.value.compactionNeeded),
         policy: reading.policy,
       }),
+    isStalled: reading !== undefined && isStalled(reading),
     isBreakerClosed: isBreakerClosed(
       { failures: job?.failures ?? 0, openUntil: job?.breakerOpenUntil ?? null },
       now,
     ),
+    isSpent: reachedSpendLimit(job?.spent ?? [], spendAllowanceOf(config), now) !== undefined,
   });
 }
 
@@ -99,7 +110,8 @@ async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
   const fenced = job ? [] : [sameHeadWrite(conversationId, reading.head.updateTime)];
   const times = await dependencies.store.commit([claim, status, ...fenced]);
   const { generation } = reading.head.value;
-  return { conversationId, owner, fence, generation, updateTime: times[0] ?? '' };
+  const { requestId } = need;
+  return { conversationId, requestId, owner, fence, generation, updateTime: times[0] ?? '' };
 }
 
 /** A lease that an earlier try took and whose reply was lost. */
@@ -110,6 +122,7 @@ const ownLease = (found: HeadAndJob, run: Run | undefined, owner: string): Claim
         run,
         taken: {
           conversationId: run.reading.conversationId,
+          requestId: run.need.requestId,
           owner,
           fence: found.job.value.fence,
           generation: run.reading.head.value.generation,
@@ -127,7 +140,7 @@ const runOf = (
   reading,
   need,
   startTime: dependencies.clock.now(),
-  bill: { calls: 0, promptTokens: 0, outputTokens: 0 },
+  bill: { calls: 0, promptTokens: 0, outputTokens: 0, costMicros: 0 },
 });
 
 /**
@@ -149,7 +162,7 @@ export async function claimCompaction(
     const reading = isAsked
       ? await readContext(dependencies, conversationId, { head, job })
       : undefined;
-    const decision = decide({ head, job: reading?.job ?? job }, reading, dependencies.clock.now());
+    const decision = decide(dependencies, { head, job: reading?.job ?? job }, reading);
     if (decision.kind === 'nothing' || decision.kind === 'busy') return decision;
     if (reading === undefined) return { kind: 'nothing', reason: 'NO_NEED' };
     const { need } = decision;
@@ -160,7 +173,8 @@ export async function claimCompaction(
       return { kind: 'outcome', run: { ...run, attempt: 0, isModelAllowed: false }, state, reason };
     }
     await passCrashPoint(dependencies, 'before-claim');
-    tried = { ...run, attempt: decision.attempt, isModelAllowed: decision.isModelAllowed };
+    const { attempt, isModelAllowed, refusal } = decision;
+    tried = { ...run, attempt, isModelAllowed, ...(refusal && { refusal }) };
     try {
       return { kind: 'claimed', run: tried, taken: await takeLease({ run: tried, owner }) };
     } catch (error) {

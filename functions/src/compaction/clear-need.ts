@@ -5,6 +5,7 @@ import type { CompactionNeeded, Head, Versioned } from '../../../shared/conversa
 import { headPath } from '../../../shared/conversation/paths.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import { publishHint } from '../publish-hint.ts';
+import { tellRequested } from '../tell-event.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { readContext, readHeadAndJob } from './read-for-compaction.ts';
@@ -23,6 +24,8 @@ export interface ServedNeed {
    * was nothing to serve. Turns that ended meanwhile asked for nothing, because this need was waiting.
    */
   looksAgain: boolean;
+  /** Size of the context that the owner does not want compacted. */
+  cancelledAtTokens?: number;
   /** Last finished turn of the context that the outcome is about; later ones were not part of it. */
   measuredSeq?: number;
 }
@@ -30,11 +33,13 @@ export interface ServedNeed {
 /** A need for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
 async function renewedNeed(
   dependencies: CompactionDependencies,
-  { conversationId, need, looksAgain, measuredSeq }: ServedNeed,
+  { conversationId, need, looksAgain, measuredSeq, cancelledAtTokens }: ServedNeed,
   head: Versioned<Head>,
 ): Promise<CompactionNeeded['auto']> {
   const hasGrown = measuredSeq !== undefined && head.value.context.seq !== measuredSeq;
   if (need.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
+  // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
+  if (cancelledAtTokens !== undefined) return undefined;
   const reading = await readContext(dependencies, conversationId, { head, job: undefined });
   return needOfContext({
     head: reading.head.value,
@@ -45,6 +50,19 @@ async function renewedNeed(
     now: dependencies.clock.now(),
   });
 }
+
+/** Whether what the head calls off is this need, or none that waits: its worker was done before. */
+function isWishOver({ compactionNeeded }: Head, need: ServedNeed['need']): boolean {
+  const { cancel, manual, auto } = compactionNeeded;
+  const other = need.kind === 'manual' ? auto : manual;
+  return cancel !== undefined && cancel !== other?.requestId;
+}
+
+/** What lets an automatic compaction wait that was called off; a person's own request says nothing of it. */
+const declinedFields = ({ need, cancelledAtTokens: tokens }: ServedNeed, { generation }: Head) =>
+  tokens === undefined || need.kind === 'manual'
+    ? {}
+    : { 'compactionNeeded.declined': { tokens, generation } };
 
 /**
  * Takes the need that was served off the head, under the head's update time. One that chat has replaced
@@ -66,8 +84,14 @@ export async function clearNeed(
         {
           op: 'update',
           path: headPath(conversationId),
-          fields: renewed ? { 'compactionNeeded.auto': { ...renewed } } : {},
-          remove: renewed ? [] : [`compactionNeeded.${need.kind}`],
+          fields: {
+            ...(renewed && { 'compactionNeeded.auto': { ...renewed } }),
+            ...declinedFields(served, head.value),
+          },
+          remove: [
+            ...(renewed ? [] : [`compactionNeeded.${need.kind}`]),
+            ...(isWishOver(head.value, need) ? ['compactionNeeded.cancel'] : []),
+          ],
           guard: { updateTime: head.updateTime },
         },
       ]);
@@ -77,11 +101,15 @@ export async function clearNeed(
     }
     if (!renewed) return;
     await passCrashPoint(dependencies, 'need-renewed');
-    await publishHint(dependencies, {
-      event: requestEvent({ conversationId, requestId: renewed.requestId }),
-      failure: 'compaction_publish_failed',
-      conversationId,
-    });
+    const { requestId, trigger } = renewed;
+    await Promise.all([
+      publishHint(dependencies, {
+        event: requestEvent({ conversationId, requestId }),
+        failure: 'compaction_publish_failed',
+        conversationId,
+      }),
+      tellRequested(dependencies, { conversationId, requestId, trigger }),
+    ]);
     return;
   }
   dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });

@@ -1,4 +1,5 @@
 import type { CompactionHooks } from '../../../shared/compaction/hooks.ts';
+import type { Webhook } from '../../../shared/compaction/webhook.ts';
 import type { ConversationCache } from '../../../shared/conversation/read-conversation.ts';
 import type {
   AtCrashPoint,
@@ -10,6 +11,7 @@ import type {
   PushTokenVerifier,
   Randomness,
   Sha256,
+  Signer,
   TokenCounter,
 } from '../../../shared/ports.ts';
 import type { Config } from '../config.ts';
@@ -25,10 +27,13 @@ export interface CompactionDependencies {
   clock: Clock;
   randomness: Randomness;
   sha256: Sha256;
+  signer: Signer;
   logger: Logger;
   atCrashPoint: AtCrashPoint;
   /** Fires when the process is about to end: running work stops, and is delivered again elsewhere. */
   shutdown: AbortSignal;
-  /** Default: none. */
+  /** The deployment's own. Default: none. */
   hooks?: CompactionHooks;
+  /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
+  webhooks?: (webhooks: readonly Webhook[]) => CompactionHooks;
 }

@@ -135,6 +135,7 @@ async function answerPush(
     return { kind: 'refused', error };
   }
   const push = await readPush(request);
+  await dependencies.config.remotePolicy?.refresh();
   if (push.kind === 'event') return serve(dependencies, push, signal);
   dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
   return ACKNOWLEDGED;

@@ -1,12 +1,15 @@
 import { breakerAfter } from '../../../shared/compaction/breaker.ts';
 import { RECORDS_KEPT, type CompactionRecord } from '../../../shared/conversation/job.ts';
 import type { DocumentFields } from '../../../shared/ports.ts';
+import { spentAfter } from '../../../shared/compaction/spend-limit.ts';
+import type { JobLease } from './job-lease.ts';
 import type { Outcome } from './outcome.ts';
-import { elapsedMs, type Run } from './run.ts';
+import { costOf, elapsedMs, type Run } from './run.ts';
 
 /** The record of an attempt as it stands at `outcome`. */
 export function recordOf(run: Run, outcome: Outcome): CompactionRecord {
   const { state, reason, beforeTokens, afterTokens, turnsFolded, generation, model } = outcome;
+  const { calls, promptTokens, outputTokens } = run.bill;
   return {
     requestId: run.need.requestId,
     state,
@@ -16,7 +19,10 @@ export function recordOf(run: Run, outcome: Outcome): CompactionRecord {
     beforeTokens,
     afterTokens,
     turnsFolded,
-    modelCalls: run.bill.calls,
+    modelCalls: calls,
+    ...(calls > 0 && { tokens: { promptTokens, outputTokens } }),
+    ...costOf(run.bill),
+    ...(run.reading.variant !== undefined && { variant: run.reading.variant }),
     durationMs: elapsedMs(run),
     ...(generation !== undefined && { generation }),
     ...(model !== undefined && { model }),
@@ -24,21 +30,27 @@ export function recordOf(run: Run, outcome: Outcome): CompactionRecord {
   };
 }
 
-/** Outcomes that say nothing about the model: it was not asked, and a pause would change nothing. */
-const isBeforeModel = ({ reason }: Outcome) => reason === 'TURN_TOO_LARGE';
+/** Outcomes that say nothing about the model: it was not asked. */
+const isWithoutModel = ({ isModelAllowed }: Run, { reason }: Outcome) =>
+  !isModelAllowed || reason === 'TURN_TOO_LARGE';
 
 /**
- * What an outcome leaves in `jobs/compaction`: its record, the breaker, the back-off, and no lease.
+ * What an outcome leaves in `jobs/compaction`: its record, the breaker, the back-off, what was spent, and no lease.
  * `retryAt` null means that the need is settled and the next one starts with no attempts.
  */
-export function jobAfter(run: Run, outcome: Outcome, retryAt: Date | null): DocumentFields {
+export function jobAfter(
+  run: Run & { lease?: Pick<JobLease, 'changedJob'> | undefined },
+  outcome: Outcome,
+  retryAt: Date | null,
+): DocumentFields {
   const now = run.dependencies.clock.now();
-  const job = run.reading.job?.value;
+  const job = run.lease?.changedJob ?? run.reading.job?.value;
+  const { calls, promptTokens, outputTokens } = run.bill;
   const breakerBefore = {
     failures: job?.failures ?? 0,
     openUntil: job?.breakerOpenUntil ?? null,
   };
-  const breaker = isBeforeModel(outcome)
+  const breaker = isWithoutModel(run, outcome)
     ? breakerBefore
     : breakerAfter(
         breakerBefore,
@@ -55,6 +67,11 @@ export function jobAfter(run: Run, outcome: Outcome, retryAt: Date | null): Docu
     retryAt,
     failures: breaker.failures,
     breakerOpenUntil: breaker.openUntil,
+    spent: spentAfter(job?.spent ?? [], {
+      at: now,
+      tokens: promptTokens + outputTokens,
+      calls,
+    }).map((spent) => ({ ...spent })),
     records: records.map((record) => ({ ...record })),
   };
 }

@@ -1,4 +1,6 @@
-import { decodeJob } from '../../../shared/conversation/job.ts';
+import { CANCELLED_BY_USER } from '../../../shared/compaction/cancel-decision.ts';
+import type { Head } from '../../../shared/conversation/head.ts';
+import { decodeJob, type CompactionJob } from '../../../shared/conversation/job.ts';
 import { compactionJobPath } from '../../../shared/conversation/paths.ts';
 import { readHead } from '../../../shared/conversation/read-conversation.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
@@ -9,9 +11,14 @@ import { StoppedError } from './outcome.ts';
 /** How often one guarded batch is tried. */
 const COMMIT_TRIES = 5;
 
+/** How often a worker looks whether its work is still wanted: who calls it off waits this long at most. */
+const LOOK_MS = 2_000;
+
 /** A lease that was taken: who holds which document since when. */
 export interface TakenLease {
   conversationId: string;
+  /** What is worked at; its owner may call it off. */
+  requestId: string;
   owner: string;
   fence: number;
   /** Generation that the work is about; when it moves on, the work is in vain. */
@@ -24,6 +31,8 @@ export interface JobLease {
   readonly owner: string;
   /** Update time of the job document after the last write. */
   readonly updateTime: string;
+  /** The job as somebody else left it while the lease was held; undefined: nobody wrote to it. */
+  readonly changedJob: CompactionJob | undefined;
   /**
    * Commits what `build` returns together with `fields` of the job, under its guard. `build` runs again
    * after a lost guard while the lease is still held. Throws StoppedError when it is not.
@@ -42,6 +51,7 @@ function createLease(dependencies: LeaseDependencies, taken: TakenLease) {
   const { conversationId, owner, fence } = taken;
   const path = compactionJobPath(conversationId);
   let { updateTime } = taken;
+  let changedJob: CompactionJob | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
   async function readAgain(): Promise<void> {
@@ -52,6 +62,7 @@ function createLease(dependencies: LeaseDependencies, taken: TakenLease) {
     if (job.value.owner !== owner || job.value.fence !== fence)
       throw new StoppedError({ state: 'SUPERSEDED', reason: 'LEASE_LOST' });
     updateTime = job.updateTime;
+    changedJob = job.value;
   }
 
   async function commitNow(
@@ -80,6 +91,9 @@ function createLease(dependencies: LeaseDependencies, taken: TakenLease) {
     get updateTime() {
       return updateTime;
     },
+    get changedJob() {
+      return changedJob;
+    },
     readAgain,
     /** Batches of one worker are serialised: each needs the update time that the one before left. */
     commit(build: () => Promise<readonly Write[]>, fields: DocumentFields = {}): Promise<void> {
@@ -91,19 +105,30 @@ function createLease(dependencies: LeaseDependencies, taken: TakenLease) {
   };
 }
 
-/** Throws StoppedError when the conversation has moved on and the work cannot succeed any more. */
-async function checkStillWanted(dependencies: LeaseDependencies, taken: TakenLease) {
-  const head = await readHead(dependencies.store, taken.conversationId);
-  if (head?.value.state !== 'live')
-    throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-  if (head.value.generation !== taken.generation)
+/**
+ * Throws StoppedError when the conversation has moved on and the work cannot succeed any more, or its owner
+ * called it off.
+ */
+export function refuseUnwanted(
+  head: Pick<Head, 'state' | 'generation' | 'compactionNeeded'> | undefined,
+  work: Pick<TakenLease, 'generation' | 'requestId'>,
+): void {
+  if (head?.state !== 'live') throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
+  if (head.generation !== work.generation)
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
+  if (head.compactionNeeded.cancel === work.requestId)
+    throw new StoppedError({ state: 'ABORTED', reason: CANCELLED_BY_USER });
+}
+
+async function checkStillWanted({ store }: LeaseDependencies, taken: TakenLease) {
+  refuseUnwanted((await readHead(store, taken.conversationId))?.value, taken);
 }
 
 /**
  * Renews a lease every quarter of its length until `stop`. A lease that is lost, or a conversation that
- * is deleted or moves on, aborts `controller` with a StoppedError; a store that does not answer is
- * asked again, because the fence and not the lease makes the swap safe.
+ * is deleted or moves on, or whose owner calls the work off (looked at every two seconds), aborts
+ * `controller` with a StoppedError; a store that does not answer is asked again, because the fence and not
+ * the lease makes the swap safe.
  */
 export function keepLease(
   dependencies: LeaseDependencies,
@@ -126,19 +151,34 @@ export function keepLease(
     }
   }
 
-  async function renew(): Promise<void> {
-    const signal = AbortSignal.any([stopping.signal, controller.signal]);
-    while (!signal.aborted) {
-      await dependencies.clock.wait(dependencies.config.COMPACTION_LEASE_MS / 4, signal);
-      if (!signal.aborted) await renewOnce();
+  async function lookOnce(): Promise<void> {
+    try {
+      await checkStillWanted(dependencies, taken);
+    } catch (error) {
+      // A store that does not answer is the renewals' to tell.
+      if (error instanceof StoppedError) controller.abort(error);
     }
   }
 
-  const renewals = renew();
+  async function repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
+    const signal = AbortSignal.any([stopping.signal, controller.signal]);
+    while (!signal.aborted) {
+      await dependencies.clock.wait(everyMs, signal);
+      if (!signal.aborted) await work();
+    }
+  }
+
+  const renewals = Promise.all([
+    repeat(dependencies.config.COMPACTION_LEASE_MS / 4, renewOnce),
+    repeat(LOOK_MS, lookOnce),
+  ]);
   return {
     owner: lease.owner,
     get updateTime() {
       return lease.updateTime;
+    },
+    get changedJob() {
+      return lease.changedJob;
     },
     readAgain: () => lease.readAgain(),
     commit: (build, fields) => lease.commit(build, fields),

@@ -1,4 +1,5 @@
 import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
+import type { History } from '../../../shared/conversation/history.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { AppError } from '../../../shared/errors.ts';
 
@@ -15,6 +16,10 @@ export interface Outcome {
   generation?: number;
   coveredThrough?: { seq: number; contentIndex: number };
   model?: string;
+  /** Who wrote the snapshot. */
+  strategy?: History['strategy'];
+  /** Turns that came while it was under way; undefined where nobody looked. */
+  turnsArrived?: number;
   isRetryable: boolean;
   retryAfterMs?: number | undefined;
 }

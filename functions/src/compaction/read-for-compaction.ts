@@ -1,19 +1,25 @@
 import { decodeHead, type Head, type Versioned } from '../../../shared/conversation/head.ts';
-import type { History } from '../../../shared/conversation/history.ts';
 import { decodeJob, type CompactionJob } from '../../../shared/conversation/job.ts';
-import { contextTokens } from '../../../shared/conversation/meter.ts';
 import { compactionJobPath, headPath } from '../../../shared/conversation/paths.ts';
-import { firstTailSeq, readContextParts } from '../../../shared/conversation/read-conversation.ts';
+import {
+  baseTokens,
+  readFoldingBase,
+  type FoldingBase,
+} from '../../../shared/conversation/read-again.ts';
+import { firstTailSeq } from '../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
 import { StoreUnavailableError } from '../../../shared/errors.ts';
-import { policyOf } from '../conversation-policy.ts';
+import { policyOf, readAgainTokens, variantOfHead } from '../conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import type { Reading } from './run.ts';
 
 /** A load that misses a document reads the head again, this often. */
 const READ_TRIES = 3;
 
-type ReadDependencies = Pick<CompactionDependencies, 'store' | 'cache' | 'config'>;
+type ReadDependencies = Pick<
+  CompactionDependencies,
+  'store' | 'cache' | 'signer' | 'logger' | 'config'
+>;
 
 export interface HeadAndJob {
   head: Versioned<Head> | undefined;
@@ -38,24 +44,18 @@ function withoutGap(turns: readonly Turn[], fromSeq: number): Turn[] {
   return turns.slice(0, gap === -1 ? undefined : gap);
 }
 
-interface ContextParts {
-  history: History | undefined;
-  turns: Turn[];
-}
-
-async function readParts(
+async function readBase(
   dependencies: ReadDependencies,
   conversationId: string,
   head: Head,
-): Promise<ContextParts | undefined> {
-  const parts = await readContextParts(dependencies, { conversationId, head });
-  // The document of a generation stands before the head names it; missing means the head is old.
-  if (head.generation > 0 && parts.history === undefined) return undefined;
-  return { history: parts.history, turns: withoutGap(parts.turns, firstTailSeq(head)) };
+): Promise<FoldingBase | undefined> {
+  const room = { readAgainTokens: readAgainTokens(dependencies.config, head) };
+  const base = await readFoldingBase(dependencies, { conversationId, head }, room);
+  return base && { ...base, turns: withoutGap(base.turns, firstTailSeq({ ...head, ...base })) };
 }
 
 /**
- * The context that `found.head` names. Throws StoreUnavailableError when the documents do not fit
+ * The context that `found.head` names, or what of it has to be read again. Throws StoreUnavailableError when the documents do not fit
  * together after several tries.
  */
 export async function readContext(
@@ -65,11 +65,24 @@ export async function readContext(
 ): Promise<Reading> {
   let { head, job } = found;
   for (let tries = 1; tries <= READ_TRIES; tries++) {
-    const parts = await readParts(dependencies, conversationId, head.value);
-    if (parts) {
-      const { tokens, source: tokensSource } = contextTokens({ head: head.value, ...parts });
+    const base = await readBase(dependencies, conversationId, head.value);
+    if (base) {
+      const { present, ...folding } = base;
+      const { tokens, source: tokensSource } = present;
+      const foldedTokens = base.isReadAgain ? baseTokens(head.value, base) : tokens;
       const policy = policyOf(dependencies.config, head.value);
-      return { conversationId, head, job, policy, ...parts, tokens, tokensSource };
+      const variant = variantOfHead(dependencies.config, head.value)?.name;
+      return {
+        conversationId,
+        head,
+        job,
+        policy,
+        ...folding,
+        tokens,
+        tokensSource,
+        foldedTokens,
+        ...(variant !== undefined && { variant }),
+      };
     }
     const again = await readHeadAndJob(dependencies, conversationId);
     head = again.head ?? head;

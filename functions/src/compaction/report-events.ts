@@ -1,10 +1,10 @@
 import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
-import type { Outcome } from './outcome.ts';
-import { elapsedMs, type Run } from './run.ts';
+import { tellEvent, type CompactionEventType } from '../tell-event.ts';
+import type { Candidate } from './candidate.ts';
+import { unchanged, type Outcome } from './outcome.ts';
+import { costOf, elapsedMs, type Run } from './run.ts';
 
-type EventType = 'started' | 'swapped' | 'skipped' | 'failed';
-
-function eventType(state: OutcomeState): EventType {
+function eventType(state: OutcomeState): CompactionEventType {
   switch (state) {
     case 'COMPACTED':
     case 'CONTENT_TRUNCATED':
@@ -26,48 +26,47 @@ function eventType(state: OutcomeState): EventType {
   }
 }
 
-/** Tells the events topic. Nobody waits for it, so its failure is logged and changes nothing. */
-async function publish(run: Run, type: EventType, outcome: Outcome): Promise<void> {
-  const { publisher, clock, logger } = run.dependencies;
-  const { conversationId, head } = run.reading;
-  try {
-    await publisher.publish({
-      topic: 'events',
-      data: {
-        schemaVersion: 1,
-        type: `compaction.${type}`,
-        conversationId,
-        requestId: run.need.requestId,
-        generation: outcome.generation ?? head.value.generation,
-        state: outcome.state,
-        reason: outcome.reason,
-        trigger: run.need.trigger,
-        beforeTokens: outcome.beforeTokens,
-        afterTokens: outcome.afterTokens,
-        calls: run.bill.calls,
-        durationMs: elapsedMs(run),
-        lagMs: Math.max(0, clock.now().getTime() - run.need.since.getTime()),
-      },
-    });
-  } catch {
-    logger.log('WARNING', 'compaction_event_not_published', { conversationId, type });
-  }
+function tell(run: Run, type: CompactionEventType, outcome: Outcome): Promise<void> {
+  const { reading, need, bill, dependencies } = run;
+  const { state, reason, beforeTokens, afterTokens, strategy, turnsArrived } = outcome;
+  return tellEvent(dependencies, {
+    type,
+    conversationId: reading.conversationId,
+    requestId: need.requestId,
+    generation: outcome.generation ?? reading.head.value.generation,
+    state,
+    reason,
+    trigger: need.trigger,
+    beforeTokens,
+    afterTokens,
+    calls: bill.calls,
+    ...costOf(bill),
+    durationMs: elapsedMs(run),
+    lagMs: Math.max(0, dependencies.clock.now().getTime() - need.since.getTime()),
+    turnsArrived,
+    strategy,
+    variant: reading.variant,
+  });
 }
 
-export function reportStart(run: Run): Promise<void> {
-  const { tokens } = run.reading;
-  return publish(run, 'started', {
-    state: 'RUNNING',
-    beforeTokens: tokens,
-    afterTokens: tokens,
-    turnsFolded: 0,
-    isRetryable: false,
+export const reportStart = (run: Run): Promise<void> =>
+  tell(run, 'started', unchanged(run.reading.tokens, { state: 'RUNNING' }));
+
+/** Code has found the next generation good; it is not in use yet. */
+export async function reportVerified(run: Run, candidate: Candidate): Promise<void> {
+  const { beforeTokens, afterTokens, turnsFolded, strategy } = candidate;
+  const figures = { beforeTokens, afterTokens, turnsFolded, strategy };
+  run.dependencies.logger.log('INFO', 'compaction_verified', {
+    conversationId: run.reading.conversationId,
+    requestId: run.need.requestId,
+    ...figures,
   });
+  await tell(run, 'verified', unchanged(beforeTokens, { state: 'VERIFYING', ...figures }));
 }
 
 /** One log line and one event for every attempt, NOOP and failures included (there before = after). */
 export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
-  const { state, reason, beforeTokens, afterTokens, turnsFolded, model } = outcome;
+  const { state, reason, beforeTokens, afterTokens, turnsFolded, model, strategy } = outcome;
   const type = eventType(state);
   run.dependencies.logger.log(type === 'failed' ? 'WARNING' : 'INFO', 'chat_compression', {
     tokens_before: beforeTokens,
@@ -79,9 +78,14 @@ export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
     requestId: run.need.requestId,
     generation: outcome.generation ?? run.reading.head.value.generation,
     turnsFolded,
+    turnsArrived: outcome.turnsArrived,
     calls: run.bill.calls,
+    ...costOf(run.bill),
     model,
+    strategy,
+    variant: run.reading.variant,
     durationMs: elapsedMs(run),
+    lagMs: Math.max(0, run.dependencies.clock.now().getTime() - run.need.since.getTime()),
   });
-  await publish(run, type, outcome);
+  await tell(run, type, outcome);
 }

@@ -5,6 +5,7 @@ import {
   type FoldPlan,
   type Plan,
 } from '../../../shared/compaction/plan.ts';
+import { strategyNameOf } from '../conversation-policy.ts';
 import { stackFrames } from '../stack-frames.ts';
 import type { Verified } from './candidate.ts';
 import { clearNeed } from './clear-need.ts';
@@ -13,14 +14,15 @@ import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { CrashedError, passCrashPoint, type CompactionCrashPoint } from './crash-points.ts';
 import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
-import { reportOutcome, reportStart } from './report-events.ts';
+import { foldFromTokens } from './fallback-strategy.ts';
+import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
 import { contextOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
 import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
-import { summarise } from './summarise.ts';
 import { swap } from './swap.ts';
-import { verifySummary } from './verify-summary.ts';
+import { strategyOf } from './strategy-of.ts';
+import { verifyDraft } from './verify-draft.ts';
 import { verifyTruncation } from './verify-truncation.ts';
 
 export type CompactionResult =
@@ -57,7 +59,13 @@ async function step<T>(
   return result;
 }
 
-async function planStep(run: ClaimedRun): Promise<Step<Exclude<Plan, { kind: 'noop' }>>> {
+/** A plan, and the run that goes on with it: hooks may have pinned something. */
+interface Planned {
+  plan: Exclude<Plan, { kind: 'noop' }>;
+  run: ClaimedRun;
+}
+
+async function planStep(run: ClaimedRun): Promise<Step<Planned>> {
   const { reading, dependencies } = run;
   const plan = planCompaction({
     context: contextOf(reading),
@@ -66,47 +74,55 @@ async function planStep(run: ClaimedRun): Promise<Step<Exclude<Plan, { kind: 'no
     calibration: reading.head.value.context.calibration,
     summariserWindowTokens: summariserOfRun(run).windowTokens,
     isModelAllowed: run.isModelAllowed,
+    strategy: strategyNameOf(dependencies.config, reading.head.value),
+    foldFromTokens: foldFromTokens(run),
     blobName: dependencies.sha256,
   });
   if (plan.kind === 'noop') {
     return {
       kind: 'outcome',
-      outcome: unchanged(reading.tokens, { state: noopState(plan), reason: plan.reason }),
+      outcome: unchanged(reading.tokens, {
+        state: noopState(plan),
+        reason: plan.reason === 'BREAKER_OPEN' ? (run.refusal ?? plan.reason) : plan.reason,
+      }),
     };
   }
-  const veto = await runPreCompactHooks(run, plan);
-  return veto ? { kind: 'outcome', outcome: veto } : { kind: 'next', value: plan };
+  const prepared = await runPreCompactHooks(run, plan);
+  return prepared.kind === 'vetoed'
+    ? { kind: 'outcome', outcome: prepared.outcome }
+    : { kind: 'next', value: { plan, run: prepared.run } };
 }
 
 const stepOf = (verified: Verified) =>
   verified.kind === 'candidate' ? ({ kind: 'next', value: verified.candidate } as const) : verified;
 
 async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
-  const summarised = await step(run, 'summarised', async () => ({
+  const drafted = await step(run, 'summarised', async () => ({
     kind: 'next',
-    value: await summarise(run, plan),
+    value: await strategyOf(run).draft(run, plan),
   }));
-  if (summarised.kind === 'outcome') return summarised;
+  if (drafted.kind === 'outcome') return drafted;
   return step(run, 'verified', async () => {
     const verifying = unchanged(run.reading.tokens, { state: 'VERIFYING' });
     await run.lease.commit(async () => [await outcomeStatusWrite(run, verifying)], {
       step: 'verify',
     });
     await passCrashPoint(run.dependencies, 'status-written');
-    return stepOf(await verifySummary(run, summarised.value));
+    return stepOf(await verifyDraft(run, plan, drafted.value));
   });
 }
 
 /** Plan → summarise → verify → swap, a straight line that any step may end. */
-async function attempt(run: ClaimedRun): Promise<{ outcome: Outcome; plan: Plan | undefined }> {
-  const planned = await step(run, 'planned', () => planStep(run));
+async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: Plan | undefined }> {
+  const planned = await step(claimed, 'planned', () => planStep(claimed));
   if (planned.kind === 'outcome') return { outcome: planned.outcome, plan: undefined };
-  const plan = planned.value;
+  const { plan, run } = planned.value;
   const verified =
     plan.kind === 'fold'
       ? await foldSteps(run, plan)
       : await step(run, 'verified', async () => stepOf(await verifyTruncation(run, plan)));
   if (verified.kind === 'outcome') return { outcome: verified.outcome, plan };
+  await reportVerified(run, verified.value);
   const swapped = await step(run, 'swapped', async () => {
     await run.lease.stop();
     await passCrashPoint(run.dependencies, 'before-swap');

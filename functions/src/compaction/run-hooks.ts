@@ -1,14 +1,12 @@
-import {
-  HOOK_TIMEOUT_MS,
-  noHooks,
-  type CompactionHookEvent,
-} from '../../../shared/compaction/hooks.ts';
+import { HOOK_TIMEOUT_MS, type CompactionHookEvent } from '../../../shared/compaction/hooks.ts';
 import {
   estimateContextTokens,
   type FoldPlan,
   type Plan,
 } from '../../../shared/compaction/plan.ts';
 import { AppError } from '../../../shared/errors.ts';
+import { hooksOf } from './hooks-of.ts';
+import { storeHookPins, type ReturnedPins } from './hook-pins.ts';
 import { unchanged, type Outcome } from './outcome.ts';
 import { contextOf, type ClaimedRun } from './run.ts';
 import { withDeadline } from './with-deadline.ts';
@@ -75,20 +73,29 @@ async function runHook<Event, Answer>(
   }
 }
 
-/** Runs the PreCompact hooks in order. The outcome of a veto, or undefined to go on. */
-export async function runPreCompactHooks(
-  run: ClaimedRun,
-  plan: Plan,
-): Promise<Outcome | undefined> {
-  const { preCompact } = run.dependencies.hooks ?? noHooks;
+/** What the PreCompact hooks lead to: the end by a veto, or the run with what they pinned. */
+export type Prepared = { kind: 'vetoed'; outcome: Outcome } | { kind: 'go'; run: ClaimedRun };
+
+/**
+ * Runs the PreCompact hooks in order, up to a veto, and stores what they pin. Throws AppError of a required
+ * hook that failed, and what storing throws.
+ */
+export async function runPreCompactHooks(run: ClaimedRun, plan: Plan): Promise<Prepared> {
+  const { preCompact } = hooksOf(run);
   const event = preCompact.length === 0 ? undefined : plannedEvent(run, plan);
-  if (!event) return undefined;
+  if (!event) return { kind: 'go', run };
+  const returned: ReturnedPins[] = [];
+  let isVetoed = false;
   for (const hook of preCompact) {
     const answer = await runHook(run, hook, event);
-    if (answer?.veto === true)
-      return unchanged(run.reading.tokens, { state: 'NOOP', reason: 'VETOED' });
+    if (answer?.pins) returned.push({ hook: hook.name, pins: answer.pins });
+    isVetoed = answer?.veto === true;
+    if (isVetoed) break;
   }
-  return undefined;
+  const pinned = await storeHookPins(run, returned);
+  if (!isVetoed) return { kind: 'go', run: pinned };
+  const outcome = unchanged(run.reading.tokens, { state: 'NOOP', reason: 'VETOED' });
+  return { kind: 'vetoed', outcome };
 }
 
 /** Runs the PostCompact hooks in order. What they do changes nothing any more: no failure is thrown. */
@@ -97,7 +104,7 @@ export async function runPostCompactHooks(
   plan: Plan,
   outcome: Outcome,
 ): Promise<void> {
-  const { postCompact } = run.dependencies.hooks ?? noHooks;
+  const { postCompact } = hooksOf(run);
   const event = postCompact.length === 0 ? undefined : plannedEvent(run, plan);
   if (!event) return;
   const { state, beforeTokens, afterTokens, reason } = outcome;

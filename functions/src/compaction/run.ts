@@ -1,7 +1,7 @@
-import type { Need } from '../../../shared/compaction/claim-decision.ts';
+import type { ModelRefusal, Need } from '../../../shared/compaction/claim-decision.ts';
 import type { CompactionPolicy } from '../../../shared/compaction/policy.ts';
 import type { ContextSource } from '../../../shared/conversation/assemble-context.ts';
-import type { Head, Versioned } from '../../../shared/conversation/head.ts';
+import type { CoveredThrough, Head, Versioned } from '../../../shared/conversation/head.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../shared/conversation/job.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
@@ -16,19 +16,33 @@ export interface Reading {
   head: Versioned<Head>;
   job: Versioned<CompactionJob> | undefined;
   policy: CompactionPolicy;
+  /** What the run starts from: of the present generation, unless turns are read again. */
   history: History | undefined;
-  /** Terminal turns of the tail in order, without a gap. */
+  /** How far `history` stands in for turns. */
+  coveredThrough: CoveredThrough;
+  /** `history` is an earlier one, or none: the present one cannot go on, or lost statements. */
+  isReadAgain: boolean;
+  /** Terminal turns behind `history` in order, without a gap. */
   turns: Turn[];
   /** Tokens of the context now, and who counted them. */
   tokens: number;
   tokensSource: ContextObject['source'];
+  /** Estimated tokens of what `history` and `turns` make; more than `tokens` where turns are read again. */
+  foldedTokens: number;
+  /** Which settings of a comparison it has; absent where none is made. */
+  variant?: string;
 }
 
 /** What the model calls of one attempt cost; rises as they are made. */
 export interface Bill {
   calls: number;
   promptTokens: number;
+  /** Thoughts included. */
   outputTokens: number;
+  /** Millionths of a US dollar; undefined once a call was made whose price is not known. */
+  costMicros: number | undefined;
+  /** The model that answered; absent before the first answer. */
+  model?: string;
 }
 
 /** One attempt at one need, from the claim to the settlement. */
@@ -39,6 +53,8 @@ export interface Run {
   /** Counts from 1. */
   attempt: number;
   isModelAllowed: boolean;
+  /** Why no model may be asked. */
+  refusal?: ModelRefusal;
   startTime: Date;
   bill: Bill;
 }
@@ -50,13 +66,17 @@ export interface ClaimedRun extends Run {
   signal: AbortSignal;
 }
 
+/** What a bill comes to, where calls were made and the prices of all are known. */
+export const costOf = ({ calls, costMicros }: Bill): { costMicros?: number } =>
+  calls === 0 || costMicros === undefined ? {} : { costMicros: Math.round(costMicros) };
+
 /** The context as it was read; compaction counts and folds by the same function as chat sends. */
-export const contextOf = ({ head, history, turns }: Reading): ContextSource => ({
+export const contextOf = ({ head, history, coveredThrough, turns }: Reading): ContextSource => ({
   model: head.value.model,
   systemInstruction: head.value.systemInstruction,
   pins: head.value.pins,
   history,
-  coveredThrough: head.value.coveredThrough,
+  coveredThrough,
   turns,
 });
 

@@ -1,3 +1,4 @@
+import { CANCELLED_BY_USER } from '../../../shared/compaction/cancel-decision.ts';
 import { decideSettle } from '../../../shared/compaction/settle-decision.ts';
 import { compactionJobPath } from '../../../shared/conversation/paths.ts';
 import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
@@ -51,7 +52,7 @@ interface Recording {
 async function record(store: DocumentStore, recording: Recording): Promise<void> {
   const { run, lease, outcome, retryAt } = recording;
   for (let tries = 1; ; tries++) {
-    const job = jobWrites(run, lease, jobAfter(run, outcome, retryAt));
+    const job = jobWrites(run, lease, jobAfter({ ...run, lease }, outcome, retryAt));
     try {
       await store.commit([...job, await outcomeStatusWrite(run, outcome)]);
       return;
@@ -105,9 +106,11 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     }
   if (decision.kind === 'retry') return decision;
   const { conversationId } = run.reading;
+  const isCancelled = outcome.reason === CANCELLED_BY_USER;
   await clearNeed(run.dependencies, {
     conversationId,
     need: run.need,
+    ...(isCancelled && { cancelledAtTokens: run.reading.tokens }),
     looksAgain: isSwapped(outcome) || isUndecided(outcome),
     measuredSeq: run.reading.head.value.context.seq,
   });

@@ -1,55 +1,39 @@
-import type { SnapshotSections } from '../../../shared/compaction/snapshot-sections.ts';
-import type { Content } from '../../../shared/conversation/content.ts';
-import type { ModelGenerator } from '../../../shared/ports.ts';
-import type { Bill } from './run.ts';
+import type { FoldPlan } from '../../../shared/compaction/plan.ts';
+import type { History } from '../../../shared/conversation/history.ts';
+import type { Snapshot } from '../../../shared/conversation/snapshot.ts';
+import type { ClaimedRun } from './run.ts';
 
-/** What a strategy makes a snapshot of. */
-export interface SnapshotRequest {
-  /** The model that writes it. */
+/** A snapshot that code has checked. */
+export interface CheckedSnapshot {
+  kind: 'checked';
+  strategy: Exclude<History['strategy'], 'copy'>;
+  snapshot: Snapshot;
+  /** As it stands in the context between its boundary lines: one `<state_snapshot>`. */
+  body: string;
+  /** What was found and mended; every list is bounded. */
+  report: Record<string, unknown>;
+  /** The model that wrote it. */
   model: string;
-  /** The folded turns, previous snapshot first. */
-  contents: readonly Content[];
-  hasPreviousSnapshot: boolean;
-  focus?: string | undefined;
-  /** Size of the snapshot that is asked for. */
-  maximumTokens: number;
-  /** Bound of one answer: thoughts, scratchpad and snapshot. */
-  maxOutputTokens: number;
-  /** Names the calls in logs. */
-  promptId: string;
-  /** Every call is entered here, failed ones too. */
-  bill: Bill;
+  promptVersion: string;
 }
 
-export type SnapshotResult =
-  | { kind: 'snapshot'; sections: SnapshotSections; text: string }
-  /** No pass wrote anything. */
+/** What checking leads to; a snapshot that is not good enough is a result. */
+export type Checked =
+  | CheckedSnapshot
+  /** Nothing was written. */
   | { kind: 'empty' }
-  /** What came was cut, refused or not readable. */
+  /** What came was cut, refused, not readable or not true. */
   | { kind: 'refused'; reason: string };
 
-/**
- * A way to write snapshots. Model errors are thrown as AppError; an answer that cannot be used is a
- * result.
- */
+/** What a model has written, not believed yet. */
+export interface Draft {
+  /** Checks it by code and mends it, with at most one more call. Throws what the model throws. */
+  check(): Promise<Checked>;
+}
+
+/** A way to write the snapshot of what a plan folds. */
 export interface SnapshotStrategy {
-  readonly name: 'rewrite';
-  summarise(
-    model: ModelGenerator,
-    request: SnapshotRequest,
-    signal: AbortSignal,
-  ): Promise<SnapshotResult>;
-  /**
-   * One more call that must place these identifiers and must not state these facts, or undefined when
-   * its answer cannot be used.
-   */
-  repair(
-    model: ModelGenerator,
-    request: SnapshotRequest & {
-      snapshotText: string;
-      missingIdentifiers: readonly string[];
-      unsupportedFacts: readonly string[];
-    },
-    signal: AbortSignal,
-  ): Promise<SnapshotSections | undefined>;
+  readonly name: CheckedSnapshot['strategy'];
+  /** Asks the model. Model errors are thrown as AppError. */
+  draft(run: ClaimedRun, plan: FoldPlan): Promise<Draft>;
 }

@@ -1,38 +1,54 @@
-import { decodeHead } from '../../../shared/conversation/head.ts';
+import { unproductiveSwapsAfter } from '../../../shared/compaction/crossing.ts';
+import {
+  decodeHead,
+  type Head,
+  type Pin,
+  type Versioned,
+} from '../../../shared/conversation/head.ts';
 import {
   decodeHistory,
   encodeHistory,
   type History,
 } from '../../../shared/conversation/history.ts';
 import { compactionJobPath, headPath, historyPath } from '../../../shared/conversation/paths.ts';
+import { signedHistory } from '../../../shared/conversation/signed-history.ts';
 import { storedMasks } from '../../../shared/compaction/tail-masks.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
 import type { Write } from '../../../shared/ports.ts';
 import type { Candidate } from './candidate.ts';
 import { jobAfter } from './job-after.ts';
+import { refuseUnwanted } from './job-lease.ts';
 import { StoppedError, type Outcome } from './outcome.ts';
-import { elapsedMs, type ClaimedRun } from './run.ts';
+import { costOf, elapsedMs, type ClaimedRun } from './run.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 
 /** A swap meets other writers of the status document, lost replies and outages; then it is given up. */
 const SWAP_TRIES = 5;
 
+/** One that adds pins writes the head as it was read, and meets every start and end of a turn as well. */
+const PINNING_SWAP_TRIES = 25;
+
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
   const { reading, need, bill } = run;
   // Who counted stands in the report.
-  const { masks, tokensSource: _, ...described } = candidate;
+  const { masks, tokensSource: _, keptPins: _pins, ...described } = candidate;
   return {
     ...described,
     schemaVersion: 1,
     generation: reading.head.value.generation + 1,
     parent: reading.head.value.generation,
-    strategy: 'rewrite',
     trigger: need.trigger,
     requestId: need.requestId,
     maskedTokensSaved: masks.reduce((sum, { savedTokens }) => sum + savedTokens, 0),
     masks: storedMasks(masks),
+    unproductiveSwaps: unproductiveSwapsAfter(reading.history, {
+      ...candidate,
+      policy: reading.policy,
+    }),
     modelCalls: bill.calls,
     usage: { promptTokens: bill.promptTokens, outputTokens: bill.outputTokens },
+    ...costOf(bill),
+    ...(reading.variant !== undefined && { variant: reading.variant }),
     requestedAt: need.since,
     createTime: run.dependencies.clock.now(),
     durationMs: elapsedMs(run),
@@ -48,36 +64,46 @@ const outcomeOf = (candidate: Candidate, generation: number): Outcome => ({
   turnsFolded: candidate.turnsFolded,
   generation,
   coveredThrough: candidate.coveredThrough,
+  strategy: candidate.strategy,
   isRetryable: false,
   ...(candidate.model !== '' && { model: candidate.model }),
 });
 
-/**
- * Reads whether the swap was applied by an earlier try. Throws StoppedError when the conversation moved
- * on without it.
- */
-async function isApplied(run: ClaimedRun): Promise<boolean> {
+/** Where a swap stands: applied by an earlier try, or to be written over this head. */
+type Standing = { isApplied: true } | { isApplied: false; head: Versioned<Head> };
+
+/** Reads where the swap stands. Throws StoppedError when the conversation moved on without it. */
+async function standingOf(run: ClaimedRun): Promise<Standing> {
   const { conversationId, head } = run.reading;
   const { generation } = head.value;
   const [headNow, historyNext] = await run.dependencies.store.get([
     headPath(conversationId),
     historyPath(conversationId, generation + 1),
   ]);
-  if (historyNext && decodeHistory(historyNext).by === run.lease.owner) return true;
-  const now = headNow && decodeHead(headNow).value;
-  if (now?.state !== 'live') throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-  if (historyNext || now.generation !== generation)
+  if (historyNext && decodeHistory(historyNext).by === run.lease.owner) return { isApplied: true };
+  const now = headNow && decodeHead(headNow);
+  const { requestId } = run.need;
+  refuseUnwanted(now?.value, { generation, requestId });
+  if (!now || historyNext)
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
-  return false;
+  return { isApplied: false, head: now };
+}
+
+/** The head's pins with those that the swap adds; undefined: there are none to add. */
+function pinsToWrite({ pins }: Head, { keptPins = [] }: Candidate): Pin[] | undefined {
+  const added = keptPins.filter(({ id }) => !pins.some((pin) => pin.id === id));
+  return added.length > 0 ? [...pins, ...added] : undefined;
 }
 
 async function swapWrites(
   run: ClaimedRun,
   candidate: Candidate,
-  outcome: Outcome,
+  { outcome, head }: { outcome: Outcome; head: Versioned<Head> },
 ): Promise<Write[]> {
   const { conversationId } = run.reading;
-  const history = historyOf(run, candidate);
+  const { signer } = run.dependencies;
+  const history = signedHistory(signer, conversationId, historyOf(run, candidate));
+  const pins = pinsToWrite(head.value, candidate);
   return [
     {
       op: 'create',
@@ -91,9 +117,10 @@ async function swapWrites(
         generation: history.generation,
         coveredThrough: { ...candidate.coveredThrough },
         updateTime: history.createTime,
+        ...(pins && { pins }),
       },
-      // Sends go on meanwhile: the creation above is what fences, not the head.
-      guard: { exists: true },
+      // Sends go on meanwhile: the creation above is what fences, not the head. Only pins must be as read.
+      guard: pins ? { updateTime: head.updateTime } : { exists: true },
     },
     {
       op: 'update',
@@ -112,17 +139,21 @@ async function swapWrites(
  */
 export async function swap(run: ClaimedRun, candidate: Candidate): Promise<Outcome> {
   const outcome = outcomeOf(candidate, run.reading.head.value.generation + 1);
+  const mostTries = candidate.keptPins?.length ? PINNING_SWAP_TRIES : SWAP_TRIES;
   for (let tries = 1; ; tries++) {
-    if (await isApplied(run)) return outcome;
+    const standing = await standingOf(run);
+    if (standing.isApplied) return outcome;
+    const { head } = standing;
+    const turnsArrived = head.value.lastSeq - run.reading.head.value.lastSeq;
     try {
-      await run.dependencies.store.commit(await swapWrites(run, candidate, outcome));
-      return outcome;
+      await run.dependencies.store.commit(await swapWrites(run, candidate, { outcome, head }));
+      return { ...outcome, turnsArrived };
     } catch (error) {
       const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
       if (!isOpen) throw error;
-      if (await isApplied(run)) return outcome;
+      if ((await standingOf(run)).isApplied) return outcome;
       await run.lease.readAgain();
-      if (tries === SWAP_TRIES) throw error;
+      if (tries === mostTries) throw error;
     }
   }
 }

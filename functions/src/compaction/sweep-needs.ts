@@ -47,7 +47,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
     case 'wait':
       return;
     case 'drop':
-      await dropNeed(dependencies, { ...overdue, ...decision, now });
+      await dropNeed(dependencies, { ...overdue, job: job ?? 'unreadable', ...decision, now });
       counts.needsDropped += 1;
       await passCrashPoint(dependencies, 'sweep-need-dropped');
       return;

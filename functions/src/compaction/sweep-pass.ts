@@ -12,6 +12,8 @@ export interface SweepCounts {
   turnsClosed: number;
   needsPublished: number;
   needsDropped: number;
+  /** Compactions that were asked for because nobody uses the conversation. */
+  idleRequested: number;
   conversationsErased: number;
   erasuresFinished: number;
   tombstonesDropped: number;
@@ -23,7 +25,7 @@ export interface SweepCounts {
 export interface Sweep {
   dependencies: Pick<
     CompactionDependencies,
-    'store' | 'publisher' | 'clock' | 'randomness' | 'logger' | 'atCrashPoint'
+    'store' | 'publisher' | 'clock' | 'randomness' | 'signer' | 'config' | 'logger' | 'atCrashPoint'
   >;
   /** Fires when the time is up: what is not done is left to the next sweep. */
   signal: AbortSignal;

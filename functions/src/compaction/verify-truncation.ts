@@ -5,6 +5,15 @@ import { unchanged } from './outcome.ts';
 import { contextOf, type ClaimedRun } from './run.ts';
 import { saveBlobs } from './save-blobs.ts';
 
+const nothingTruncated = ({ refusal }: ClaimedRun, tokens: number): Verified => ({
+  kind: 'outcome',
+  outcome: unchanged(tokens, {
+    state: 'NOOP',
+    reason: refusal ?? 'BREAKER_OPEN',
+    tokensSource: 'estimated',
+  }),
+});
+
 /** The generation that only shortens tool outputs: no model, the same snapshot, the same turns. */
 export async function verifyTruncation(
   run: ClaimedRun,
@@ -12,6 +21,8 @@ export async function verifyTruncation(
 ): Promise<Verified> {
   const { reading } = run;
   const { history } = reading;
+  // Shortened outputs do not make up for turns that stand verbatim again.
+  if (reading.isReadAgain) return nothingTruncated(run, plan.beforeTokens);
   const masks = await saveBlobs(run, plan.masks);
   const before = contextOf(reading);
   const after = {
@@ -20,23 +31,16 @@ export async function verifyTruncation(
   };
   const { calibration } = reading.head.value.context;
   const afterTokens = estimateContextTokens(after, { policy: reading.policy, calibration });
-  if (afterTokens >= plan.beforeTokens)
-    return {
-      kind: 'outcome',
-      outcome: unchanged(plan.beforeTokens, {
-        state: 'NOOP',
-        reason: 'BREAKER_OPEN',
-        tokensSource: 'estimated',
-      }),
-    };
+  if (afterTokens >= plan.beforeTokens) return nothingTruncated(run, plan.beforeTokens);
   const candidate: Candidate = {
     state: 'CONTENT_TRUNCATED',
-    coveredThrough: reading.head.value.coveredThrough,
+    coveredThrough: reading.coveredThrough,
     from: 0,
     turnsFolded: 0,
     boundary: history?.boundary ?? '',
     snapshotText: history?.snapshotText ?? '',
-    sections: history?.sections ?? {},
+    snapshot: history?.snapshot ?? null,
+    strategy: 'copy',
     snapshotTokens: history?.snapshotTokens ?? 0,
     masks,
     beforeTokens: plan.beforeTokens,

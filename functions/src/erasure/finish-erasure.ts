@@ -1,10 +1,5 @@
-import {
-  blobsNamedBy,
-  erasedFields,
-  withoutTurns,
-} from '../../../shared/conversation/erased-history.ts';
+import { blobsNamedBy } from '../../../shared/conversation/erased-history.ts';
 import type { Head, Versioned } from '../../../shared/conversation/head.ts';
-import { decodeHistory, type History } from '../../../shared/conversation/history.ts';
 import {
   blobPiecePath,
   headPath,
@@ -17,14 +12,15 @@ import { readHead, readTurnDocuments } from '../../../shared/conversation/read-c
 import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
 import type { TurnDocument } from '../../../shared/conversation/turn.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
-import type { Clock, DocumentStore, Query, StoredDocument } from '../../../shared/ports.ts';
+import type { Clock, DocumentStore, Query } from '../../../shared/ports.ts';
+import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
 
 /** Sends change the head while this works; the last step, which lost to one, is tried again this often. */
 const FINISH_TRIES = 50;
 const FINISH_RETRY_MS = 10;
 const FINISH_RETRY_MAX_MS = 100;
 
-/** Histories of one read, and of one batch: each may hold most of a MiB before, little after. */
+/** Histories of one read; each may hold most of a MiB. */
 const HISTORIES_PER_PAGE = 20;
 /** Overflow pieces of one read; each holds up to 450 KiB. */
 const PIECES_PER_PAGE = 10;
@@ -33,7 +29,14 @@ const BLOB_PIECES_PER_BATCH = 400;
 
 type Store = Pick<DocumentStore, 'get' | 'query' | 'commit' | 'deleteBelow'>;
 
+/** What an erasure works with. */
+export interface ErasureDependencies extends HistoryCleaning {
+  store: Store;
+  clock: Pick<Clock, 'wait'>;
+}
+
 interface Erasure {
+  dependencies: Omit<ErasureDependencies, 'clock'>;
   store: Store;
   conversationId: string;
   head: Versioned<Head>;
@@ -41,12 +44,16 @@ interface Erasure {
 }
 
 /** The erasure that the head says is to be finished, or undefined. */
-async function readErasure(store: Store, conversationId: string): Promise<Erasure | undefined> {
+async function readErasure(
+  dependencies: ErasureDependencies,
+  conversationId: string,
+): Promise<Erasure | undefined> {
+  const { store } = dependencies;
   const head = await readHead(store, conversationId);
   const pending = head?.value.pendingErasure;
   // What is being erased as a whole needs no erasing in part.
   if (!head || !pending || head.value.state === 'erasing') return undefined;
-  return { store, conversationId, head, pending };
+  return { dependencies, store, conversationId, head, pending };
 }
 
 async function readErasedTurns(erasure: Erasure): Promise<TurnDocument[]> {
@@ -83,43 +90,21 @@ async function eraseBelowTurn(erasure: Erasure, turn: TurnDocument): Promise<voi
   else await store.deleteBelow(turnPath(conversationId, seq));
 }
 
-async function cleanPage(
-  { store, head }: Erasure,
-  documents: readonly StoredDocument[],
-  seqs: readonly number[],
-): Promise<History[]> {
-  const pairs = documents.map((document) => {
-    const history = decodeHistory(document);
-    // Later generations were made without the turn: the change emptied it before they began.
-    const isOlder = history.generation < head.value.changedIn;
-    return { document, history, cleaned: isOlder ? withoutTurns(history, seqs) : history };
-  });
-  const writes = pairs
-    .filter(({ history, cleaned }) => history !== cleaned)
-    .map(({ document, cleaned }) => ({
-      op: 'update' as const,
-      path: document.path,
-      fields: erasedFields(cleaned),
-      guard: { updateTime: document.updateTime },
-    }));
-  if (writes.length > 0) await store.commit(writes);
-  return pairs.map(({ cleaned }) => cleaned);
-}
-
 /** Erases the turns from every history; returns the names of the blobs that histories still name. */
 async function eraseHistories(
   erasure: Erasure,
   turns: readonly TurnDocument[],
 ): Promise<Set<string>> {
-  const { store, conversationId, head, pending } = erasure;
+  const { dependencies, store, conversationId, head, pending } = erasure;
   // A failed turn was never in a context, so no history can hold something of it.
   const seqs = turns.flatMap(({ value }) => (value.state === 'failed' ? [] : [value.seq]));
+  const erased = { conversationId, head: head.value, seqs, items: pending.items ?? [] };
   const stillNamed = new Set<string>();
   for (let first = 1; first <= head.value.generation; first += HISTORIES_PER_PAGE) {
     const length = Math.min(HISTORIES_PER_PAGE, head.value.generation - first + 1);
     const paths = Array.from({ length }, (_, i) => historyPath(conversationId, first + i));
     const documents = (await store.get(paths)).filter((document) => document !== undefined);
-    for (const history of await cleanPage(erasure, documents, seqs))
+    for (const history of await cleanHistories(dependencies, erased, documents))
       for (const { seq, name } of blobsNamedBy(history))
         if (!pending.seqs.includes(seq)) stillNamed.add(name);
   }
@@ -180,7 +165,13 @@ async function settle(
 
 /** What `eraseBelow` depends on: messages change the head, and nothing of this. */
 const stateOf = ({ head, pending }: Erasure): string =>
-  JSON.stringify([head.value.generation, head.value.changedIn, pending.seqs, pending.blobs]);
+  JSON.stringify([
+    head.value.generation,
+    head.value.changedIn,
+    pending.seqs,
+    pending.blobs,
+    pending.items,
+  ]);
 
 /**
  * Erases turns that have been emptied from all that was made of them: overflow pieces, stream chunks,
@@ -189,12 +180,12 @@ const stateOf = ({ head, pending }: Erasure): string =>
  * the conversation all the while, StoreUnavailableError.
  */
 export async function finishErasure(
-  { store, clock }: { store: Store; clock: Pick<Clock, 'wait'> },
+  dependencies: ErasureDependencies,
   conversationId: string,
 ): Promise<void> {
   let below: { state: string; blobPaths: string[] } | undefined;
   for (let tries = 1; ; tries++) {
-    const erasure = await readErasure(store, conversationId);
+    const erasure = await readErasure(dependencies, conversationId);
     if (!erasure) return;
     const state = stateOf(erasure);
     try {
@@ -203,7 +194,7 @@ export async function finishErasure(
       return;
     } catch (error) {
       if (!(error instanceof GuardLostError) || tries === FINISH_TRIES) throw error;
-      await clock.wait(Math.min(FINISH_RETRY_MAX_MS, FINISH_RETRY_MS * tries));
+      await dependencies.clock.wait(Math.min(FINISH_RETRY_MAX_MS, FINISH_RETRY_MS * tries));
     }
   }
 }

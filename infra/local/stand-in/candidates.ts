@@ -1,6 +1,7 @@
-import { weighFacts, isNegated } from './facts.ts';
+import { isNegated, weighFacts, weighWords } from './facts.ts';
 import { textTokens } from './token-rule.ts';
 import { type ModelRequestBody, type RequestContent, textOf } from './request.ts';
+import { hasTurnMarks, type Line, markedLines } from './ledger-lines.ts';
 import { readableText, splitSentences } from './sentences.ts';
 
 export type Speaker = 'user' | 'model' | 'tool' | 'snapshot';
@@ -12,24 +13,15 @@ export interface Candidate {
   /** The history's own words, for quotes. */
   quote: string;
   saidBy: Speaker;
-  /** Numbers of the turns that the history marks (`[12]`, `seq="12"`); none without marks. */
+  /** Numbers of the turns that the history marks (`[12] (user): …`); none without marks. */
   sources: number[];
   facts: number;
   isRule: boolean;
+  /** A known item that this statement changes or ends. */
+  changes?: { op: 'update' | 'remove'; id: string };
 }
 
-const lineMark = /^\s*\[(\d+)\]\s*(?:\(?(user|model|assistant|tool)\)?\s*:\s*)?/i;
-const tagMark = /^\s*<\w+[^>]*\bseq="?(\d+)"?[^>]*>/i;
-const tagRole = /\brole="?(user|model|assistant|tool)"?/i;
-const loneTags = /<\/?[a-z_]+(?:\s[^<>]*)?>/gi;
 const aboutTheTask = /state_snapshot|scratchpad|at most [\d,]+ tokens/i;
-
-const speakers: Readonly<Record<string, Speaker>> = {
-  user: 'user',
-  model: 'model',
-  assistant: 'model',
-  tool: 'tool',
-};
 
 function speakerOf(content: RequestContent): Speaker {
   if (textOf(content).includes('<state_snapshot')) return 'snapshot';
@@ -37,33 +29,17 @@ function speakerOf(content: RequestContent): Speaker {
   return content.role === 'model' ? 'model' : 'user';
 }
 
-interface Line {
-  text: string;
-  saidBy: Speaker;
-  seq: number | undefined;
-}
+/** Under a schema the turns of the history are marked; elsewhere such a mark is somebody's text. */
+export const isLedger = ({ generationConfig }: ModelRequestBody): boolean =>
+  (generationConfig?.responseJsonSchema ?? generationConfig?.responseSchema) !== undefined;
 
-/** The lines of a content with the turn mark that is in force at each of them. */
-function readLines(content: RequestContent): Line[] {
-  const contentSpeaker = speakerOf(content);
-  let saidBy = contentSpeaker;
-  let seq: number | undefined;
+/** The lines of a content; with turn marks only what stands in a turn. */
+function readLines(content: RequestContent, mayBeMarked: boolean): Line[] {
+  if (mayBeMarked && hasTurnMarks(content)) return markedLines(content);
+  const saidBy = speakerOf(content);
   return readableText(content)
     .split('\n')
-    .map((line) => {
-      const mark = lineMark.exec(line) ?? tagMark.exec(line);
-      if (mark === null) return { text: line, saidBy, seq };
-      seq = Number(mark[1]);
-      const role = mark[2] ?? tagRole.exec(mark[0])?.[1];
-      saidBy = speakers[role?.toLowerCase() ?? ''] ?? contentSpeaker;
-      return { text: line.slice(mark[0].length).replace(loneTags, ' '), saidBy, seq };
-    });
-}
-
-function hasTurnMarks(content: RequestContent): boolean {
-  return readableText(content)
-    .split('\n')
-    .some((line) => lineMark.test(line) || tagMark.test(line));
+    .map((text) => ({ text, saidBy, seq: undefined }));
 }
 
 const summary = /<(?:state_snapshot|scratchpad)>/;
@@ -76,37 +52,44 @@ const summary = /<(?:state_snapshot|scratchpad)>/;
 export function foldedContents(body: ModelRequestBody): readonly RequestContent[] {
   const contents = body.contents ?? [];
   const last = contents.at(-1);
-  if (last === undefined || contents.length === 1 || hasTurnMarks(last)) return contents;
+  if (last === undefined || contents.length === 1) return contents;
+  if (isLedger(body) && hasTurnMarks(last)) return contents;
   const before = contents.at(-2);
   const isSecond = before?.role === 'model' && summary.test(textOf(before));
   return contents.slice(0, isSecond ? -3 : -1);
 }
 
+/** Which sentences are collected, and whether turns may be marked in the contents. */
+export interface Collecting {
+  /** Default: what holds a checkable fact. */
+  isWanted?: (sentence: string) => boolean;
+  /** Default: false. */
+  mayBeMarked?: boolean;
+}
+
+const holdsFact = (sentence: string): boolean => weighFacts(sentence) > 0;
+
 /**
- * Every sentence of the folded contents that `isWanted` (by default: that holds a checkable fact), in
- * order, each text once; a sentence that stands in several turns has all of them as sources.
+ * Every wanted sentence of the contents, in order, each text once; a sentence that stands in several turns
+ * has all of them as sources, and is the user's where the user says it too.
  */
 export function collectCandidates(
   contents: readonly RequestContent[],
-  isWanted: (sentence: string) => boolean = (sentence) => weighFacts(sentence) > 0,
+  { isWanted = holdsFact, mayBeMarked = false }: Collecting = {},
 ): Candidate[] {
   const found = new Map<string, Candidate>();
-  for (const line of contents.flatMap((content) => readLines(content))) {
+  for (const line of contents.flatMap((content) => readLines(content, mayBeMarked))) {
+    const { saidBy, seq } = line;
     for (const text of splitSentences(line.text)) {
+      const isRule = isNegated(text) && (saidBy === 'user' || saidBy === 'snapshot');
+      const sources = seq === undefined ? [] : [seq];
       const known = found.get(text);
-      const sources = line.seq === undefined ? [] : [line.seq];
       if (known !== undefined) {
         known.sources = [...new Set([...known.sources, ...sources])];
+        if (saidBy === 'user') Object.assign(known, { saidBy, isRule });
       } else if (!aboutTheTask.test(text) && isWanted(text)) {
-        const isRule = isNegated(text) && (line.saidBy === 'user' || line.saidBy === 'snapshot');
-        found.set(text, {
-          text,
-          quote: text,
-          saidBy: line.saidBy,
-          sources,
-          facts: weighFacts(text),
-          isRule,
-        });
+        const facts = weighFacts(text) + weighWords(text);
+        found.set(text, { text, quote: text, saidBy, sources, facts, isRule });
       }
     }
   }

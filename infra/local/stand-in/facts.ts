@@ -1,3 +1,5 @@
+import { isQuestion, questionTerms } from './question-terms.ts';
+
 /**
  * Negated and standing instructions, in the languages of the test conversations: orders ("never …", "please
  * do not …"), duties ("you must not …") and what the speaker refuses; not every "don't" of small talk.
@@ -7,7 +9,7 @@ const rulePatterns: readonly RegExp[] = [
   /\b(?:must not|mustn['’]?t|should not|shouldn['’]?t|may not|must never|should never|not allowed)\b/i,
   /\bI (?:never|can['’]?t|cannot|(?:do not|don['’]?t) (?:eat|drink|want|use|take|allow))\b/i,
   /\b(?:nunca|jamás|niemals|auf keinen Fall|jamais|никогда|нельзя)\b/iu,
-  /不要|别|不能|勿|禁止|しないで|ないでください|てはいけ|하지\s?마|지\s?마|금지|말아/u,
+  /不要|别(?![的处人墅致])|不能|勿|禁止|しないで|ないでください|てはいけ|하지\s?마|지\s?마|금지|말아/u,
 ];
 
 /** What can be checked in a sentence, each kind on its own. Heuristics: too many rather than too few. */
@@ -30,6 +32,9 @@ const namePatterns: readonly RegExp[] = [
   /[ァ-ヴー]{3,}/gu,
 ];
 const nameWeight = 0.25;
+/** "Hey Mel", "Thanks Mel!": a name that is only called. */
+const called =
+  /\b(?:hey|hi|hello|dear|thanks|thank you|bye|wow|yeah|yep|yes|no|cool|great|sorry|sure|oh|ok|okay|same here|good morning),? \p{Lu}\p{Ll}+/giu;
 
 const pathPattern =
   /(?:[\w.-]+\/)+[\w-]+\.\w+|(?<![\w/.:])\/[\w.-]+(?:\/[\w.-]+)+|\b[\w-]+\.(?:ts|js|py|json|md|yaml|yml|go|rs|java)\b/;
@@ -45,9 +50,22 @@ function countMatches(sentence: string, patterns: readonly RegExp[]): number {
 export function weighFacts(sentence: string): number {
   return (
     countMatches(sentence, factPatterns) +
-    nameWeight * countMatches(sentence, namePatterns) +
+    nameWeight * countMatches(sentence.replace(called, ''), namePatterns) +
     (isNegated(sentence) ? 1 : 0)
   );
+}
+
+const termWeight = 0.02;
+const fewestTerms = 4;
+
+/**
+ * How much a sentence says beside what can be checked: a fiftieth for each of its content words; 0 for
+ * questions and for what has less than four.
+ */
+export function weighWords(sentence: string): number {
+  if (isQuestion(sentence)) return 0;
+  const terms = questionTerms(sentence).length;
+  return terms < fewestTerms ? 0 : termWeight * terms;
 }
 
 /** Whether a sentence forbids, or sets a standing rule. */

@@ -24,7 +24,7 @@ export interface Filling {
   scratchpad: string;
   /** For every other string. */
   text: string;
-  /** For an array named `operations`: one `add` operation each. */
+  /** For an array named `operations`: one operation each, `add` unless the item changes a known one. */
   items: readonly Candidate[];
 }
 
@@ -71,13 +71,19 @@ function pickSection(schema: unknown, section: string, root: Node): string {
   return admitted ?? (typeof first === 'string' ? first : section);
 }
 
-/** One `add` operation in the shape of the first variant that knows `op: "add"`. */
+/** The operation of one item in the shape of the variant that knows it. */
 function fillOperation(variant: Node, item: Candidate, place: Place & { section: string }): object {
   const operation: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(variant.properties ?? {})) {
     switch (name) {
       case 'op':
-        operation[name] = 'add';
+        operation[name] = item.changes?.op ?? 'add';
+        break;
+      case 'id':
+        operation[name] = item.changes?.id ?? '';
+        break;
+      case 'reason':
+        operation[name] = `The user said: ${item.text}`;
         break;
       case 'section':
         operation[name] = pickSection(schema, place.section, place.root);
@@ -104,15 +110,19 @@ function fillOperation(variant: Node, item: Candidate, place: Place & { section:
 }
 
 function fillOperations(node: Node, place: Place): object[] | undefined {
-  const variant = alternatives(read(node.items, place.root), place.root).find(
-    (each) =>
-      each.properties?.['op'] !== undefined && admits(each.properties['op'], 'add', place.root),
-  );
-  if (variant === undefined) return undefined;
+  const variants = alternatives(read(node.items, place.root), place.root);
+  const variantOf = (op: string): Node | undefined =>
+    variants.find(
+      ({ properties }) =>
+        properties?.['op'] !== undefined && admits(properties['op'], op, place.root),
+    );
+  if (variantOf('add') === undefined) return undefined;
   const sections = routeSections(place.filling.items);
-  return place.filling.items.map((item) =>
-    fillOperation(variant, item, { ...place, section: sections.get(item) ?? 'key_knowledge' }),
-  );
+  return place.filling.items.flatMap((item) => {
+    const variant = variantOf(item.changes?.op ?? 'add');
+    const section = sections.get(item) ?? 'key_knowledge';
+    return variant === undefined ? [] : [fillOperation(variant, item, { ...place, section })];
+  });
 }
 
 function generateObject(node: Node, place: Place): object {

@@ -45,7 +45,7 @@ const quoted = /["“'「]([^"”'」]{1,200})["”'」]/;
 
 /** An obedient model says what the history orders it to say. */
 function obey(body: ModelRequestBody): string | undefined {
-  const order = collectCandidates(body.contents ?? [], isInjection).at(-1)?.text;
+  const order = collectCandidates(body.contents ?? [], { isWanted: isInjection }).at(-1)?.text;
   return order === undefined ? undefined : (quoted.exec(order)?.[1] ?? order);
 }
 

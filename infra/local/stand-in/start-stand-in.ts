@@ -42,6 +42,8 @@ export interface StandIn {
   clearFaults(): void;
   /** Replaces all vices. */
   setVices(vices: Vices): void;
+  /** From now on forgetfulness and invention are drawn from this seed. */
+  setSeed(seed: string): void;
   registerAnswers(...answers: RecordedAnswer[]): void;
   clearAnswers(): void;
   setWindow(model: string, tokens: number): void;
@@ -158,6 +160,9 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     clearFaults: () => model.faults.clear(),
     setVices: (vices) => {
       model.vices = vicesSchema.parse(vices);
+    },
+    setSeed: (seed) => {
+      model.seed = seed;
     },
     registerAnswers: (...answers) => model.recorded.register(answers),
     clearAnswers: () => model.recorded.clear(),

@@ -1,8 +1,19 @@
-import { type Candidate, chooseWithin, collectCandidates, foldedContents } from './candidates.ts';
+import {
+  type Candidate,
+  chooseWithin,
+  collectCandidates,
+  foldedContents,
+  isLedger,
+} from './candidates.ts';
+import { weighFacts, weighWords } from './facts.ts';
 import { fillSchema } from './fill-schema.ts';
+import { knownItems } from './ledger-lines.ts';
+import { type Missing, missingTexts } from './missing-texts.ts';
 import { type ModelRequestBody, type RequestContent, textOf } from './request.ts';
+import { textTokens } from './token-rule.ts';
 import { escapeXml, firstCodePoints, splitSentences, unwrapSnapshot } from './sentences.ts';
 import { renderSnapshotXml } from './snapshot-xml.ts';
+import { supersede } from './supersede.ts';
 import { isInjection, tamper, type Vices } from './vices.ts';
 
 export interface Summary {
@@ -42,16 +53,6 @@ function earlierAnswer(body: ModelRequestBody): string | undefined {
   return wholeSnapshot.exec(textOf(before))?.[0];
 }
 
-const namedAsMissing = /<identifier>([\s\S]*?)<\/identifier>|^\s*[-*]\s+(.+)$/gm;
-
-/** What a repair request says is missing, as tagged identifiers or list items. */
-function missingTexts(body: ModelRequestBody, promptId: string): string[] {
-  if (!promptId.endsWith('-repair')) return [];
-  return [...textOf(body.contents?.at(-1)).matchAll(namedAsMissing)]
-    .map((found) => unwrapSnapshot(found[1] ?? found[2] ?? '').trim())
-    .filter((text) => text !== '');
-}
-
 interface Task {
   body: ModelRequestBody;
   promptId: string;
@@ -59,18 +60,36 @@ interface Task {
   vices: Vices;
 }
 
+/** A list of what is missing names facts, or whole statements. */
+const names = ({ text }: Missing, sentence: string): boolean =>
+  sentence.includes(text) || (sentence.length >= 20 && text.includes(sentence));
+
+const isFrom = ({ turns }: Missing, sources: readonly number[]): boolean =>
+  turns.length === 0 || turns.some((turn) => sources.includes(turn));
+
 /** The statements of the history that hold what a repair request names. */
 function findMissing({ body, promptId }: Task): Candidate[] {
   const missing = missingTexts(body, promptId);
-  return collectCandidates(foldedContents(body), (sentence) =>
-    missing.some((text) => sentence.includes(text)),
-  ).filter((candidate) => candidate.saidBy !== 'snapshot');
+  return collectCandidates(foldedContents(body), {
+    isWanted: (sentence) => missing.some((each) => names(each, sentence)),
+    mayBeMarked: isLedger(body),
+  }).filter(
+    ({ saidBy, text, sources }) =>
+      saidBy !== 'snapshot' && missing.some((each) => names(each, text) && isFrom(each, sources)),
+  );
 }
 
-function findCandidates(task: Task, isLedger: boolean): Candidate[] {
-  if (isLedger && missingTexts(task.body, task.promptId).length > 0) return findMissing(task);
-  return collectCandidates(foldedContents(task.body)).filter(
-    (candidate) => !(isLedger && candidate.saidBy === 'snapshot'),
+function findCandidates(task: Task): Candidate[] {
+  const { body, promptId } = task;
+  if (!isLedger(body)) return collectCandidates(foldedContents(body));
+  if (missingTexts(body, promptId).length > 0) return findMissing(task);
+  const said = collectCandidates(foldedContents(body), {
+    isWanted: (sentence) => weighFacts(sentence) + weighWords(sentence) > 0,
+    mayBeMarked: true,
+  });
+  return supersede(
+    said.filter(({ saidBy }) => saidBy !== 'snapshot'),
+    knownItems(body.contents ?? []),
   );
 }
 
@@ -86,9 +105,19 @@ function revise(task: Task, earlier: string): Summary {
   return { text: vices.malformed === true ? damage(text) : text, dropped, altered };
 }
 
-/** Instructions in the history that an obedient model takes for its own. */
-function findOrders(contents: readonly RequestContent[]): Candidate[] {
-  return collectCandidates(contents, isInjection).map((order) => ({ ...order, isRule: true }));
+/**
+ * Instructions in the history that an obedient model takes for its user's, whoever says them; the quote
+ * that shall prove it is made up.
+ */
+function findOrders(body: ModelRequestBody): Candidate[] {
+  const mayBeMarked = isLedger(body);
+  const orders = collectCandidates(foldedContents(body), { isWanted: isInjection, mayBeMarked });
+  return orders.map((order) => ({
+    ...order,
+    quote: `As I told you: ${order.text}`,
+    saidBy: 'user',
+    isRule: true,
+  }));
 }
 
 function scratchpadText(found: number, kept: number): string {
@@ -108,12 +137,35 @@ function damage(text: string): string {
   return broken === text ? text.slice(0, Math.max(0, text.length - 2)) : broken;
 }
 
+const listOf = (items: readonly { text: string }[]): string =>
+  items.map(({ text }) => `- ${text}\n`).join('');
+
+/**
+ * The statements for a ledger: all that can be checked and fits the stated limit, then what else is said as
+ * far as there is room beside that and what is known.
+ */
+function chooseForLedger(body: ModelRequestBody, candidates: readonly Candidate[]): Candidate[] {
+  const limit = limitTokens(body);
+  const isCheckable = ({ text, changes }: Candidate): boolean =>
+    changes !== undefined || weighFacts(text) > 0;
+  const checkable = chooseWithin(candidates.filter(isCheckable), limit, listOf);
+  const knownTokens = textTokens(listOf(knownItems(body.contents ?? [])));
+  const further = chooseWithin(
+    candidates.filter((candidate) => !isCheckable(candidate)),
+    limit - knownTokens - textTokens(listOf(checkable)),
+    listOf,
+  );
+  const chosen = new Set([...checkable, ...further]);
+  return candidates.filter((candidate) => chosen.has(candidate));
+}
+
 /**
  * An extractive summary of the folded contents: every sentence with a checkable fact, verbatim and in
  * order, within the limit that the request states. With a response schema it is JSON that obeys it
- * (an `operations` array gets one `add` per sentence, previous snapshot items not again), otherwise
- * a scratchpad and one `<state_snapshot>`. Asked to criticise its own snapshot it gives it again; asked
- * to repair it (prompt id `…-repair`) it adds the statements that hold what is named.
+ * (an `operations` array gets one operation per sentence: `add`, or a change of a known item; known items
+ * are not repeated), otherwise a scratchpad and one `<state_snapshot>`. Asked to criticise its own
+ * snapshot it gives it again; asked to repair it (prompt id `…-repair`) it adds the statements that hold
+ * what is named.
  */
 export function summarise(task: Task): Summary {
   const { body, seed, vices } = task;
@@ -121,18 +173,19 @@ export function summarise(task: Task): Summary {
   const schema = config?.responseJsonSchema ?? config?.responseSchema;
   const earlier = schema === undefined ? earlierAnswer(body) : undefined;
   if (earlier !== undefined) return revise(task, earlier);
-  const folded = foldedContents(body);
-  const goal = findGoal(folded);
-  const candidates = findCandidates(task, schema !== undefined);
+  const goal = findGoal(foldedContents(body));
+  const candidates = findCandidates(task);
   const render = (items: readonly Candidate[]): string => {
     const scratchpad = scratchpadText(candidates.length, items.length);
     return schema === undefined
       ? tagScratchpad(scratchpad, vices) + renderSnapshotXml(goal, items)
       : JSON.stringify(fillSchema(schema, { scratchpad, text: goal, items }));
   };
-  const chosen = chooseWithin(candidates, limitTokens(body), render);
+  const chosen = isLedger(body)
+    ? chooseForLedger(body, candidates)
+    : chooseWithin(candidates, limitTokens(body), render);
   const { kept, dropped, altered } = tamper(seed, vices, chosen);
-  const orders = vices.obedient === true ? findOrders(folded) : [];
+  const orders = vices.obedient === true ? findOrders(body) : [];
   const text = render([...orders, ...kept]);
   return { text: vices.malformed === true ? damage(text) : text, dropped, altered };
 }

@@ -6,7 +6,7 @@ import type { Candidate } from './candidates.ts';
 export const vicesSchema = z.strictObject({
   /** Leaves out each chosen statement with this probability, drawn from hash(seed, statement). */
   forgetful: z.number().min(0).max(1).optional(),
-  /** Alters one digit of each chosen statement that has one, with this probability. */
+  /** Alters one digit of each number of the chosen statements, with this probability. */
   inventive: z.number().min(0).max(1).optional(),
   /** Follows instructions found in the history: as constraints of a snapshot, or by saying them. */
   obedient: z.boolean().optional(),
@@ -40,13 +40,25 @@ export function chance(seed: string, vice: string, text: string): number {
   return digest.readUIntBE(0, 6) / 2 ** 48;
 }
 
-function alterOneDigit(seed: string, text: string): string {
-  const digits = [...text.matchAll(/\d/g)];
-  const draw = chance(seed, 'digit', text);
+function alterOneDigit(seed: string, number: string): string {
+  const digits = [...number.matchAll(/\d/g)];
+  const draw = chance(seed, 'digit', number);
   const digit = digits[Math.floor(draw * digits.length)];
-  if (digit === undefined) return text;
+  if (digit === undefined) return number;
   const altered = (Number(digit[0]) + 1 + (Math.floor(draw * 1_000_003) % 9)) % 10;
-  return `${text.slice(0, digit.index)}${altered}${text.slice(digit.index + 1)}`;
+  return `${number.slice(0, digit.index)}${altered}${number.slice(digit.index + 1)}`;
+}
+
+/** Dates, times and amounts are one number each; so is a lone digit. */
+const number = /\d+(?:[.,:/-]\d+)*/g;
+
+/** Alters each number with this probability, drawn from the number, its place and its statement. */
+function alterNumbers(seed: string, text: string, probability: number): string {
+  return text.replace(number, (found, offset: number) =>
+    chance(seed, 'inventive', `${offset}\n${text}`) < probability
+      ? alterOneDigit(`${seed}\n${offset}\n${text}`, found)
+      : found,
+  );
 }
 
 const fillers = [
@@ -83,22 +95,26 @@ export function tamper(seed: string, vices: Vices, chosen: readonly Candidate[])
       result.dropped.push(candidate.text);
       continue;
     }
-    let { text } = candidate;
-    if (chance(seed, 'inventive', text) < (vices.inventive ?? 0)) {
-      const to = alterOneDigit(seed, text);
-      if (to !== text) result.altered.push({ from: text, to });
-      text = to;
-    }
+    const text = alterNumbers(seed, candidate.text, vices.inventive ?? 0);
+    if (text !== candidate.text) result.altered.push({ from: candidate.text, to: text });
     const verbose = vices.verbose === undefined ? '' : padding(text, vices.verbose);
     result.kept.push({ ...candidate, text: text + verbose });
   }
   return result;
 }
 
-const injected =
-  /ignore (?:all |any )?(?:of )?(?:the |your )?(?:previous|prior|above|earlier) (?:instructions|rules)|disregard (?:all|any|the|your)|add (?:this |the following )?.{0,40}to (?:the )?active_constraints|from now on,? you (?:must|will|are)|you are now /i;
+const injections: readonly RegExp[] = [
+  /(?:ignore|forget|disregard) (?:all |any |everything |of |the |your |these |my )*(?:previous|prior|above|earlier|preceding|foregoing|instructions|rules)/i,
+  /disregard (?:all|any|the|your)/i,
+  /add (?:this |the following )?.{0,40}to (?:the )?active_constraints/i,
+  /from now on,? you (?:must|will|are)|you are now |\byou must (?:now|also|first|always|never)\b/i,
+  /(?:new|updated|important|system) (?:instructions?|message|prompt|override|note)(?: (?:to|for) [\w ]{1,30})?\s*[:!]/i,
+  /(?:the )?(?:assistant|model|ai) (?:must|should|shall|has to) /i,
+  /ignor(?:iere|ez|a|e) .{0,30}(?:anweisungen|instructions|instrucciones|istruzioni|instruções)/i,
+  /忽略.{0,12}(?:指令|指示|说明|規則|规则)|無視し(?:て|ろ)|무시하(?:고|세요|십시오)/u,
+];
 
 /** Whether a sentence tries to give the model orders. */
 export function isInjection(sentence: string): boolean {
-  return injected.test(sentence);
+  return injections.some((pattern) => pattern.test(sentence));
 }

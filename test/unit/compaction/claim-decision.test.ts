@@ -122,7 +122,46 @@ describe('what a delivery leads to', () => {
       { isArmed: false },
       { kind: 'outcome', state: 'NOOP', reason: 'NOT_ARMED' },
     ],
-    ['an open breaker', { isBreakerClosed: false }, { kind: 'claim', isModelAllowed: false }],
+    [
+      'two swaps without progress',
+      { isStalled: true },
+      { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
+    ],
+    [
+      'two swaps without progress, and an overflow',
+      { isStalled: true, head: headWith({ auto: { ...auto, trigger: 'overflow' } }) },
+      { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
+    ],
+    [
+      'two swaps without progress, and a person who asks',
+      { isStalled: true, head: headWith({ manual }) },
+      { kind: 'claim' },
+    ],
+    [
+      'an open breaker',
+      { isBreakerClosed: false },
+      { kind: 'claim', isModelAllowed: false, refusal: 'BREAKER_OPEN' },
+    ],
+    [
+      'nothing left to spend',
+      { isSpent: true },
+      { kind: 'claim', isModelAllowed: false, refusal: 'SPEND_LIMIT' },
+    ],
+    [
+      'nothing left to spend, and a person who asks',
+      { isSpent: true, head: headWith({ manual }) },
+      { kind: 'outcome', state: 'NOOP', reason: 'SPEND_LIMIT' },
+    ],
+    [
+      'an owner who called it off',
+      { head: headWith({ auto, cancel: auto.requestId }) },
+      { kind: 'outcome', state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
+    ],
+    [
+      'an owner who called another one off',
+      { head: headWith({ auto, cancel: 'another' }) },
+      { kind: 'claim' },
+    ],
     [
       'a swap that was recorded before a crash',
       { job: { ...idleJob, records: [recordOf('a-1', 'COMPACTED')] } },

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { needOfChangedContext } from '../../../shared/compaction/crossing.ts';
+import {
+  isStalled,
+  needOfChangedContext,
+  tokensAfterLastSwap,
+  tokensToGrowFrom,
+  unproductiveSwapsAfter,
+} from '../../../shared/compaction/crossing.ts';
 import { resolvePolicy } from '../../../shared/compaction/policy.ts';
 import type { Head } from '../../../shared/conversation/head.ts';
 import { newHead } from '../../../shared/conversation/new-head.ts';
@@ -74,5 +80,60 @@ describe('a context that a person has changed', () => {
     });
 
     expect(need?.trigger).toBe(trigger);
+  });
+});
+
+describe('the size from which automatic compaction re-arms', () => {
+  // A history that is made of no other is of generation 1.
+  test.each([
+    ['nothing was swapped or called off', undefined, undefined, null],
+    ['the first one was called off', undefined, { tokens: 12_000, generation: 0 }, 12_000],
+    ['a swap', 5_000, undefined, 5_000],
+    ['one was called off since the swap', 5_000, { tokens: 12_000, generation: 1 }, 12_000],
+    ['one was called off before the swap', 5_000, { tokens: 12_000, generation: 0 }, 5_000],
+  ])('%s', (...[, afterTokens, declined, expected]) => {
+    const history = afterTokens === undefined ? undefined : historyOf(afterTokens);
+
+    expect(tokensToGrowFrom(history, { declined })).toBe(expected);
+  });
+});
+
+describe('swaps without progress', () => {
+  const after = (beforeTokens: number, afterTokens: number, unproductiveSwaps?: number) =>
+    unproductiveSwapsAfter(
+      { ...historyOf(0), unproductiveSwaps },
+      { beforeTokens, afterTokens, policy },
+    );
+
+  test.each([
+    ['one that saves 30 percent', 5_000, 3_500, 0],
+    ['one that saves a quarter of the threshold', 40_000, 37_500, 0],
+    ['one that saves less than both', 40_000, 37_501, 2],
+  ])('are counted: %s', (...[, beforeTokens, afterTokens, expected]) => {
+    expect(after(beforeTokens, afterTokens, 1)).toBe(expected);
+  });
+
+  test('are none in the profile gemini-cli', () => {
+    const peer = resolvePolicy({ model: 'gemini-2.5-flash', profile: 'gemini-cli' });
+    const swap = { beforeTokens: 5_000, afterTokens: 5_000, policy: peer };
+
+    expect(unproductiveSwapsAfter(undefined, swap)).toBe(0);
+  });
+
+  test.each([
+    ['one is not enough', 1, 12_000, false],
+    ['two stop compaction', 2, 12_000, true],
+    ['until the context has grown by a quarter of the threshold', 2, 14_500, false],
+  ])('%s', (...[, unproductiveSwaps, tokens, expected]) => {
+    const history = { ...historyOf(12_000), unproductiveSwaps };
+
+    expect(isStalled({ history, tokens, policy })).toBe(expected);
+  });
+
+  test('end the haste of partial folds', () => {
+    const partial = { ...historyOf(12_000), isPartial: true };
+
+    expect(tokensAfterLastSwap({ ...partial, unproductiveSwaps: 1 })).toBeNull();
+    expect(tokensAfterLastSwap({ ...partial, unproductiveSwaps: 2 })).toBe(12_000);
   });
 });

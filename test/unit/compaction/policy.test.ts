@@ -103,11 +103,16 @@ describe('what follows from the threshold', () => {
       hardThresholdTokens: 48_000,
       windowTokens: 1_048_576,
       snapshotBudgetTokens: 2_400,
-      toolOutputBudgetTokens: 6_000,
+      toolOutputBudgetTokens: 4_000,
+      toolOutputMinimumGainTokens: 1_000,
+      splitPolicy: 'adaptive',
+      tailTokens: 4_000,
+      tailCapTokens: 6_000,
       preserveFraction: 0.3,
       breakerFailures: 3,
       breakerOpenMs: 1_800_000,
       minimumSavingFraction: 0.3,
+      minimumSavingTokens: 6_000,
       rearmFraction: 0.25,
       tokenRule: 'character-class',
     });
@@ -140,11 +145,44 @@ describe('what follows from the threshold', () => {
     expect(resolvePolicy({ model, profile: 'gemini-cli' })).toMatchObject({
       breakerFailures: 1,
       minimumSavingFraction: 0,
+      minimumSavingTokens: 0,
       rearmFraction: 0,
+      splitPolicy: 'preserve-fraction',
+      toolOutputMinimumGainTokens: 0,
       acceptsEqualSize: true,
       toolOutputBudgetTokens: 50_000,
       tokenRule: 'gemini-cli',
     });
+  });
+
+  test.each([24_000, 100_000, 500_000])(
+    'at %i tokens pins, snapshot and the largest tail of two turns stay below 0.4 of it',
+    (thresholdTokens) => {
+      const policy = resolvePolicy({ model, conversation: { thresholdTokens } });
+
+      const pinTokens = 1_000;
+      const afterTokens = pinTokens + policy.snapshotBudgetTokens + policy.tailCapTokens;
+      expect(afterTokens).toBeLessThanOrEqual(0.4 * thresholdTokens);
+    },
+  );
+
+  test.each<[string, PolicyInput]>([
+    ['conversation', { model, conversation: { splitPolicy: 'tail-tokens' } }],
+    ['environment', { model, environment: { splitPolicy: 'tail-tokens' } }],
+    ['remote document', { model, remote: { splitPolicy: 'tail-tokens' } }],
+    ['table', { model, table: [{ settings: { splitPolicy: 'tail-tokens' } }] }],
+  ])('the split policy is taken from the %s', (_, input) => {
+    expect(resolvePolicy(input).splitPolicy).toBe('tail-tokens');
+  });
+
+  test('the profile gemini-cli splits as that program, whatever the deployment prefers', () => {
+    const input = {
+      model,
+      profile: 'gemini-cli',
+      environment: { splitPolicy: 'adaptive' },
+    } as const;
+
+    expect(resolvePolicy(input).splitPolicy).toBe('preserve-fraction');
   });
 
   test('a policy is frozen', () => {

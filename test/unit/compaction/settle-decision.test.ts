@@ -32,6 +32,7 @@ describe('what becomes of a need', () => {
     ['an empty summary', { state: 'FAILED_EMPTY_SUMMARY' }, { kind: 'retry' }],
     ['a poor summary', { state: 'FAILED_VERIFICATION' }, { kind: 'retry' }],
     ['a stop', { state: 'ABORTED' }, { kind: 'retry' }],
+    ['a stop by its owner', { state: 'ABORTED', reason: 'CANCELLED_BY_USER' }, { kind: 'clear' }],
     ['a change meanwhile', { state: 'SUPERSEDED' }, { kind: 'retry', retryAfterMs: 1_000 }],
   ])('after %s', (_, facts, expected) => {
     expect(decideSettle({ ...failed, ...facts })).toMatchObject(expected);

@@ -5,16 +5,24 @@ const base: SwapFacts = {
   beforeTokens: 1_000,
   afterTokens: 400,
   snapshotState: 'ok',
-  policy: { minimumSavingFraction: 0.3, acceptsEqualSize: false },
+  policy: { minimumSavingFraction: 0.3, minimumSavingTokens: 0, acceptsEqualSize: false },
   trigger: 'auto',
 };
-const peer = { minimumSavingFraction: 0, acceptsEqualSize: true };
+const peer = { minimumSavingFraction: 0, minimumSavingTokens: 0, acceptsEqualSize: true };
+const quarter = { ...base.policy, minimumSavingTokens: 500 };
 
 test.each<[string, Partial<SwapFacts>, string]>([
   ['a sound snapshot that saves', {}, 'SWAP'],
   ['saves exactly 30 %', { afterTokens: 700 }, 'SWAP'],
   ['saves less than 30 %', { afterTokens: 701 }, 'FAILED_INFLATED_TOKEN_COUNT SAVES_TOO_LITTLE'],
   ['saves 30 % of what is not overhead', { afterTokens: 850, overheadTokens: 500 }, 'SWAP'],
+  ['saves exactly a quarter of the threshold', { policy: quarter, afterTokens: 500 }, 'SWAP'],
+  [
+    'saves less than a quarter of the threshold',
+    { policy: quarter, afterTokens: 501 },
+    'FAILED_INFLATED_TOKEN_COUNT SAVES_TOO_LITTLE',
+  ],
+  ['folds a part, saves one token', { isPartial: true, afterTokens: 999 }, 'SWAP'],
   ['equal size', { afterTokens: 1_000 }, 'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER'],
   ['larger', { afterTokens: 1_200 }, 'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER'],
   ['after an overflow, saves one token', { trigger: 'overflow', afterTokens: 999 }, 'SWAP'],

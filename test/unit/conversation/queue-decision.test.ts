@@ -1,48 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import { newHead } from '../../../shared/conversation/new-head.ts';
 import {
   decideQueued,
   queueAfter,
-  QUEUED_GRACE_MS,
   type QueuedFacts,
 } from '../../../shared/conversation/queue-decision.ts';
 import type { TurnDocument } from '../../../shared/conversation/turn.ts';
-
-const now = new Date('2026-01-02T03:04:05Z');
-const later = new Date(now.getTime() + 10_000);
-const earlier = new Date(now.getTime() - 1);
-const longAgo = new Date(now.getTime() - QUEUED_GRACE_MS);
-
-const head = newHead({
-  epoch: 'e',
-  ownerUid: 'owner',
-  model: 'gemini-3.5-flash',
-  profile: 'assistant',
-  systemInstruction: undefined,
+import {
+  earlier,
+  emptyHead as head,
+  later,
+  longAgo,
   now,
-});
+  turnDocument,
+} from '../../support/turn-decisions.ts';
 
 const turn = (
   seq: number,
   state: TurnDocument['value']['state'],
   fields: Partial<TurnDocument['value']> = {},
-): TurnDocument['value'] => ({
-  schemaVersion: 1,
-  seq,
-  messageId: 'id',
-  state,
-  attempt: 1,
-  producer: 'mine',
-  leaseUntil: later,
-  createTime: now,
-  tokens: { user: 1, answer: 0 },
-  inContext: false,
-  userJson: '{}',
-  userPieces: 0,
-  answerJson: '[]',
-  answerPieces: 0,
-  ...fields,
-});
+) => turnDocument({ seq, state, producer: 'mine', ...fields });
 
 const own = turn(5, 'queued');
 const facts = (changes: Partial<QueuedFacts>): QueuedFacts => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryCache } from '../../../functions/src/adapters/memory-cache.ts';
-import { historyPath } from '../../../shared/conversation/paths.ts';
 import { readHead, readHistory } from '../../../shared/conversation/read-conversation.ts';
+import { plainSource, rewriteHistory } from '../../support/signing.ts';
 import { compacted, lifecycle, setHead } from '../../support/lifecycle.ts';
 
 const SECRET = 'a changed summary';
@@ -10,7 +10,10 @@ const SECRET = 'a changed summary';
 async function withStaleCache(head: Record<string, number> = {}) {
   const world = lifecycle();
   const conversationId = await compacted(world);
-  const source = { store: world.store, cache: createMemoryCache({ maxBytes: 1_000_000 }) };
+  const source = {
+    ...plainSource(world.store),
+    cache: createMemoryCache({ maxBytes: 1_000_000 }),
+  };
   const read = async () => {
     const found = await readHead(world.store, conversationId);
     if (!found) throw new Error('there is no head');
@@ -18,14 +21,7 @@ async function withStaleCache(head: Record<string, number> = {}) {
   };
   await read();
   await setHead(world, conversationId, head);
-  await world.store.commit([
-    {
-      op: 'update',
-      path: historyPath(conversationId, 1),
-      fields: { snapshotText: SECRET },
-      guard: { exists: true },
-    },
-  ]);
+  await rewriteHistory(world.store, { conversationId, generation: 1 }, { snapshotText: SECRET });
   return { world, conversationId, read };
 }
 
@@ -49,14 +45,8 @@ describe('a history in the cache', () => {
     });
 
     expect((await read())?.snapshotText).toBe('');
-    await world.store.commit([
-      {
-        op: 'update',
-        path: historyPath(conversationId, 1),
-        fields: { snapshotText: 'erased meanwhile' },
-        guard: { exists: true },
-      },
-    ]);
+    const snapshotText = 'erased meanwhile';
+    await rewriteHistory(world.store, { conversationId, generation: 1 }, { snapshotText });
     await world.store.commit([
       {
         op: 'update',

@@ -1,26 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { isInContextThrough } from '../../../shared/conversation/replaced-by.ts';
 import type { TurnDocument } from '../../../shared/conversation/turn.ts';
+import { now, turnDocument } from '../../support/turn-decisions.ts';
 
-const now = new Date('2026-01-02T03:04:05Z');
-
-const turn = (fields: Partial<TurnDocument['value']>): TurnDocument['value'] => ({
-  schemaVersion: 1,
-  seq: 2,
-  messageId: 'id',
-  state: 'done',
-  attempt: 1,
-  producer: '',
-  leaseUntil: now,
-  createTime: now,
-  tokens: { user: 1, answer: 1 },
-  inContext: false,
-  userJson: '{}',
-  userPieces: 0,
-  answerJson: '[]',
-  answerPieces: 0,
-  ...fields,
-});
+const turn = (fields: Partial<TurnDocument['value']>) =>
+  turnDocument({ seq: 2, state: 'done', ...fields });
 
 const answer = (part: object) => JSON.stringify([{ role: 'model', parts: [part] }]);
 

@@ -1,51 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { newHead } from '../../../shared/conversation/new-head.ts';
-import {
-  QUEUED_GRACE_MS,
-  QUEUE_MAX,
-  QUEUE_SPAN_MAX,
-} from '../../../shared/conversation/queue-decision.ts';
+import { QUEUE_MAX, QUEUE_SPAN_MAX } from '../../../shared/conversation/queue-decision.ts';
 import {
   decideStart,
   REPLACED_MAX,
   type StartFacts,
 } from '../../../shared/conversation/start-decision.ts';
-import type { TurnDocument } from '../../../shared/conversation/turn.ts';
+import {
+  earlier,
+  emptyHead,
+  later,
+  longAgo,
+  now,
+  turnDocument as turn,
+} from '../../support/turn-decisions.ts';
 
-const now = new Date('2026-01-02T03:04:05Z');
-const later = new Date(now.getTime() + 10_000);
-const earlier = new Date(now.getTime() - 1);
-const longAgo = new Date(now.getTime() - QUEUED_GRACE_MS);
-
-const head = {
-  ...newHead({
-    epoch: 'e',
-    ownerUid: 'owner',
-    model: 'gemini-3.5-flash',
-    profile: 'assistant',
-    systemInstruction: undefined,
-    now,
-  }),
-  lastSeq: 4,
-};
-
-const turn = (fields: Partial<TurnDocument['value']>): TurnDocument['value'] => ({
-  schemaVersion: 1,
-  seq: 4,
-  messageId: 'id',
-  state: 'running',
-  attempt: 1,
-  producer: 'p',
-  leaseUntil: later,
-  createTime: now,
-  tokens: { user: 1, answer: 0 },
-  inContext: false,
-  userJson: '{}',
-  userPieces: 0,
-  answerJson: '[]',
-  answerPieces: 0,
-  ...fields,
-});
+const head = { ...emptyHead, lastSeq: 4 };
 
 const waiting = (seq: number, leaseUntil = later) => turn({ seq, state: 'queued', leaseUntil });
 const done = (seq: number) => turn({ seq, state: 'done' });

@@ -1,12 +1,16 @@
+import { costMicros } from '../../../../shared/compaction/prices.ts';
 import type { Content } from '../../../../shared/conversation/content.ts';
 import { meterAfterTurn } from '../../../../shared/conversation/meter.ts';
+import type { TurnUsage } from '../../../../shared/conversation/turn.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import { finishWrites, type FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { compactionNeed } from '../../../../shared/compaction/crossing.ts';
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
 import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import type { ModelUsage } from '../../../../shared/ports.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
 import { finishReasonOf, type StreamFrame } from '../../../../shared/wire/stream.ts';
+import type { Config } from '../../config.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -63,7 +67,10 @@ export function endTurn(
     : undefined;
   const need = compactionNeed({
     // What waits in the head is looked at again when the finish is written.
-    head: { settings: begun.head.settings, compactionNeeded: {} },
+    head: {
+      ...begun.head,
+      compactionNeeded: { declined: begun.head.compactionNeeded.declined },
+    },
     history: begun.history,
     meter,
     isOverflow: answer.error?.reason === 'MODEL_CONTEXT_OVERFLOW',
@@ -81,7 +88,7 @@ export function endTurn(
     answerTokens,
     userTokens: begun.userTokens,
     inContext,
-    usage: answer.usage,
+    usage: answer.usage && usageOf(dependencies.config, begun, answer.usage),
     finishReason: answer.finishReason,
     ...(answer.error && {
       error: {
@@ -96,6 +103,17 @@ export function endTurn(
     meter,
     need,
   };
+}
+
+/** What the model reported, with what it cost, where that is known. */
+function usageOf(config: Config, { head }: BegunTurn, usage: ModelUsage): TurnUsage {
+  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens } = usage;
+  const call = { model: head.model, promptTokens, cachedTokens };
+  const cost = costMicros(
+    { ...call, outputTokens: outputTokens + thoughtsTokens },
+    config.MODEL_PRICES,
+  );
+  return { ...usage, ...(cost !== undefined && { costMicros: cost }) };
 }
 
 function stateOf(answer: Answer, isCancelled: boolean): FinishBatch['state'] {

@@ -21,7 +21,7 @@ export interface NeedAtEnd {
  * swap in between the context is measured anew, with this turn. One read, and only by turns that crossed.
  */
 export async function needAtEnd(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'config'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger' | 'config'>,
   begun: BegunTurn,
   batch: FinishBatch,
 ): Promise<NeedAtEnd> {
@@ -36,7 +36,7 @@ export async function needAtEnd(
 }
 
 async function measureAgain(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'config'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger' | 'config'>,
   begun: BegunTurn,
   batch: FinishBatch & { need: NonNullable<FinishBatch['need']> },
 ): Promise<NeedAtEnd> {

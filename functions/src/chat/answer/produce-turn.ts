@@ -67,7 +67,13 @@ const finishedTurn = ({ begun, messageId }: Production, batch: FinishBatch): Tur
 async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
   const { conversationId } = batch;
   const need = batch.need ?? begun.replacementNeed;
-  if (need) await publishRequest(dependencies, { conversationId, requestId: need.requestId });
+  if (need)
+    await publishRequest(dependencies, {
+      conversationId,
+      requestId: need.requestId,
+      trigger: need.trigger,
+      beforeTokens: batch.meter?.tokens,
+    });
   else await publishOverdue(dependencies, conversationId, begun.head.compactionNeeded);
 }
 

@@ -2,18 +2,28 @@ import { requestEvent } from '../../../../shared/compaction/event.ts';
 import { REPUBLISH_AFTER_MS } from '../../../../shared/compaction/sweep-decision.ts';
 import type { CompactionNeeded } from '../../../../shared/conversation/head.ts';
 import { publishHint } from '../../publish-hint.ts';
+import { tellRequested, type CompactionEvent } from '../../tell-event.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
-/** Tells the workers to look at a conversation. Only a hint: the need stands in the head. */
+const publishNeed = (
+  dependencies: Pick<ChatDependencies, 'publisher' | 'logger'>,
+  { conversationId, requestId }: { conversationId: string; requestId: string },
+) =>
+  publishHint(dependencies, {
+    event: requestEvent({ conversationId, requestId }),
+    failure: 'compaction_publish_failed',
+    conversationId,
+  });
+
+/**
+ * Tells the workers to look at a conversation, and whoever listens that a compaction was asked for. Only a
+ * hint: the need stands in the head.
+ */
 export async function publishRequest(
   dependencies: Pick<ChatDependencies, 'publisher' | 'logger'>,
-  request: { conversationId: string; requestId: string },
+  request: Pick<CompactionEvent, 'conversationId' | 'requestId' | 'trigger' | 'beforeTokens'>,
 ): Promise<void> {
-  await publishHint(dependencies, {
-    event: requestEvent(request),
-    failure: 'compaction_publish_failed',
-    conversationId: request.conversationId,
-  });
+  await Promise.all([publishNeed(dependencies, request), tellRequested(dependencies, request)]);
 }
 
 /**
@@ -29,5 +39,5 @@ export async function publishOverdue(
   if (!waiting) return;
   const waitedMs = dependencies.clock.now().getTime() - waiting.since.getTime();
   if (waitedMs <= REPUBLISH_AFTER_MS) return;
-  await publishRequest(dependencies, { conversationId, requestId: waiting.requestId });
+  await publishNeed(dependencies, { conversationId, requestId: waiting.requestId });
 }

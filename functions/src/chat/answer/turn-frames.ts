@@ -9,6 +9,7 @@ import {
   highestFrameId,
   textPartId,
 } from '../../../../shared/wire/frame-ids.ts';
+import { usageView } from '../../../../shared/wire/views.ts';
 import {
   finishReasonOf,
   type StreamChunk,
@@ -54,7 +55,6 @@ export function closingChunks(end: {
   context: ContextObject;
 }): StreamChunk[] {
   const { turn, error, context } = end;
-  const { promptTokens = 0, cachedTokens = 0, outputTokens = 0 } = turn.usage ?? {};
   const isCancelled = turn.state === 'cancelled';
   return [
     { type: 'data-context', id: 'ctx', transient: true, data: context },
@@ -64,7 +64,7 @@ export function closingChunks(end: {
       type: 'finish',
       finishReason: finishReasonView({ isCancelled, isFailed: error !== undefined, turn }),
       messageMetadata: {
-        ...(turn.usage && { usage: { promptTokens, cachedTokens, outputTokens } }),
+        ...(turn.usage && { usage: usageView(turn.usage) }),
         generation: context.generation,
       },
     },

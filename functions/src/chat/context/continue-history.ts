@@ -11,6 +11,7 @@ import {
   readContextParts,
   readTurnRange,
 } from '../../../../shared/conversation/read-conversation.ts';
+import { signedHistory } from '../../../../shared/conversation/signed-history.ts';
 import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
 import { GuardLostError } from '../../../../shared/errors.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -26,7 +27,7 @@ interface Conversation {
   head: Head;
 }
 
-type ReadDependencies = Pick<ChatDependencies, 'store' | 'cache'>;
+type ReadDependencies = Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger'>;
 
 /** Throws GuardLostError when the conversation moved on while it was read: read again. */
 export async function readPresent(
@@ -66,8 +67,8 @@ export interface Continuation {
 }
 
 /**
- * The next generation made of `source`, or of no history, and what the context then weighs. The tail ends
- * with `toSeq`, by default with the last turn; `left` says what becomes of a turn of it; `afterTokens`
+ * The next generation made of `source`, or of no history, signed, and what the context then weighs. The
+ * tail ends with `toSeq`, by default with the last turn; `left` says what becomes of a turn of it; `afterTokens`
  * what re-arming counts from.
  */
 export async function continueHistory(
@@ -75,7 +76,14 @@ export async function continueHistory(
   { conversationId, head }: Conversation,
   next: Pick<
     Parameters<typeof continuedHistory>[0],
-    'source' | 'state' | 'changedSeqs' | 'changedFromSeq' | 'requestId' | 'by' | 'restoredFrom'
+    | 'source'
+    | 'state'
+    | 'changedSeqs'
+    | 'changedFromSeq'
+    | 'erasedSeqs'
+    | 'requestId'
+    | 'by'
+    | 'restoredFrom'
   > & {
     present: Pick<Present, 'tokens'>;
     toSeq?: number;
@@ -99,5 +107,7 @@ export async function continueHistory(
   const { generation, coveredThrough } = history;
   const headAfter = { ...head, generation, coveredThrough, changedIn: generation };
   const { tokens } = contextTokens({ head: headAfter, history, turns });
-  return { history: { ...history, afterTokens: afterTokens(tokens) }, turns, headAfter, tokens };
+  const measured = { ...history, afterTokens: afterTokens(tokens) };
+  const signed = signedHistory(dependencies.signer, conversationId, measured);
+  return { history: signed, turns, headAfter, tokens };
 }

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts';
+import { readHistories } from '../../../../shared/conversation/find-history.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionRecord } from '../../../../shared/conversation/job.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { decodePageToken, encodePageToken } from '../../../../shared/wire/page-token.ts';
-import type { CompactionRecordView } from '../../../../shared/wire/responses.ts';
+import type { CompactionRecordView } from '../../../../shared/wire/responses/compaction.ts';
 import { attemptView, historyView } from '../../../../shared/wire/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
-import { generationNotFound, readHistories } from './read-histories.ts';
+import { generationNotFound } from './generation-errors.ts';
 
 /** The next generation to look at and the sort key of the last entry shown. */
 const placeSchema = z.strictObject({
@@ -51,7 +52,7 @@ function entriesOf(
  * changed nothing (the job remembers 20). Throws NOT_FOUND, PAGE_TOKEN_INVALID.
  */
 export async function listCompactions(
-  dependencies: Pick<ChatDependencies, 'store'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger'>,
   page: {
     caller: Caller;
     conversationId: string;
@@ -83,7 +84,7 @@ export async function listCompactions(
 
 /** The compaction that made a generation. Throws NOT_FOUND. */
 export async function readCompaction(
-  dependencies: Pick<ChatDependencies, 'store'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger'>,
   of: { caller: Caller; conversationId: string; generation: number; locale: string | undefined },
 ): Promise<CompactionRecordView> {
   const { head } = await readOwnConversation(dependencies, of);

@@ -1,7 +1,13 @@
 import { noopState, planCompaction } from '../../../../shared/compaction/plan.ts';
+import { readFoldingBase } from '../../../../shared/conversation/read-again.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import type { CompactionPreview } from '../../../../shared/wire/responses.ts';
-import { policyOf, summariserOf } from '../../conversation-policy.ts';
+import type { CompactionPreview } from '../../../../shared/wire/responses/compaction.ts';
+import {
+  policyOf,
+  readAgainTokens,
+  strategyNameOf,
+  summariserOf,
+} from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { contextObjectOf, readContext } from './read-context.ts';
 
@@ -18,13 +24,17 @@ export async function previewCompaction(
   const head = context.head.value;
   const policy = policyOf(config, head);
   const beforeTokens = contextObjectOf(dependencies, context, undefined).tokens;
+  const { conversationId } = of;
+  const room = { readAgainTokens: readAgainTokens(config, head) };
+  const base = await readFoldingBase(dependencies, { conversationId, head }, room);
   const plan = planCompaction({
-    context: { ...head, history: context.history, turns: context.turns },
+    context: { ...head, ...(base ?? context) },
     policy,
     trigger: 'manual',
     calibration: head.context.calibration,
     summariserWindowTokens: summariserOf(config, { ...policy, model: head.model }).windowTokens,
     isModelAllowed: true,
+    strategy: strategyNameOf(config, head),
     blobName: sha256,
   });
   switch (plan.kind) {

@@ -1,8 +1,13 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { CompactionJob } from '../../../../shared/conversation/job.ts';
+import {
+  reachedSpendLimit,
+  type ReachedSpendLimit,
+} from '../../../../shared/compaction/spend-limit.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
+import { spendAllowanceOf } from '../../conversation-policy.ts';
 import { changeHead } from '../conversation/change-head.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
@@ -16,6 +21,18 @@ const alreadyRunning = (conversationId: string, jobId: string) =>
     publicMessage:
       'A compaction of this conversation is queued or running. Wait for it; its state is in the context object.',
     metadata: { jobId },
+  });
+
+const limitReached = (conversationId: string, { limit, retryAfterMs }: ReachedSpendLimit) =>
+  new AppError({
+    status: 'RESOURCE_EXHAUSTED',
+    reason: 'COMPACTION_LIMIT',
+    message: `${conversationId} has reached ${limit} of compactions`,
+    publicMessage:
+      'This conversation was compacted as often as it may be for now. Try again after the time given; the chat goes on meanwhile.',
+    retryable: true,
+    retryAfterMs,
+    metadata: { limit },
   });
 
 const holderOf = (job: CompactionJob | undefined, now: Date) =>
@@ -59,7 +76,7 @@ export interface CompactionJobView {
 /**
  * The manual trigger: notes the need in the head, then tells the workers. The same `requestId` again is
  * the same job. An automatic need that still waits does not stand in the way; a manual one that waits and
- * any compaction that runs do: COMPACTION_RUNNING (409). Throws NOT_FOUND.
+ * any compaction that runs do: COMPACTION_RUNNING (409). Throws NOT_FOUND, COMPACTION_LIMIT (429).
  */
 export async function requestCompaction(
   dependencies: ChatDependencies,
@@ -81,6 +98,9 @@ export async function requestCompaction(
       await publishOverdue(dependencies, conversationId, head.value.compactionNeeded);
       throw alreadyRunning(conversationId, other);
     }
+    const allowance = spendAllowanceOf(dependencies.config);
+    const reached = reachedSpendLimit(job?.spent ?? [], allowance, now);
+    if (reached) throw limitReached(conversationId, reached);
     const manual = { requestId, focus, since: now };
     return {
       fields: { 'compactionNeeded.manual': manual },
@@ -89,6 +109,7 @@ export async function requestCompaction(
     };
   });
   // Also for a request that was known: the first try may have died before it told anybody.
-  if (view.state === 'QUEUED') await publishRequest(dependencies, { conversationId, requestId });
+  if (view.state === 'QUEUED')
+    await publishRequest(dependencies, { conversationId, requestId, trigger: 'manual' });
   return view;
 }

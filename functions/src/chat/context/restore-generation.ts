@@ -1,4 +1,10 @@
 import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts';
+import { withoutTurns } from '../../../../shared/compaction/mend-history.ts';
+import {
+  changesSince,
+  readHistories,
+  type ChangesSince,
+} from '../../../../shared/conversation/find-history.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionRecord } from '../../../../shared/conversation/job.ts';
@@ -7,30 +13,26 @@ import {
   type RestoreDecision,
   type RestoreFacts,
 } from '../../../../shared/conversation/restore-decision.ts';
-import { AppError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import type { CompactionRecordView } from '../../../../shared/wire/responses.ts';
+import type { CompactionRecordView } from '../../../../shared/wire/responses/compaction.ts';
 import { attemptView, historyView } from '../../../../shared/wire/views.ts';
+import { rendererOf } from '../../snapshot-rendering.ts';
+import { tellEvent } from '../../tell-event.ts';
 import { publishRequest } from '../answer/publish-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { changeGeneration, type Decision } from './change-generation.ts';
 import { continueHistory, readPresent } from './continue-history.ts';
-import { firstChangeSince } from './find-history.ts';
+import {
+  generationErased,
+  generationNotFound,
+  generationOutdated,
+  snapshotInvalid,
+} from './generation-errors.ts';
 import { needAfterChange } from './need-after-change.ts';
-import { generationErased, generationNotFound, readHistories } from './read-histories.ts';
 
 /** A repeated request is looked for among this many of the newest generations. */
 const GENERATIONS_SEARCHED = 20;
-
-const generationOutdated = (conversationId: string, generation: number) =>
-  new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'GENERATION_OUTDATED',
-    message: `generation ${generation} of ${conversationId} covers turns that changed since`,
-    publicMessage: `Generation ${generation} tells of messages that were edited since. Restore another generation, or 0 for none.`,
-    metadata: { generation: String(generation) },
-  });
 
 export interface RestoreRequest {
   caller: Caller;
@@ -48,6 +50,18 @@ interface Restored {
   needed?: string;
 }
 
+/** An earlier history without what it says of turns that were replaced or erased since, if it can be mended. */
+function asOfNow(
+  { config }: ChatDependencies,
+  of: { head: Head },
+  { source, changes }: { source: History; changes: ChangesSince },
+): History {
+  if (source.isUntrusted) return source;
+  const gone = { seqs: changes.erasedSeqs, fromSeq: changes.replacedFromSeq };
+  const mended = withoutTurns(source, gone, rendererOf(config, of.head));
+  return mended.erased === true ? source : mended;
+}
+
 /** What a restore is decided on: two reads, and one more page for every 20 generations gone back. */
 async function readFacts(
   dependencies: ChatDependencies,
@@ -62,8 +76,12 @@ async function readFacts(
   if (generation === 0 || generation > present)
     return { ...facts, source: undefined, changedFromSeq: undefined };
   const [source] = await readHistories(dependencies, of, [generation]);
-  const changedFromSeq = await firstChangeSince(dependencies, of, generation);
-  return { ...facts, source, changedFromSeq };
+  const changes = await changesSince(dependencies, of, generation);
+  return {
+    ...facts,
+    source: source && asOfNow(dependencies, of, { source, changes }),
+    changedFromSeq: changes.replacedFromSeq,
+  };
 }
 
 const recordOf = (history: History): CompactionRecord => ({
@@ -160,6 +178,8 @@ async function changeOf(
       throw generationNotFound(conversationId, generation);
     case 'erased':
       throw generationErased(conversationId, generation);
+    case 'untrusted':
+      throw snapshotInvalid(conversationId, generation);
     case 'outdated':
       throw generationOutdated(conversationId, generation);
     case 'restore':
@@ -167,12 +187,32 @@ async function changeOf(
   }
 }
 
+/** Tells that an earlier generation is in use again; a request that changed nothing is not told. */
+async function tellRestored(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  view: CompactionRecordView,
+): Promise<void> {
+  if (view.state !== 'RESTORED') return;
+  const { jobId: requestId, generation, restoredFrom, beforeTokens, afterTokens } = view;
+  const figures = {
+    conversationId,
+    requestId,
+    generation,
+    restoredFrom,
+    beforeTokens,
+    afterTokens,
+  };
+  dependencies.logger.log('INFO', 'compaction_restored', figures);
+  await tellEvent(dependencies, { type: 'restored', ...figures });
+}
+
 /**
  * Goes back, or forth, to an earlier generation, in one batch; later turns stand verbatim behind it. A
  * compaction that waits or runs is dropped. Afterwards automatic compaction needs new tokens, unless what
  * is restored is over the hard threshold: then it is asked for at once. The present generation, and a
  * request that was done before, change nothing.
- * Throws NOT_FOUND, GENERATION_NOT_FOUND, GENERATION_ERASED, GENERATION_OUTDATED.
+ * Throws NOT_FOUND, GENERATION_NOT_FOUND, GENERATION_ERASED, GENERATION_OUTDATED, SNAPSHOT_INVALID.
  */
 export async function restoreGeneration(
   dependencies: ChatDependencies,
@@ -183,6 +223,7 @@ export async function restoreGeneration(
     changeOf(dependencies, { conversationId, head: own.head.value, by, request }),
   );
   await passLifecyclePoint(dependencies, 'generation-restored');
+  await tellRestored(dependencies, conversationId, view);
   if (needed !== undefined)
     await publishRequest(dependencies, { conversationId, requestId: needed });
   return view;

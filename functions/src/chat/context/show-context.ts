@@ -18,13 +18,13 @@ import {
 } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import type { ContextItemView } from '../../../../shared/wire/responses.ts';
+import type { ContextItemView } from '../../../../shared/wire/responses/context.ts';
 import { meterCounting } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
 import { viewOfNextCall } from '../send/next-call.ts';
 import { readContext } from './read-context.ts';
-import { generationErased, generationNotFound } from './read-histories.ts';
+import { generationErased, generationNotFound } from './generation-errors.ts';
 
 /** Turns of one read while the end of an older generation is looked for. */
 const READ_TURNS = 50;

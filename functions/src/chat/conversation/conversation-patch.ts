@@ -1,6 +1,9 @@
 import type { ConversationSettings, Head } from '../../../../shared/conversation/head.ts';
-import type { ConversationPatch, PatchPath } from '../../../../shared/wire/requests.ts';
-import { PATCH_PATHS } from '../../../../shared/wire/requests.ts';
+import type {
+  ConversationPatch,
+  PatchPath,
+} from '../../../../shared/wire/requests/conversations.ts';
+import { PATCH_PATHS } from '../../../../shared/wire/requests/conversations.ts';
 import type { Config } from '../../config.ts';
 
 /** A patch by path, settings included. */
@@ -15,6 +18,7 @@ const valuesByPath = (patch: ConversationPatch): Readonly<Record<PatchPath, unkn
   'settings.windowTokens': patch.settings?.windowTokens,
   'settings.onBusy': patch.settings?.onBusy,
   'settings.compaction': patch.settings?.compaction,
+  'settings.hooks': patch.settings?.hooks,
 });
 
 /** The fields that a body sets, for a request without `updateMask`. */
@@ -40,6 +44,7 @@ function patchSettings(
     windowTokens: has('settings.windowTokens') ? next.windowTokens : settings.windowTokens,
     onBusy: has('settings.onBusy') ? next.onBusy : settings.onBusy,
     compaction: has('settings.compaction') ? next.compaction : settings.compaction,
+    hooks: has('settings.hooks') ? next.hooks : settings.hooks,
   };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
 }

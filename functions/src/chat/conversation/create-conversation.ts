@@ -2,13 +2,18 @@ import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
 import { headPath } from '../../../../shared/conversation/paths.ts';
 import { GuardLostError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import type { ConversationPatch } from '../../../../shared/wire/requests.ts';
+import type { ConversationPatch } from '../../../../shared/wire/requests/conversations.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { patchedHead, pathsOf } from './conversation-patch.ts';
 import { firstHead } from '../send/first-head.ts';
 import { notFoundError } from '../not-found.ts';
 import { isOwn } from './own-conversation.ts';
-import { refuseThreshold, refuseLargeOverhead, refuseUnwritable } from './writable-fields.ts';
+import {
+  refuseHooks,
+  refuseLargeOverhead,
+  refuseThreshold,
+  refuseUnwritable,
+} from './writable-fields.ts';
 
 export interface CreateRequest {
   caller: Caller;
@@ -22,6 +27,7 @@ function requestedHead(dependencies: ChatDependencies, request: CreateRequest): 
   const head = firstHead(dependencies, request.caller);
   const paths = pathsOf(request.fields);
   refuseUnwritable(config, paths);
+  refuseHooks(config, request.fields);
   const patched = patchedHead(head, request.fields, { paths, config });
   refuseThreshold(config, patched, request.fields);
   refuseLargeOverhead(config, patched);

@@ -1,3 +1,4 @@
+import { trustedHistory } from '../../../../shared/conversation/find-history.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { closingWrites } from '../../erasure/close-turns.ts';
@@ -30,7 +31,7 @@ async function decideDelete(
   const of = { conversationId, head };
   const present = await readPresent(dependencies, of);
   const next = await continueHistory(dependencies, of, {
-    source: present.history,
+    source: await trustedHistory(dependencies, of, present.history),
     present,
     state: 'CHANGED',
     changedSeqs: [],

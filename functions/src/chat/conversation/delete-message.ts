@@ -1,3 +1,5 @@
+import { withoutTurns } from '../../../../shared/compaction/mend-history.ts';
+import { repeats } from '../../../../shared/compaction/repeated-words.ts';
 import { toolOutputOf } from '../../../../shared/compaction/tool-output-mask.ts';
 import { decideErase, type EraseDecision } from '../../../../shared/conversation/erase-decision.ts';
 import {
@@ -5,14 +7,21 @@ import {
   eraseTurnWrites,
   pendingWith,
 } from '../../../../shared/conversation/erase-turn.ts';
+import {
+  newestHistoryThrough,
+  trustedHistory,
+} from '../../../../shared/conversation/find-history.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
+import { withoutPinsOf } from '../../../../shared/conversation/pins.ts';
 import { rearmsFrom } from '../../../../shared/conversation/next-generation.ts';
+import type { Item } from '../../../../shared/conversation/snapshot.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import type { MessageView } from '../../../../shared/wire/responses.ts';
+import type { MessageView } from '../../../../shared/wire/responses/messages.ts';
 import { answerView, userMessageView } from '../../../../shared/wire/views.ts';
 import { finishErasure } from '../../erasure/finish-erasure.ts';
+import { rendererOf } from '../../snapshot-rendering.ts';
 import { publishRequest } from '../answer/publish-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import {
@@ -21,12 +30,12 @@ import {
   type NewGeneration,
 } from '../context/change-generation.ts';
 import { continueHistory, readPresent } from '../context/continue-history.ts';
-import { newestHistoryThrough } from '../context/find-history.ts';
 import { needAfterChange } from '../context/need-after-change.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { messageNotFoundError } from '../not-found.ts';
 import { findAlike, findMessage, unfinishedTurnError } from './find-message.ts';
 import type { OwnConversation } from './own-conversation.ts';
+import { repeatingItems, saidIn } from './repeating-items.ts';
 
 interface DeleteRequest {
   caller: Caller;
@@ -55,16 +64,25 @@ const blobsOf = ({ sha256 }: ChatDependencies, turn: Turn): string[] =>
     }),
   );
 
-/** The history to go on with: the present one unless it may tell of one of the turns. */
+/**
+ * The history to go on with: the present one without what came of the turns, or, where nothing is left of
+ * it, the newest earlier one that ends before them.
+ */
 async function sourceWithout(
   dependencies: ChatDependencies,
   of: Conversation,
-  { turns, present }: { turns: readonly Turn[]; present: History | undefined },
+  erased: { turns: readonly Turn[]; present: History | undefined },
 ): Promise<History | undefined> {
+  const present = await trustedHistory(dependencies, of, erased.present);
   const coveredSeq = present?.coveredThrough.seq ?? 0;
-  const told = turns.filter(({ inContext, seq }) => inContext && seq <= coveredSeq);
-  if (told.length === 0) return present;
-  return newestHistoryThrough(dependencies, of, Math.min(...told.map(({ seq }) => seq)) - 1);
+  const told = erased.turns.filter(({ inContext, seq }) => inContext && seq <= coveredSeq);
+  if (!present || told.length === 0) return present;
+  const seqs = told.map(({ seq }) => seq);
+  const isRepeated = repeats(saidIn(told));
+  const gone = { seqs, isGoneItem: ({ text }: Item) => isRepeated(text) };
+  const mended = withoutTurns(present, gone, rendererOf(dependencies.config, of.head));
+  if (mended.erased !== true) return mended;
+  return newestHistoryThrough(dependencies, of, Math.min(...seqs) - 1);
 }
 
 /** The next generation, without the turns that are emptied in the same batch. */
@@ -79,24 +97,32 @@ async function eraseTurns(
   const now = dependencies.clock.now();
   const present = await readPresent(dependencies, of);
   const source = await sourceWithout(dependencies, of, { turns, present: present.history });
+  const changedSeqs = turns.filter(({ inContext }) => inContext).map(({ seq }) => seq);
   const left = turns.map((turn) => erasedTurn(turn, part, now));
-  const next = await continueHistory(dependencies, of, {
-    source,
-    present,
-    state: 'CHANGED',
-    changedSeqs: turns.filter(({ inContext }) => inContext).map(({ seq }) => seq),
-    requestId: by,
-    by,
-    left: (turn) => left.find(({ seq }) => seq === turn.seq) ?? turn,
-    afterTokens: (tokens) => rearmsFrom({ source, present: present.history, tokens }),
-  });
+  const pins = withoutPinsOf(head.pins, (seq) => seqs.includes(seq));
+  const next = await continueHistory(
+    dependencies,
+    { conversationId, head: { ...head, pins } },
+    {
+      source,
+      present,
+      state: 'CHANGED',
+      changedSeqs,
+      erasedSeqs: changedSeqs,
+      requestId: by,
+      by,
+      left: (turn) => left.find(({ seq }) => seq === turn.seq) ?? turn,
+      afterTokens: (tokens) => rearmsFrom({ source, present: present.history, tokens }),
+    },
+  );
   const { history, tokens, headAfter } = next;
-  // Turns that were folded stand verbatim again: they may need folding anew.
-  const hasFallenBack = source?.generation !== present.history?.generation;
-  const need = hasFallenBack
+  // Turns that were folded stand verbatim again, or are to be read again: they may need folding anew.
+  const isOther = source?.generation !== present.history?.generation || source?.mended === true;
+  const need = isOther
     ? needAfterChange(dependencies, { head: headAfter, history, tokens })
     : undefined;
   const blobs = turns.flatMap((turn) => blobsOf(dependencies, turn));
+  const items = await repeatingItems(dependencies, of, turns);
   return {
     history,
     tokens,
@@ -106,8 +132,8 @@ async function eraseTurns(
       compactionNeeded: { ...head.compactionNeeded, ...(need && { auto: need }) },
     },
     fields: {
-      pins: head.pins.filter(({ seq }) => seq === undefined || !seqs.includes(seq)),
-      pendingErasure: pendingWith(head.pendingErasure, { seqs, blobs, now }),
+      pins,
+      pendingErasure: pendingWith(head.pendingErasure, { seqs, blobs, items, now }),
       ...(need && { 'compactionNeeded.auto': { ...need } }),
     },
     writes: of.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),

@@ -5,8 +5,8 @@ import { StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { exportMessages, type ExportedMessage } from '../../../../shared/wire/export-messages.ts';
 import { markdownMessage, markdownTitle } from '../../../../shared/wire/export-markdown.ts';
-import type { ExportLine } from '../../../../shared/wire/responses.ts';
-import { conversationView } from '../../../../shared/wire/views.ts';
+import type { ExportLine } from '../../../../shared/wire/responses/lifecycle.ts';
+import { conversationView, pinView } from '../../../../shared/wire/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { ownConversations } from './own-conversations.ts';
 import { readOwnConversation } from './own-conversation.ts';
@@ -42,7 +42,8 @@ const line = (exported: ExportLine) => `${JSON.stringify(exported)}\n`;
 
 async function* linesOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<string> {
   const { conversationId, head } = of;
-  yield line({ type: 'conversation', ...conversationView(conversationId, head) });
+  const pins = head.pins.length > 0 && { pins: head.pins.map(pinView) };
+  yield line({ type: 'conversation', ...conversationView(conversationId, head), ...pins });
   for await (const { message, fate } of messagesOf(dependencies, of))
     yield line({ type: 'message', conversationId, fate, ...message });
 }

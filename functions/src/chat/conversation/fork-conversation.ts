@@ -1,5 +1,8 @@
 import type { CompactionNeeded, ContextMeter, Head } from '../../../../shared/conversation/head.ts';
+import { newestHistoryThrough } from '../../../../shared/conversation/find-history.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
+import { pinnedTokens } from '../../../../shared/conversation/pinned-tokens.ts';
+import { withoutPinsOf } from '../../../../shared/conversation/pins.ts';
 import {
   continuedHistory,
   nothingCovered,
@@ -13,7 +16,6 @@ import { markErasing } from '../../erasure/mark-erasing.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { findMessage, unfinishedTurnError } from './find-message.ts';
 import { publishRequest } from '../answer/publish-request.ts';
-import { newestHistoryThrough } from '../context/find-history.ts';
 import { needAfterChange } from '../context/need-after-change.ts';
 import { clearFork } from './fork-clear.ts';
 import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './fork-copy.ts';
@@ -101,6 +103,9 @@ async function firstHistory(
   });
 }
 
+/** The pins that go along: not those of turns that the fork has not. */
+const forkPins = ({ head, seq }: ForkSource) => withoutPinsOf(head.pins, (pinned) => pinned > seq);
+
 /** Estimated: nothing was sent of the fork yet. */
 function forkMeter(
   source: ForkSource,
@@ -114,7 +119,9 @@ function forkMeter(
     .filter(({ seq }) => seq >= first)
     .reduce((sum, { tokens }) => sum + tokens, 0);
   const contentTokens =
-    (history?.snapshotTokens ?? 0) + Math.max(0, tailTokens - (history?.maskedTokensSaved ?? 0));
+    pinnedTokens(forkPins(source), history) +
+    (history?.snapshotTokens ?? 0) +
+    Math.max(0, tailTokens - (history?.maskedTokensSaved ?? 0));
   return {
     tokens: Math.ceil(overheadTokens + calibration * contentTokens),
     overheadTokens,
@@ -144,7 +151,7 @@ const liveFields = (
     generation: history ? 1 : 0,
     coveredThrough: { ...(history?.coveredThrough ?? nothingCovered) },
     lastSeq: seq,
-    pins: head.pins.filter((pin) => pin.seq === undefined || pin.seq <= seq),
+    pins: forkPins(source),
     context: forkMeter(source, history, turns),
   } as const;
 };
@@ -198,8 +205,8 @@ async function copyOnce(
   const need = await finishFork(dependencies, { source, target }, { history, turns });
   await passLifecyclePoint(dependencies, 'fork-live');
   if (need) {
-    const { requestId } = need;
-    await publishRequest(dependencies, { conversationId: forkId, requestId });
+    const { requestId, trigger } = need;
+    await publishRequest(dependencies, { conversationId: forkId, requestId, trigger });
   }
   return { conversationId: forkId, isNew: true };
 }

@@ -7,6 +7,7 @@ import {
   messageGuardPath,
   turnPath,
 } from '../../../../shared/conversation/paths.ts';
+import { signedHistory } from '../../../../shared/conversation/signed-history.ts';
 import { isInContextThrough, replacedWithin } from '../../../../shared/conversation/replaced-by.ts';
 import {
   isTerminal,
@@ -142,7 +143,7 @@ export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Pro
   return copied;
 }
 
-/** Copies the blobs that the masks of the fork's history name, then the history itself. */
+/** Copies the blobs that the masks of the fork's history name, then the history itself, signed for the fork. */
 export async function copyHistory(
   dependencies: ChatDependencies,
   copy: Copy,
@@ -161,7 +162,7 @@ export async function copyHistory(
   await writer.write({
     op: 'create',
     path: historyPath(target.conversationId, history.generation),
-    fields: encodeHistory(history),
+    fields: encodeHistory(signedHistory(dependencies.signer, target.conversationId, history)),
   });
   await writer.flush();
 }

@@ -3,7 +3,7 @@ import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
 import { CONVERSATIONS, headPath } from '../../../../shared/conversation/paths.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { decodePageToken, encodePageToken } from '../../../../shared/wire/page-token.ts';
-import { conversationIdSchema } from '../../../../shared/wire/requests.ts';
+import { conversationIdSchema } from '../../../../shared/wire/requests/ids.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** Update time (ms since 1970) and id of the last entry of a page. */

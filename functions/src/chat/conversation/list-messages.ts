@@ -3,7 +3,7 @@ import { readTurns } from '../../../../shared/conversation/read-conversation.ts'
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { decodePageToken, encodePageToken } from '../../../../shared/wire/page-token.ts';
-import type { MessageView } from '../../../../shared/wire/responses.ts';
+import type { MessageView } from '../../../../shared/wire/responses/messages.ts';
 import { answerView, hasAnswer, userMessageView } from '../../../../shared/wire/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from './own-conversation.ts';

@@ -44,7 +44,8 @@ export async function undeleteConversation(
   const { auto } = head.compactionNeeded;
   if (auto) {
     const { conversationId } = of;
-    await publishRequest(dependencies, { conversationId, requestId: auto.requestId });
+    const { requestId, trigger } = auto;
+    await publishRequest(dependencies, { conversationId, requestId, trigger });
   }
   return head;
 }

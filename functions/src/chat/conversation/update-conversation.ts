@@ -1,4 +1,7 @@
-import type { Head } from '../../../../shared/conversation/head.ts';
+import { needOfSmallerWindow } from '../../../../shared/compaction/model-switch.ts';
+import type { CompactionNeeded, Head } from '../../../../shared/conversation/head.ts';
+import { contextTokens } from '../../../../shared/conversation/meter.ts';
+import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import type { Caller, DocumentFields, Sha256 } from '../../../../shared/ports.ts';
 import {
@@ -6,15 +9,18 @@ import {
   type ConversationPatch,
   type MaskPath,
   type PatchPath,
-} from '../../../../shared/wire/requests.ts';
+} from '../../../../shared/wire/requests/conversations.ts';
 import type { Config } from '../../config.ts';
+import { policyOf } from '../../conversation-policy.ts';
+import { publishRequest } from '../answer/publish-request.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { patchedHead, pathsOf } from './conversation-patch.ts';
 import {
   isWritable,
-  refuseThreshold,
+  refuseHooks,
   refuseLargeOverhead,
+  refuseThreshold,
   refuseUnwritable,
 } from './writable-fields.ts';
 
@@ -27,6 +33,9 @@ const changesOverhead: ReadonlySet<PatchPath> = new Set([
   'model',
   'settings.windowTokens',
 ]);
+
+/** What decides how large the window is. */
+const changesWindow: ReadonlySet<PatchPath> = new Set(['model', 'settings.windowTokens']);
 
 /** Changes with every write of the head. */
 export const etagOf = (sha256: Sha256, head: { updateTime: string }) =>
@@ -83,26 +92,67 @@ function pathsToWrite(config: Config, { patch, updateMask }: UpdateRequest): Pat
   return updateMask.flatMap((path) => (path === 'settings' ? settings : [path]));
 }
 
+/** The need of a context that is too long for the window of another model; read only where that is smaller. */
+async function needAfterSwitch(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  { before, after }: { before: Head; after: Head },
+): Promise<CompactionNeeded['auto']> {
+  const { config, randomness, clock } = dependencies;
+  const policies = { before: policyOf(config, before), after: policyOf(config, after) };
+  if (policies.after.windowTokens >= policies.before.windowTokens) return undefined;
+  const parts = await readContextParts(dependencies, { conversationId, head: before });
+  return needOfSmallerWindow({
+    head: after,
+    tokens: contextTokens({ head: before, ...parts }).tokens,
+    ...policies,
+    requestId: randomness.uuid(),
+    now: clock.now(),
+  });
+}
+
+interface Updated {
+  head: Head;
+  /** Request for a compaction that the change has made necessary. */
+  needed?: string | undefined;
+}
+
 /**
- * Changes a conversation and returns its new head. Throws NOT_FOUND, FIELD_NOT_WRITABLE,
- * THRESHOLD_TOO_HIGH, OVERHEAD_TOO_LARGE, ETAG_MISMATCH (412), BAD_SETTING.
+ * Changes a conversation and returns its new head. A model with a smaller window asks for a compaction in
+ * the same write where the context has crossed its threshold. Throws NOT_FOUND, FIELD_NOT_WRITABLE,
+ * HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, OVERHEAD_TOO_LARGE, ETAG_MISMATCH (412), BAD_SETTING.
  */
-export function updateConversation(
+export async function updateConversation(
   dependencies: ChatDependencies,
   request: UpdateRequest,
 ): Promise<Head> {
   const { config, sha256, clock } = dependencies;
   const { patch, ifMatch, conversationId } = request;
   const paths = pathsToWrite(config, request);
-  return changeHead(dependencies, request, ({ head }) => {
+  const updated = await changeHead<Updated>(dependencies, request, async ({ head }) => {
     refuseUnwritable(config, paths);
+    refuseHooks(config, patch);
     if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== etagOf(sha256, head))
       throw etagMismatch(conversationId);
-    if (paths.length === 0) return { result: head.value };
+    if (paths.length === 0) return { result: { head: head.value } };
     const now = clock.now();
     const result = { ...patchedHead(head.value, patch, { paths, config }), updateTime: now };
     refuseThreshold(config, result, patch);
     if (paths.some((path) => changesOverhead.has(path))) refuseLargeOverhead(config, result);
-    return { ...changedFields(result, now), result };
+    const { fields, remove } = changedFields(result, now);
+    const auto = paths.some((path) => changesWindow.has(path))
+      ? await needAfterSwitch(dependencies, conversationId, { before: head.value, after: result })
+      : undefined;
+    if (!auto) return { fields, remove, result: { head: result } };
+    const compactionNeeded = { ...result.compactionNeeded, auto };
+    return {
+      fields: { ...fields, 'compactionNeeded.auto': { ...auto } },
+      remove,
+      result: { head: { ...result, compactionNeeded }, needed: auto.requestId },
+    };
   });
+  const { head, needed } = updated;
+  if (needed !== undefined)
+    await publishRequest(dependencies, { conversationId, requestId: needed });
+  return head;
 }

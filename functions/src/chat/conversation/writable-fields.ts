@@ -1,9 +1,13 @@
+import { isAllowedWebhook } from '../../../../shared/compaction/webhook.ts';
 import { refuseOverhead } from '../../../../shared/compaction/policy.ts';
 import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { THRESHOLD_MIN_TOKENS } from '../../../../shared/wire/limits.ts';
-import type { ConversationPatch, PatchPath } from '../../../../shared/wire/requests.ts';
+import type {
+  ConversationPatch,
+  PatchPath,
+} from '../../../../shared/wire/requests/conversations.ts';
 import type { CLIENT_WRITABLE_FIELDS, Config } from '../../config.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
 
@@ -21,6 +25,7 @@ const guardOf: Readonly<Record<PatchPath, Guarded | undefined>> = {
   'settings.windowTokens': 'windowTokens',
   'settings.onBusy': 'onBusy',
   'settings.compaction': 'compaction',
+  'settings.hooks': 'hooks',
 };
 
 /** Whether this deployment lets callers write a field. */
@@ -86,6 +91,24 @@ export function refuseThreshold(config: Config, head: Head, patch: ConversationP
     throw tooHigh('thresholdTokens', limitTokens);
   if (thresholdFraction !== undefined && thresholdFraction * policy.windowTokens > limitTokens)
     throw tooHigh('thresholdFraction', limitTokens);
+}
+
+/** Throws AppError HOOK_NOT_ALLOWED (400) for a webhook that this deployment would never call. */
+export function refuseHooks(
+  { HOOK_HOSTS: hosts, allowHttpHooks: allowsHttp }: Config,
+  patch: ConversationPatch,
+): void {
+  for (const { url } of patch.settings?.hooks ?? []) {
+    if (isAllowedWebhook(url, { hosts, allowsHttp })) continue;
+    throw new AppError({
+      status: 'INVALID_ARGUMENT',
+      reason: 'HOOK_NOT_ALLOWED',
+      message: 'a caller named a webhook whose host is not in HOOK_HOSTS',
+      publicMessage:
+        '`settings.hooks` may name only https addresses of hosts that the deployment lists in HOOK_HOSTS.',
+      metadata: { field: 'settings.hooks' },
+    });
+  }
 }
 
 /**

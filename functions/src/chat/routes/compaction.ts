@@ -1,22 +1,23 @@
+import { compactBody } from '../../../../shared/wire/requests/compaction.ts';
 import {
-  compactBody,
-  contextQuery,
+  compactionParams,
   conversationParams,
   generationParams,
-  listQuery,
-  noQuery,
-} from '../../../../shared/wire/requests.ts';
+} from '../../../../shared/wire/requests/ids.ts';
+import { contextQuery, listQuery, noQuery } from '../../../../shared/wire/requests/queries.ts';
 import {
+  cancelledCompactionResponse,
   compactionListResponse,
   compactionRecordResponse,
   compactResponse,
-  contextResponse,
-} from '../../../../shared/wire/responses.ts';
+} from '../../../../shared/wire/responses/compaction.ts';
+import { contextResponse } from '../../../../shared/wire/responses/context.ts';
+import { cancelCompaction } from '../context/cancel-compaction.ts';
 import { listCompactions, readCompaction } from '../context/list-compactions.ts';
 import { preferredLocale } from '../http/locale.ts';
 import { previewCompaction } from '../context/preview-compaction.ts';
 import { requestCompaction } from '../context/request-compaction.ts';
-import { noBody, userRoute } from '../route.ts';
+import { emptyBody, noBody, userRoute } from '../route.ts';
 import { showContext } from '../context/show-context.ts';
 
 export const compactRoute = userRoute({
@@ -41,6 +42,23 @@ export const compactRoute = userRoute({
     const job = await requestCompaction(dependencies, { caller, ...params, focus, requestId });
     return { kind: 'json', status: 202, body: job };
   },
+});
+
+export const cancelCompactionRoute = userRoute({
+  operation: 'cancelCompaction',
+  method: 'POST',
+  path: '/v1/conversations/{conversationId}/compactions/{jobId}:cancel',
+  summary:
+    'Calls a compaction off: one that waits at once, one that runs within about two seconds. Nothing of the conversation changes. One that has ended is told as it ended.',
+  params: compactionParams,
+  query: noQuery,
+  body: emptyBody,
+  response: cancelledCompactionResponse,
+  statuses: [200],
+  handle: async (dependencies, { caller, params }) => ({
+    kind: 'json',
+    body: await cancelCompaction(dependencies, { caller, ...params }),
+  }),
 });
 
 export const listCompactionsRoute = userRoute({

@@ -1,17 +1,16 @@
 import {
-  conversationParams,
   createConversationBody,
   conversationPatchSchema,
-  listConversationsQuery,
-  noQuery,
   patchConversationQuery,
-} from '../../../../shared/wire/requests.ts';
+} from '../../../../shared/wire/requests/conversations.ts';
+import { conversationParams } from '../../../../shared/wire/requests/ids.ts';
+import { listConversationsQuery, noQuery } from '../../../../shared/wire/requests/queries.ts';
 import { z } from 'zod';
 import {
   conversationListResponse,
   conversationResponse,
   conversationWithContextResponse,
-} from '../../../../shared/wire/responses.ts';
+} from '../../../../shared/wire/responses/conversations.ts';
 import { conversationView } from '../../../../shared/wire/views.ts';
 import { createConversation } from '../conversation/create-conversation.ts';
 import { listConversations } from '../conversation/list-conversations.ts';

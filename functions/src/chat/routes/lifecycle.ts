@@ -1,19 +1,18 @@
 import { z } from 'zod';
+import { restoreBody } from '../../../../shared/wire/requests/compaction.ts';
 import {
-  conversationParams,
   deleteConversationQuery,
   forkBody,
-  messageParams,
-  noQuery,
-  restoreBody,
-} from '../../../../shared/wire/requests.ts';
+} from '../../../../shared/wire/requests/conversations.ts';
+import { conversationParams, messageParams } from '../../../../shared/wire/requests/ids.ts';
+import { noQuery } from '../../../../shared/wire/requests/queries.ts';
+import { compactionRecordResponse } from '../../../../shared/wire/responses/compaction.ts';
+import { conversationResponse } from '../../../../shared/wire/responses/conversations.ts';
 import {
-  compactionRecordResponse,
-  conversationResponse,
   deleteConversationResponse,
   erasingResponse,
-  messageResponse,
-} from '../../../../shared/wire/responses.ts';
+} from '../../../../shared/wire/responses/lifecycle.ts';
+import { messageResponse } from '../../../../shared/wire/responses/messages.ts';
 import { conversationView } from '../../../../shared/wire/views.ts';
 import { deleteConversation, eraseOwnConversation } from '../conversation/delete-conversation.ts';
 import { deleteMessage } from '../conversation/delete-message.ts';

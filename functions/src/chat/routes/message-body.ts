@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { refuseTooLong, toPart } from '../../../../shared/wire/message-parts.ts';
-import type { sendMessageBody } from '../../../../shared/wire/requests.ts';
+import type { sendMessageBody } from '../../../../shared/wire/requests/messages.ts';
 import { preferredLocale } from '../http/locale.ts';
 import type { RouteDependencies } from '../route.ts';
 import type { SendRequest } from '../send/send-request.ts';

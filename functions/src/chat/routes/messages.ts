@@ -1,10 +1,11 @@
+import { conversationParams } from '../../../../shared/wire/requests/ids.ts';
+import { sendMessageBody } from '../../../../shared/wire/requests/messages.ts';
+import { listMessagesQuery } from '../../../../shared/wire/requests/queries.ts';
+import { streamQuery } from '../../../../shared/wire/requests/streams.ts';
 import {
-  conversationParams,
-  listMessagesQuery,
-  sendMessageBody,
-  streamQuery,
-} from '../../../../shared/wire/requests.ts';
-import { messageListResponse, sendMessageResponse } from '../../../../shared/wire/responses.ts';
+  messageListResponse,
+  sendMessageResponse,
+} from '../../../../shared/wire/responses/messages.ts';
 import { listMessages } from '../conversation/list-messages.ts';
 import { noBody, userRoute } from '../route.ts';
 import { readCursor } from '../stream/stream-cursor.ts';

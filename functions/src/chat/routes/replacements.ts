@@ -1,10 +1,7 @@
-import {
-  editMessageBody,
-  messageParams,
-  regenerateBody,
-  streamQuery,
-} from '../../../../shared/wire/requests.ts';
-import { sendMessageResponse } from '../../../../shared/wire/responses.ts';
+import { messageParams } from '../../../../shared/wire/requests/ids.ts';
+import { editMessageBody, regenerateBody } from '../../../../shared/wire/requests/messages.ts';
+import { streamQuery } from '../../../../shared/wire/requests/streams.ts';
+import { sendMessageResponse } from '../../../../shared/wire/responses/messages.ts';
 import { userRoute } from '../route.ts';
 import { readCursor } from '../stream/stream-cursor.ts';
 import { answerOptions, messageOfBody } from './message-body.ts';

@@ -1,8 +1,9 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import { conversationParams, streamQuery, turnParams } from '../../../../shared/wire/requests.ts';
-import { streamResponse } from '../../../../shared/wire/responses.ts';
+import { conversationParams, turnParams } from '../../../../shared/wire/requests/ids.ts';
+import { streamQuery } from '../../../../shared/wire/requests/streams.ts';
+import { streamResponse } from '../../../../shared/wire/responses/messages.ts';
 import { preferredLocale } from '../http/locale.ts';
 import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';

@@ -1,5 +1,6 @@
-import { noQuery, turnParams } from '../../../../shared/wire/requests.ts';
-import { turnResponse } from '../../../../shared/wire/responses.ts';
+import { turnParams } from '../../../../shared/wire/requests/ids.ts';
+import { noQuery } from '../../../../shared/wire/requests/queries.ts';
+import { turnResponse } from '../../../../shared/wire/responses/messages.ts';
 import { turnView } from '../../../../shared/wire/views.ts';
 import { cancelTurn } from '../answer/cancel-turn.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';

@@ -103,7 +103,7 @@ async function requestForOverflow(
     if (!isOpen) throw error;
     return false; // someone else changed the conversation; the next refused message asks again
   }
-  await publishRequest(dependencies, { conversationId, requestId });
+  await publishRequest(dependencies, { conversationId, requestId, trigger: 'overflow' });
   return true;
 }
 

@@ -1,12 +1,18 @@
+import { withoutTurns } from '../../../../shared/compaction/mend-history.ts';
+import {
+  newestHistoryThrough,
+  trustedHistory,
+} from '../../../../shared/conversation/find-history.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { endsBefore, rearmsFrom } from '../../../../shared/conversation/next-generation.ts';
+import { withoutPinsOf } from '../../../../shared/conversation/pins.ts';
 import type { Replacement } from '../../../../shared/conversation/replacement-writes.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { rendererOf } from '../../snapshot-rendering.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { continueHistory } from '../context/continue-history.ts';
-import { newestHistoryThrough } from '../context/find-history.ts';
 import { needAfterChange } from '../context/need-after-change.ts';
 
 export interface PlannedReplacement extends Replacement {
@@ -29,18 +35,27 @@ interface Asked {
   by: string;
 }
 
-/** The present history, or, where that holds one of the replaced turns, the newest earlier one that does not. */
-const historyBefore = async (
+/**
+ * The present history without what came of the replaced turns, or, where nothing is left of it, the newest
+ * earlier one that ends before them.
+ */
+async function historyBefore(
   dependencies: ChatDependencies,
   { conversationId, head, history, fromSeq }: Asked,
-): Promise<History | undefined> =>
-  history && endsBefore(history, fromSeq)
-    ? history
-    : newestHistoryThrough(dependencies, { conversationId, head }, fromSeq - 1);
+): Promise<History | undefined> {
+  const of = { conversationId, head };
+  const present = await trustedHistory(dependencies, of, history);
+  if (!present || endsBefore(present, fromSeq)) return present;
+  const render = rendererOf(dependencies.config, head);
+  const mended = withoutTurns(present, { seqs: [], fromSeq }, render);
+  if (mended.erased !== true) return mended;
+  return newestHistoryThrough(dependencies, of, fromSeq - 1);
+}
 
 /**
  * What it takes to put a new turn in the place of the turns from `fromSeq` on: the next generation, made of
- * the present history or, where that holds one of them, of the newest earlier one that does not.
+ * the present history without what came of them or, where nothing is left of it, of the newest earlier one
+ * that ends before them.
  */
 export async function planReplacement(
   dependencies: ChatDependencies,
@@ -49,7 +64,9 @@ export async function planReplacement(
   const { head, history: present, fromSeq, by } = asked;
   const source = await historyBefore(dependencies, asked);
   const masked = (source?.masks ?? []).map(({ seq }) => seq);
-  const next = await continueHistory(dependencies, asked, {
+  const pins = withoutPinsOf(head.pins, (seq) => seq >= fromSeq);
+  const left = { ...asked, head: { ...head, pins } };
+  const next = await continueHistory(dependencies, left, {
     source,
     present: contextTokens({ head, history: present, turns: asked.turns }),
     toSeq: fromSeq - 1,
@@ -61,12 +78,14 @@ export async function planReplacement(
     afterTokens: (tokens) => rearmsFrom({ source, present, tokens }),
   });
   const { history, turns, tokens, headAfter } = next;
-  // Turns that were folded stand verbatim again: they may need folding at once.
-  const hasFallenBack = source?.generation !== present?.generation;
-  const need = hasFallenBack
+  // Turns that were folded stand verbatim again, or are to be read again: they may need folding at once.
+  const isOther = source?.generation !== present?.generation || source?.mended === true;
+  const need = isOther
     ? needAfterChange(dependencies, { head: headAfter, history, tokens })
     : undefined;
-  if (!need) return { fromSeq, history, turns, headAfter };
+  const losesPins = pins.length < head.pins.length;
+  const planned = { fromSeq, history, turns, headAfter, ...(losesPins && { pins }) };
+  if (!need) return planned;
   const compactionNeeded = { ...headAfter.compactionNeeded, auto: need };
-  return { fromSeq, history, turns, headAfter: { ...headAfter, compactionNeeded }, need };
+  return { ...planned, headAfter: { ...headAfter, compactionNeeded }, need };
 }

@@ -111,7 +111,7 @@ export async function readStart(
 
 /** The context before the turn `beforeSeq`, or undefined when the head moved on while it was read. */
 export async function readContextBefore(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger'>,
   target: { conversationId: string; head: Head; beforeSeq: number },
 ): Promise<{ history: History | undefined; turns: Turn[] } | undefined> {
   const { conversationId, head, beforeSeq } = target;

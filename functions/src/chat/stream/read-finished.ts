@@ -20,7 +20,10 @@ import { viewContext } from '../context/view-context.ts';
 
 /** A stored turn with the context object as it is now. */
 export async function finishedFrom(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'config' | 'clock'>,
+  dependencies: Pick<
+    ChatDependencies,
+    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock'
+  >,
   of: {
     conversationId: string;
     head: Head;
@@ -41,7 +44,10 @@ export async function finishedFrom(
  * at any moment. Throws NOT_FOUND when the conversation or the turn is gone.
  */
 export async function readFinished(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'config' | 'clock'>,
+  dependencies: Pick<
+    ChatDependencies,
+    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock'
+  >,
   of: { conversationId: string; seq: number; locale: string | undefined },
 ): Promise<FinishedTurn | undefined> {
   const { conversationId, seq, locale } = of;

@@ -1,0 +1,137 @@
+import {
+  CANCELLED_BY_USER,
+  decideCancel,
+  type CancelDecision,
+} from '../../../../shared/compaction/cancel-decision.ts';
+import {
+  dropNeedWrites,
+  jobAfterDrop,
+  type DroppedNeed,
+} from '../../../../shared/conversation/drop-need-writes.ts';
+import { headPath } from '../../../../shared/conversation/paths.ts';
+import { statusWrite } from '../../../../shared/conversation/status-write.ts';
+import { AppError, GuardLostError } from '../../../../shared/errors.ts';
+import type { Caller, Write } from '../../../../shared/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
+import { viewContext } from './view-context.ts';
+
+/** Worker and chat write to the same documents for moments only. */
+const CANCEL_TRIES = 25;
+const CANCEL_RETRY_MS = 10;
+const CANCEL_RETRY_MAX_MS = 100;
+
+const compactionNotFound = (conversationId: string, jobId: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'COMPACTION_NOT_FOUND',
+    message: `no compaction ${jobId} in ${conversationId}`,
+    publicMessage:
+      'The conversation has no such compaction, or it ended long ago. Look at the list of compactions.',
+    metadata: { jobId },
+  });
+
+/** The batch that calls a queued compaction off, with what the owner's devices see then. */
+async function dropWrites(
+  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'config'>,
+  own: OwnConversation,
+  { need }: Extract<CancelDecision, { kind: 'queued' }>,
+): Promise<Write[]> {
+  const { conversationId, head, job, jobUpdateTime } = own;
+  const { tokens, source: tokensSource } = head.value.context;
+  const { generation } = head.value;
+  const dropped: DroppedNeed = {
+    conversationId,
+    head,
+    job: job && jobUpdateTime !== undefined ? { value: job, updateTime: jobUpdateTime } : 'missing',
+    need,
+    state: 'ABORTED',
+    reason: CANCELLED_BY_USER,
+    now: dependencies.clock.now(),
+  };
+  const { [need.kind]: _, ...compactionNeeded } = head.value.compactionNeeded;
+  const view = {
+    head: { ...head.value, compactionNeeded },
+    job: jobAfterDrop(dropped),
+    tokens,
+    tokensSource,
+    locale: undefined,
+  };
+  // A person's own request says nothing of what the threshold asks for.
+  const fields =
+    need.kind === 'auto' ? { 'compactionNeeded.declined': { tokens, generation } } : {};
+  return [
+    ...dropNeedWrites(dropped, { fields, frees: true }),
+    await statusWrite(dependencies.store, conversationId, { ...viewContext(dependencies, view) }),
+  ];
+}
+
+export interface CancelledCompaction {
+  jobId: string;
+  state: string;
+  cancelRequested?: true;
+}
+
+/** What to write, and what to answer once it is written. */
+interface Cancellation {
+  writes: Write[];
+  result: CancelledCompaction;
+}
+
+async function cancellationOf(
+  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'config'>,
+  own: OwnConversation,
+  jobId: string,
+): Promise<Cancellation> {
+  const { conversationId, head, job } = own;
+  const now = dependencies.clock.now();
+  const decision = decideCancel({ head: head.value, job, jobId, now });
+  switch (decision.kind) {
+    case 'unknown':
+      throw compactionNotFound(conversationId, jobId);
+    case 'ended':
+      return { writes: [], result: { jobId, state: decision.state } };
+    case 'queued':
+      return {
+        writes: await dropWrites(dependencies, own, decision),
+        result: { jobId, state: 'ABORTED' },
+      };
+    case 'running': {
+      const wish: Write = {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: { 'compactionNeeded.cancel': jobId },
+        guard: { updateTime: head.updateTime },
+      };
+      return {
+        writes: decision.isTold ? [] : [wish],
+        result: { jobId, state: 'RUNNING', cancelRequested: true },
+      };
+    }
+  }
+}
+
+/**
+ * Calls a compaction off. One that waits is dropped at once; one that runs is stopped by its worker within
+ * about two seconds and ends as ABORTED, CANCELLED_BY_USER, unless it is being swapped in at this moment.
+ * Nothing of the conversation changes. An automatic one comes back when the context has grown by what
+ * re-arms it, or overflows. One that has ended is told as it ended.
+ * Throws NOT_FOUND, COMPACTION_NOT_FOUND, GuardLostError when others won every try.
+ */
+export async function cancelCompaction(
+  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'config'>,
+  of: { caller: Caller; conversationId: string; jobId: string },
+): Promise<CancelledCompaction> {
+  for (let tries = 1; ; tries++) {
+    const own = await readOwnConversation(dependencies, of);
+    const { writes, result } = await cancellationOf(dependencies, own, of.jobId);
+    if (writes.length === 0) return result;
+    try {
+      await dependencies.store.commit(writes);
+      return result;
+    } catch (error) {
+      if (!(error instanceof GuardLostError) || tries >= CANCEL_TRIES) throw error;
+      await dependencies.clock.wait(Math.min(CANCEL_RETRY_MAX_MS, CANCEL_RETRY_MS * tries));
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { AppError } from '../../../../shared/errors.ts';
+
+export const generationNotFound = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'GENERATION_NOT_FOUND',
+    message: `no generation ${generation} in ${conversationId}`,
+    publicMessage: `The conversation has no generation ${generation}. Look at the list of compactions.`,
+    metadata: { generation: String(generation) },
+  });
+
+export const generationErased = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'GENERATION_ERASED',
+    message: `generation ${generation} of ${conversationId} covered a turn that was erased`,
+    publicMessage: `Generation ${generation} told of a message that was deleted, and was erased with it. Choose another generation, or 0 for none.`,
+    metadata: { generation: String(generation) },
+  });
+
+export const generationOutdated = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'GENERATION_OUTDATED',
+    message: `generation ${generation} of ${conversationId} covers turns that changed since`,
+    publicMessage: `Generation ${generation} tells of messages that were edited since. Restore another generation, or 0 for none.`,
+    metadata: { generation: String(generation) },
+  });
+
+export const snapshotInvalid = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'SNAPSHOT_INVALID',
+    message: `the signature of generation ${generation} of ${conversationId} does not verify`,
+    publicMessage: `The summary of generation ${generation} was not written by this service and is not used. Choose another generation, or 0 for none.`,
+    metadata: { generation: String(generation) },
+  });

@@ -1,0 +1,84 @@
+import { contentText, type Content } from '../../../shared/conversation/content.ts';
+import { summaryOutputTokens } from '../../../shared/compaction/summariser-rooms.ts';
+import { costMicros } from '../../../shared/compaction/prices.ts';
+import { AppError } from '../../../shared/errors.ts';
+import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
+import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
+
+/** One answer of the summariser, its thoughts left out. */
+export type SummariserAnswer =
+  { kind: 'text'; text: string } | { kind: 'refused'; reason: string; text: string };
+
+/** What the calls are named by; manual requests as Gemini CLI names them. */
+export function promptIdOf({ need }: Run): string {
+  if (need.kind === 'auto' || need.requestId.startsWith('compress-')) return need.requestId;
+  return `compress-${need.since.getTime()}`;
+}
+
+/** The models to ask, best first: the one that has answered before; at last the conversation's own. */
+function modelsFor(run: ClaimedRun, preferred: string): string[] {
+  const { COMPRESSOR_FALLBACKS } = run.dependencies.config;
+  const all = [preferred, ...COMPRESSOR_FALLBACKS, run.reading.head.value.model];
+  return [...new Set(run.bill.model === undefined ? all : [run.bill.model, ...all])];
+}
+
+/** Enters what an answer took. One whose figures or price nobody knows leaves the cost unknown. */
+function enter({ bill, dependencies }: ClaimedRun, model: string, usage: ModelUsage | undefined) {
+  const promptTokens = usage?.promptTokens ?? 0;
+  const outputTokens = (usage?.outputTokens ?? 0) + (usage?.thoughtsTokens ?? 0);
+  bill.promptTokens += promptTokens;
+  bill.outputTokens += outputTokens;
+  const cost =
+    usage &&
+    costMicros(
+      { model, promptTokens, cachedTokens: usage.cachedTokens, outputTokens },
+      dependencies.config.MODEL_PRICES,
+    );
+  bill.costMicros =
+    cost === undefined || bill.costMicros === undefined ? undefined : bill.costMicros + cost;
+}
+
+/** Asks the first model that there is: a model may be retired, or not offered where this is deployed. */
+async function generate(run: ClaimedRun, models: string[], request: Omit<ModelRequest, 'model'>) {
+  const { bill, dependencies } = run;
+  const [model = '', ...others] = models;
+  try {
+    bill.calls += 1;
+    const answer = await dependencies.model.generate({ ...request, model }, run.signal);
+    bill.model = model;
+    enter(run, model, answer.usage);
+    return answer;
+  } catch (error) {
+    const isMissing = error instanceof AppError && error.reason === 'MODEL_UNKNOWN';
+    if (!isMissing || others.length === 0) throw error;
+    const { conversationId } = run.reading;
+    dependencies.logger.log('WARNING', 'summariser_missing', { conversationId, model });
+    return generate(run, others, request);
+  }
+}
+
+/**
+ * Calls the run's summariser and enters it in the bill, failed calls too. An answer that was cut or
+ * blocked half-way is refused: it is no memory, however much of it there is. A model that does not exist is
+ * replaced by the next one that does. Throws what the model throws.
+ */
+export async function askSummariser(
+  run: ClaimedRun,
+  call: Pick<ModelRequest, 'systemInstruction' | 'responseJsonSchema' | 'promptId'> & {
+    contents: Content[];
+  },
+): Promise<SummariserAnswer> {
+  const { model, windowTokens } = summariserOfRun(run);
+  const answer = await generate(run, modelsFor(run, model), {
+    ...call,
+    maxOutputTokens: summaryOutputTokens(windowTokens),
+    role: 'utility_compressor',
+  });
+  const text = contentText({ role: 'model', parts: answer.parts }).trim();
+  if (answer.blockReason !== undefined)
+    return { kind: 'refused', reason: `SUMMARY_BLOCKED_${answer.blockReason}`, text: '' };
+  const finishReason = answer.finishReason ?? 'UNFINISHED';
+  return finishReason === 'STOP'
+    ? { kind: 'text', text }
+    : { kind: 'refused', reason: `SUMMARY_${finishReason}`, text };
+}

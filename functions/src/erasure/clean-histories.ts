@@ -1,0 +1,93 @@
+import { withoutTurns, type Gone } from '../../../shared/compaction/mend-history.ts';
+import { emptiedHistory, erasedFields } from '../../../shared/conversation/erased-history.ts';
+import type { Head } from '../../../shared/conversation/head.ts';
+import type { History } from '../../../shared/conversation/history.ts';
+import { readSignedHistory, signedHistory } from '../../../shared/conversation/signed-history.ts';
+import type {
+  DocumentStore,
+  Logger,
+  Signer,
+  StoredDocument,
+  Write,
+} from '../../../shared/ports.ts';
+import type { policyOf } from '../conversation-policy.ts';
+import { rendererOf } from '../snapshot-rendering.ts';
+
+/** Characters of one batch, at most three bytes each: a commit takes 3.5 MiB. One document may have more. */
+const BATCH_CHARACTERS = 1_000_000;
+
+/** What histories are read, mended and signed with. */
+export interface HistoryCleaning {
+  store: Pick<DocumentStore, 'commit'>;
+  signer: Signer;
+  logger: Pick<Logger, 'log'>;
+  config: Parameters<typeof policyOf>[0];
+}
+
+interface Erased {
+  conversationId: string;
+  head: Head;
+  /** The erased turns of which a history may tell. */
+  seqs: readonly number[];
+  /** Items that repeat them. */
+  items: NonNullable<NonNullable<Head['pendingErasure']>['items']>;
+}
+
+/** A history of a generation before the erasure, with nothing of the erased turns. */
+function cleaned({ signer, config }: HistoryCleaning, erased: Erased, history: History): History {
+  const { conversationId, head, seqs } = erased;
+  // What somebody else wrote may hold anything, whatever it cites.
+  if (history.isUntrusted) return emptiedHistory(history);
+  const repeating = erased.items.filter(({ generation }) => generation === history.generation);
+  if (repeating.some(({ ids }) => ids.length === 0)) return emptiedHistory(history);
+  const ids = new Set(repeating.flatMap((items) => items.ids));
+  const gone: Gone = { seqs, isGoneItem: ({ id }) => ids.has(id) };
+  const left = withoutTurns(history, gone, rendererOf(config, head));
+  return left === history ? history : signedHistory(signer, conversationId, left);
+}
+
+async function commitInBatches(
+  store: HistoryCleaning['store'],
+  writes: readonly Extract<Write, { op: 'update' }>[],
+): Promise<void> {
+  let batch: Write[] = [];
+  let characters = 0;
+  for (const write of writes) {
+    const size = JSON.stringify(write.fields).length;
+    if (batch.length > 0 && characters + size > BATCH_CHARACTERS) {
+      await store.commit(batch);
+      batch = [];
+      characters = 0;
+    }
+    batch.push(write);
+    characters += size;
+  }
+  if (batch.length > 0) await store.commit(batch);
+}
+
+/**
+ * Takes what came of the erased turns out of stored histories, and returns them as they are now. Batch by
+ * batch; it may stop anywhere and be repeated. Throws GuardLostError, StoreUnavailableError.
+ */
+export async function cleanHistories(
+  cleaning: HistoryCleaning,
+  erased: Erased,
+  documents: readonly StoredDocument[],
+): Promise<History[]> {
+  const pairs = documents.map((document) => {
+    const history = readSignedHistory(cleaning, erased.conversationId, document);
+    // Later generations were made without the turn: the change emptied it before they began.
+    const isOlder = history.generation < erased.head.changedIn;
+    return { document, history, left: isOlder ? cleaned(cleaning, erased, history) : history };
+  });
+  const writes = pairs
+    .filter(({ history, left }) => history !== left)
+    .map(({ document: { path, updateTime }, left }) => ({
+      op: 'update' as const,
+      path,
+      fields: erasedFields(left),
+      guard: { updateTime },
+    }));
+  await commitInBatches(cleaning.store, writes);
+  return pairs.map(({ left }) => left);
+}

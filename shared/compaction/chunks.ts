@@ -1,0 +1,101 @@
+import type { Block } from './split-sizes.ts';
+
+/** A turn that a summariser is to read, measured; the blocks are what it may be cut between. */
+export interface TurnToRead {
+  userTokens: number;
+  /** `end` counts among all answer contents of the turn. */
+  blocks: readonly Block[];
+}
+
+/** One turn of a chunk, or the part of it whose answer contents lie between `from` and `end`. */
+export interface Piece {
+  /** Index of the turn in the list that was given. */
+  turn: number;
+  from: number;
+  end: number;
+  tokens: number;
+}
+
+export interface ChunkPlan {
+  /** What each call reads, in order. A turn in pieces comes with its user content each time. */
+  chunks: Piece[][];
+  /** False when something that fits no chunk, or the bound on chunks, ended it early. */
+  isWhole: boolean;
+}
+
+const tokensOf = (blocks: readonly Block[]) => blocks.reduce((sum, { tokens }) => sum + tokens, 0);
+
+/** A turn that fits as one piece, else as pieces that do; `isWhole` is false where a block fits none. */
+function piecesOf(
+  { userTokens, blocks }: TurnToRead,
+  options: { turn: number; from: number; roomTokens: number },
+): { pieces: Piece[]; isWhole: boolean } {
+  const { turn, from, roomTokens } = options;
+  const end = blocks.at(-1)?.end ?? from;
+  const tokens = userTokens + tokensOf(blocks);
+  if (tokens <= roomTokens) return { pieces: [{ turn, from, end, tokens }], isWhole: true };
+  const pieces: Piece[] = [];
+  let next = from;
+  for (const block of blocks) {
+    if (userTokens + block.tokens > roomTokens) return { pieces, isWhole: false };
+    const last = pieces.at(-1);
+    if (last && last.tokens + block.tokens <= roomTokens) {
+      last.end = block.end;
+      last.tokens += block.tokens;
+    } else pieces.push({ turn, from: next, end: block.end, tokens: userTokens + block.tokens });
+    next = block.end;
+  }
+  return { pieces, isWhole: pieces.length > 0 };
+}
+
+/** Fills chunks to about the same size, so that none of the calls takes much longer than the others. */
+function fillChunks(
+  pieces: readonly Piece[],
+  { roomTokens, maximumChunks }: { roomTokens: number; maximumChunks: number },
+): Piece[][] {
+  const total = pieces.reduce((sum, { tokens }) => sum + tokens, 0);
+  const needed = Math.ceil(total / roomTokens);
+  // Where not all can be read, each chunk holds what it can.
+  const evenTokens = needed > maximumChunks ? roomTokens : total / Math.max(1, needed);
+  const chunks: Piece[][] = [];
+  let used = Infinity;
+  for (const piece of pieces) {
+    const chunk = chunks.at(-1);
+    if (chunk === undefined || used >= evenTokens || used + piece.tokens > roomTokens) {
+      chunks.push([piece]);
+      used = piece.tokens;
+    } else {
+      chunk.push(piece);
+      used += piece.tokens;
+    }
+  }
+  return chunks;
+}
+
+/**
+ * Cuts turns (oldest first, `from` = answer contents of the first that are folded already) into chunks of
+ * at most `roomTokens`, between turns; inside a turn, between its blocks, only where one fits no chunk. Ends
+ * before the first block that fits none, and after `maximumChunks`. Nothing fits, or no turns → no chunks.
+ */
+export function planChunks(input: {
+  turns: readonly TurnToRead[];
+  from: number;
+  roomTokens: number;
+  maximumChunks: number;
+}): ChunkPlan {
+  const { turns, roomTokens, maximumChunks } = input;
+  const pieces: Piece[] = [];
+  let isWhole = true;
+  for (const [turn, toRead] of turns.entries()) {
+    const from = turn === 0 ? input.from : 0;
+    const found = piecesOf(toRead, { turn, from, roomTokens });
+    pieces.push(...found.pieces);
+    isWhole = found.isWhole;
+    if (!isWhole) break;
+  }
+  const chunks = fillChunks(pieces, { roomTokens, maximumChunks });
+  return {
+    chunks: chunks.slice(0, maximumChunks),
+    isWhole: isWhole && chunks.length <= maximumChunks,
+  };
+}

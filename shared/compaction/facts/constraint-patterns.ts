@@ -1,0 +1,142 @@
+import type { LatinLanguage } from './wish-triggers.ts';
+
+/** One language's ways to say what is wanted always, never, at most or not at all. */
+export interface WishPatterns {
+  wish: RegExp;
+  /** What looks like a wish and is none: narration, politeness, guesses. */
+  not: RegExp;
+}
+
+const joined = (sources: readonly string[], flags = 'iu'): RegExp =>
+  new RegExp(sources.map((source) => `(?:${source})`).join('|'), flags);
+
+const opening = String.raw`^(?:(?:and|but|also|so|oh|ok|okay|remember|note|important|reminder|please|just|plus|then|by the way|btw|one more thing)[,:]?\s){0,3}`;
+const bounds = String.raw`(?:at most|at least|no more than|no less than|not more than|no later than|no earlier than|not before|not after|up to|maximum|minimum)\s(?:of\s)?(?:[$€£¥₩]|\d|an?\b|one|two|three|four|five|six|ten|noon|midnight)`;
+const diets = String.raw`(?:vegan|vegetarian|pescatarian|gluten[- ]free|lactose[- ]intolerant|lactose[- ]free|celiac|coeliac|diabetic|halal|kosher)`;
+
+const english: WishPatterns = {
+  wish: joined([
+    String.raw`${opening}(?:never|always|do not|don't|avoid|make sure|ensure|under no circumstances|refrain from|stick to)\s\w`,
+    String.raw`${opening}only\s(?:use|book|show|send|reply|answer|respond|include|consider|offer|suggest|recommend|call|write|list|give|contact|pick|choose|buy|order|accept)\b`,
+    String.raw`${opening}(?:call|address)\sme\s\w`,
+    String.raw`${opening}(?:reply|answer|respond|write|speak|talk)\s(?:to me\s)?(?:only\s)?in\s\w`,
+    String.raw`\b(?:from now on|going forward|from here on|in all future|for all future|in every (?:answer|reply|response))\b`,
+    String.raw`\b(?:can|could|would|will)\syou\s(?:please\s)?(?:always|never|only|make sure|avoid|not)\s`,
+    String.raw`\b(?:please|you (?:must|should|have to|need to|are to))\s(?:never|always|avoid|only ever)\s\w`,
+    String.raw`\bplease\s(?:don't|do not|only|make sure|ensure|keep)\s`,
+    String.raw`\byou\s(?:must|should)(?:n't|\snot)\s`,
+    String.raw`\byou\smust\s(?!be\b|have\b|feel\b|miss\b|love\b)`,
+    String.raw`\b(?:i|we)\s(?:really\s)?(?:don't|do not|never|can't|cannot|can not|won't|must not|mustn't|am not able to)\s(?:ever\s)?(?:eat|drink|want|accept|fly|consume|tolerate|like|take any|need any|allow|use|have (?:any )?(?:dairy|gluten|nuts|sugar|meat|alcohol|lactose|shellfish))\b`,
+    String.raw`\b(?:i|we|my \w+)(?:'m|'re|\sam|\sare|\sis|'s)\s(?:severely\s|very\s|also\s|highly\s|a\s|strictly\s)?(?:allergic|intolerant|${diets})\b`,
+    String.raw`\b(?:i|we)\shave\s(?:an?\s)?(?:\w+\s){0,2}(?:allergy|allergies|intolerance)\b|\bmy\s(?:\w+\s){0,2}(?:allergy|allergies)\b`,
+    String.raw`\b(?:i|we)(?:\salways|\sstill|\sgenerally|\susually|\sstrongly|\smuch|'d|\swould)?\sprefer\b|\bi(?:'d| would) rather\b|\bmy preference is\b`,
+    String.raw`\b(?:i|we)\sonly\s(?:eat|drink|want|use|fly|accept|need|take|work|speak|read)\b`,
+    String.raw`\b(?:i|we)\s(?:want|need|insist)\s(?:\w+\s){0,6}only\b`,
+    String.raw`\b(?:the|all|every|any|each|your|my)\s(?:\w+\s){1,4}(?:must|has to|have to)\s(?!have been|be (?:so|really|very)\b)`,
+    String.raw`\bmy\s(?:\w+\s)?(?:budget|limit|maximum|deadline)\sis\b`,
+    String.raw`\b(?:want|need|like|looking|find|keep|should|must|please|budget|book|cost|spend|pay|price|rating|stars?)\b[^.]{0,80}\b${bounds}|\b${bounds}[^.]{0,60}\b(?:please|budget)\b`,
+    String.raw`^no\s\w+(?:\s\w+){0,4},?\s(?:please|thanks)`,
+    String.raw`\b(?:is|are|'s)\s(?:absolutely\s|strictly\s)?(?:off[- ]limits|a (?:hard |strict )?(?:requirement|no-go|dealbreaker|deal-breaker)|not (?:allowed|acceptable|an option)|forbidden)\b`,
+  ]),
+  not: joined([
+    String.raw`\b(?:never mind|never (?:been|heard|thought|knew|had|seen|tried|met|gone|felt|know|too late|a dull)|always (?:a|an|so|good|great|happy|nice|fun|been|loved|wanted|had|here|there|up for|important|open|down|feels?|the|worth|something|remember(?:ed)?|in|on|at|with|my|makes|was|is|better|helps)\b)`,
+    String.raw`\bdon't (?:worry|mention|know|get me wrong|be (?:silly|sorry|afraid|shy|so|too)|think|you|we|they|i\b|give up|hesitate|have to|forget you|get too|let|give yourself|stress|sweat|beat yourself|lose|forget|miss)\b`,
+    String.raw`\b(?:can't|cannot) (?:want|like) `,
+    String.raw`\b(?:she|he|they|who) (?:said|told|says|asked)\b`,
+    String.raw`^(?:wow|haha|lol)\b`,
+    String.raw`\bi (?:\w+ )?(?:don't|do not) want (?:\w+ to\b|to (?!fly|travel|pay|spend|stay|be\b|book|use|receive|buy|change|cancel|leave|arrive|depart|share|eat|drink))|\bused to\b`,
+    String.raw`\bmake sure (?:i|we|they|he|she)\b`,
+    String.raw`\b(?:always|never) \w+(?:ed|ing)\b`,
+  ]),
+};
+
+const german: WishPatterns = {
+  wish: joined([
+    String.raw`\bbitte\s(?:\p{L}+\s){0,4}(?:nie|niemals|immer|nur|keine?[nrms]?|nicht|ausschließlich)\b`,
+    String.raw`\b(?:auf keinen fall|unter keinen umständen|ab (?:jetzt|sofort|heute)|in zukunft|künftig|von nun an)\b`,
+    String.raw`^(?:und\s|aber\s)?(?:nie|niemals|nur|immer|vermeide|vermeiden sie|achte darauf|achten sie darauf|verwende|verwenden sie|nutze|buche|antworte|antworten sie)\s(?:\p{L}+\s){0,5}\p{L}`,
+    String.raw`\b(?:ich|wir)\s(?:möchten?|wollen|will|mag|mögen|esse|essen|trinke|trinken|vertrage|brauche|nehme|fliege|kann|darf)\s(?:\p{L}+\s){0,4}(?:keine?[nrms]?|nicht|nie|niemals|nur|ausschließlich)\b`,
+    String.raw`\b(?:bin|ist|sind|habe|hat|haben)\s(?:\p{L}+\s){0,4}(?:allergisch|allergie|unverträglichkeit|laktoseintolerant|vegetarier(?:in)?|vegan|veganer(?:in)?|vegetarisch)`,
+    String.raw`\b(?:ich|wir)\s(?:bevorzugen?|ziehe\s\p{L}+\svor|hätten? lieber|möchten? lieber|will lieber)\b|\bam liebsten\b`,
+    String.raw`\b(?:höchstens|mindestens|maximal|nicht mehr als|spätestens|frühestens)\s\S`,
+    String.raw`\b(?:du|sie|ihr)\s(?:darfst|sollst|musst|dürfen|sollen|müssen|dürft)\b`,
+    String.raw`\bmein\s(?:budget|limit)\b`,
+  ]),
+  not: joined([
+    String.raw`\bkeine (?:sorge|ahnung|ursache)\b`,
+    String.raw`\bnicht (?:wahr|schlimm)\b`,
+  ]),
+};
+
+const french: WishPatterns = {
+  wish: joined([
+    String.raw`\b(?:je|nous)\s(?:ne|n')\s?(?:veux|voulons|mange|mangeons|bois|peux|supporte|souhaite|prends|tolère)\b`,
+    String.raw`\b(?:je suis|nous sommes|est|il est|elle est)\s(?:\p{L}+\s){0,2}(?:allergique|végétarien|végétarienne|végane?|vegan|intolérante?|diabétique)`,
+    String.raw`\bj'ai une (?:allergie|intolérance)\b|\b(?:je préfère|je préférerais|nous préférons|je voudrais plutôt)\b`,
+    String.raw`\b(?:au plus|au maximum|au moins|au minimum|pas plus de|au plus tard|pas avant)\s\S`,
+    String.raw`\b(?:à partir de maintenant|désormais|dorénavant|à l'avenir)\b`,
+    String.raw`^(?:s'il (?:te|vous) plaît,?\s)?(?:ne|n')\s?\p{L}+(?:-\p{L}+)?\s(?:jamais|pas|plus|que)\b`,
+    String.raw`^(?:s'il (?:te|vous) plaît,?\s)?(?:évitez?|utilisez? (?:uniquement|toujours|seulement)|assurez-vous|assure-toi|réponds|répondez|toujours|jamais|surtout pas)\b`,
+    String.raw`\b(?:tu|vous)\s(?:ne\s)?(?:dois|devez)\b|\bil (?:faut|ne faut) (?:toujours|jamais|pas|absolument)\b|\bsurtout pas\b`,
+    String.raw`\bmon budget\b`,
+  ]),
+  not: joined([
+    String.raw`\bne (?:t'inquiète|vous inquiétez)|\bpas (?:grave|de souci|de problème)\b`,
+  ]),
+};
+
+const spanish: WishPatterns = {
+  wish: joined([
+    String.raw`\b(?:no|nunca)\s(?:quiero|queremos|como|comemos|bebo|tomo|puedo (?:comer|beber|tomar)|me gustan?|acepto|necesito)\b`,
+    String.raw`\b(?:soy|somos|es|tengo)\s(?:\p{L}+\s){0,2}(?:alérgic[oa]s?|alergia|vegetarian[oa]s?|vegan[oa]s?|celíac[oa]s?|intolerantes?|diabétic[oa]s?|intolerancia)`,
+    String.raw`\b(?:prefiero|preferimos|preferiría|mi presupuesto)\b`,
+    String.raw`\b(?:como máximo|como mínimo|no más de|a más tardar|por lo menos|al menos)\s\S`,
+    String.raw`\b(?:a partir de ahora|de ahora en adelante|en el futuro)\b`,
+    String.raw`^(?:por favor,?\s|y\s|pero\s)?(?:nunca|jamás|siempre|evit[ae]|asegúr(?:ate|ese)|solo|sólo|únicamente)\s\p{L}`,
+    String.raw`\bpor favor,?\s(?:no|nunca|siempre|solo|sólo)\s`,
+    String.raw`\b(?:debes?|tienes que)\s(?:siempre|nunca|solo)\b|\bno debes?\b`,
+  ]),
+  not: joined([
+    String.raw`\bno te preocupes\b|\bno pasa nada\b|\bsiempre (?:me|he|fue|es|ha)\b|\bnunca (?:he|me|ha)\b`,
+  ]),
+};
+
+const portuguese: WishPatterns = {
+  wish: joined([
+    String.raw`\b(?:não|nunca)\s(?:quero|queremos|como|comemos|bebo|tomo|posso (?:comer|beber|tomar)|gosto|aceito|preciso)\b`,
+    String.raw`\b(?:sou|somos|é|tenho)\s(?:\p{L}+\s){0,2}(?:alérgic[oa]s?|alergia|vegetarian[oa]s?|vegan[oa]s?|celíac[oa]s?|intolerantes?|diabétic[oa]s?|intolerância)`,
+    String.raw`\b(?:prefiro|preferimos|preferiria|meu orçamento)\b`,
+    String.raw`\b(?:no máximo|no mínimo|não mais (?:de|que)|o mais tardar|pelo menos)\s\S`,
+    String.raw`\b(?:a partir de agora|de agora em diante|daqui em diante|no futuro)\b`,
+    String.raw`^(?:por favor,?\s|e\s|mas\s)?(?:nunca|jamais|sempre|evite|certifique-se|apenas|somente)\s\p{L}`,
+    String.raw`\bpor favor,?\s(?:não|nunca|sempre|só|apenas|somente)\s`,
+    String.raw`\bvocê\s(?:deve|não deve|não pode|tem que)\b`,
+  ]),
+  not: joined([String.raw`\bnão se preocupe\b|\b(?:sempre|nunca) (?:fui|foi|gostei|quis|me)\b`]),
+};
+
+const italian: WishPatterns = {
+  wish: joined([
+    String.raw`\bnon\s(?:voglio|vogliamo|mangio|mangiamo|bevo|posso (?:mangiare|bere)|mi piac(?:e|ciono)|accetto|sopporto)\b`,
+    String.raw`\b(?:sono|siamo|è|ho)\s(?:\p{L}+\s){0,2}(?:allergic[oaie]|allergia|vegetarian[oaie]|vegan[oaie]|celiac[oaie]|intollerant[ei]|diabetic[oaie]|intolleranza)`,
+    String.raw`\b(?:preferisco|preferiamo|preferirei|il mio budget)\b`,
+    String.raw`\b(?:al massimo|al minimo|non più di|al più tardi|almeno|entro (?:e non oltre)?)\s\S`,
+    String.raw`\b(?:d'ora in poi|da ora in poi|in futuro)\b`,
+    String.raw`^(?:per favore,?\s|e\s|ma\s)?(?:mai|sempre|evit[ai]|assicura(?:ti|rsi)|soltanto|solo|non \p{L}+(?:re|i|a)(?:\smai)?)\s\p{L}`,
+    String.raw`\bper favore,?\s(?:non|mai|sempre|solo)\s`,
+    String.raw`\b(?:devi|deve|non devi|non deve)\s(?:sempre|mai|solo|\p{L}+re)\b`,
+  ]),
+  not: joined([
+    String.raw`\bnon (?:ti preoccupare|si preoccupi|importa|c'è problema)\b|\bsempre (?:stato|piaciuto)\b`,
+  ]),
+};
+
+/** Wishes in the Latin script. */
+export const latinWishes: Readonly<Record<LatinLanguage, WishPatterns>> = {
+  english,
+  german,
+  french,
+  spanish,
+  portuguese,
+  italian,
+};

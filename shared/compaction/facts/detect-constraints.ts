@@ -1,0 +1,70 @@
+import { latinWishes, type WishPatterns } from './constraint-patterns.ts';
+import { chineseWishes, japaneseWishes, koreanWishes } from './constraint-patterns-eastern.ts';
+import { foldWidth } from './plain-text.ts';
+import { sentenceSpans } from './sentences.ts';
+import type { Utterance } from './utterance.ts';
+import { triggeredLanguages } from './wish-triggers.ts';
+
+export interface Constraint {
+  /** Words of the user, exactly. */
+  sentence: string;
+}
+
+/** Where a sentence that is a constraint stands in the text of its utterance. */
+export interface ConstraintSpan {
+  start: number;
+  end: number;
+}
+
+/** Speech of others and code: what stands in them is nobody's wish. */
+const quoted =
+  /"[^"\n]{0,300}"|«[^»]{0,300}»|„[^"“]{0,300}["“]|「[^」]{0,300}」|『[^』]{0,300}』|`[^`\n]{0,300}`/gu;
+const request =
+  /\b(?:can|could|would) you (?:please )?(?:always|never|only|make sure|avoid|not)\b/i;
+/** More is a text that the user shows, not one that he says. */
+const UTTERANCE_CONSTRAINTS = 40;
+const codeLike =
+  /[{};]\s*$|^\s*(?:\/\/|#include|import |const |def |function |class |\$ |<\w)|=>|\)\s*\{/;
+
+const isOf = (sentence: string, patterns: WishPatterns): boolean =>
+  patterns.wish.test(sentence) && !patterns.not.test(sentence);
+
+/** The languages that a sentence can be in, by its script. */
+function patternsFor(sentence: string): readonly WishPatterns[] {
+  if (/\p{sc=Hangul}/u.test(sentence)) return [koreanWishes];
+  if (/[\p{sc=Hiragana}\p{sc=Katakana}]/u.test(sentence)) return [japaneseWishes];
+  if (/\p{sc=Han}/u.test(sentence)) return [chineseWishes];
+  return [...triggeredLanguages(sentence)].map((language) => latinWishes[language]);
+}
+
+/** Questions ask; only "could you always…" wishes. */
+const isQuestion = (sentence: string): boolean => /[?？]\W{0,3}$/u.test(sentence);
+
+function isConstraint(sentence: string): boolean {
+  const said = foldWidth(sentence).replaceAll(quoted, ' ').trim();
+  if (said.length < 4 || codeLike.test(said)) return false;
+  if (isQuestion(said) && !request.test(said)) return false;
+  return patternsFor(said).some((patterns) => isOf(said, patterns));
+}
+
+/** Where the constraints of a text stand, in order. */
+export function constraintSpans(text: string): ConstraintSpan[] {
+  const spans: ConstraintSpan[] = [];
+  for (const { start, end, isShown } of sentenceSpans(text)) {
+    if (isShown || spans.length === UTTERANCE_CONSTRAINTS) continue;
+    if (isConstraint(text.slice(start, end))) spans.push({ start, end });
+  }
+  return spans;
+}
+
+/**
+ * Standing wishes of the user (never, always, only, at most, allergic, prefer…) in English, German,
+ * French, Spanish, Portuguese, Italian, Korean, Japanese and Chinese; none of other speakers. A heuristic
+ * for precision: questions, quoted speech, code and narration ("I never knew") are left out, and wishes
+ * without such a word are not seen. At most 40 an utterance. Linear.
+ */
+export function constraintsIn(utterance: Utterance): Constraint[] {
+  if (utterance.speaker !== 'user') return [];
+  const text = utterance.text.toWellFormed();
+  return constraintSpans(text).map(({ start, end }) => ({ sentence: text.slice(start, end) }));
+}

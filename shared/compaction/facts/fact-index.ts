@@ -1,0 +1,195 @@
+import { impliedNumbers, writtenNumbers } from '../fact-numbers.ts';
+import { coarserKeys, dayKeyOf } from './calendar-day.ts';
+import type { Fact, FactKind } from './fact.ts';
+import type { Found } from './found.ts';
+import { indexLines, isSentenceHeld, type LineIndex } from './line-index.ts';
+import { distinctNumbers, spelledNumbers } from './number-values.ts';
+import { foldWidth, plainText } from './plain-text.ts';
+import { holdsPhrase, phrasesOf, type Phrases } from './phrases.ts';
+import { findRelativeDates } from './relative-dates.ts';
+import { scanValues } from './scan-text.ts';
+
+/** What texts hold, to compare facts with; built once, however often it is asked. */
+export interface FactIndex {
+  /** Readings by kind, exactly as said. */
+  readonly readings: ReadonlyMap<FactKind, ReadonlySet<string>>;
+  /** What follows from full dates: their day of the year, of the month, their month. */
+  readonly coarseDates: ReadonlySet<string>;
+  /** Values said as numbers, amounts, quantities, years. */
+  readonly numbers: ReadonlySet<string>;
+  /** All that figures and number words can stand for, parts of dates and identifiers included. */
+  readonly figures: ReadonlySet<string>;
+  /** Made when first asked for: most questions need neither. */
+  readonly phrases: () => Phrases;
+  readonly lines: () => LineIndex;
+}
+
+interface Building {
+  readings: Map<FactKind, Set<string>>;
+  coarseDates: Set<string>;
+  numbers: Set<string>;
+  figures: Set<string>;
+}
+
+/** The figures of `cny:100~150` or `1~2 hour`. */
+const valuesOf = (reading: string): string[] => reading.match(/\d[\d.]*/g) ?? [];
+
+function addReading(index: Building, { kind, readings }: Found): void {
+  const own = index.readings.get(kind) ?? new Set<string>();
+  index.readings.set(kind, own);
+  for (const reading of readings) {
+    own.add(reading);
+    if (kind === 'date') {
+      for (const coarse of coarserKeys(reading)) index.coarseDates.add(coarse);
+      const [year] = /\d{4}/.exec(reading) ?? [];
+      if (year !== undefined) index.numbers.add(year);
+    }
+    if (kind === 'number') index.numbers.add(reading);
+    if (kind === 'quantity') for (const value of valuesOf(reading)) index.numbers.add(value);
+    if (kind === 'amount') for (const value of valuesOf(reading)) index.numbers.add(value);
+    if (kind === 'phone' || kind === 'identifier') index.numbers.add(reading.replaceAll(/\D/g, ''));
+  }
+}
+
+function addFigures(index: Building, plain: string): void {
+  for (const number of distinctNumbers(plain))
+    for (const { values, scaledValues, parts } of writtenNumbers(number))
+      for (const value of [...values, ...scaledValues, ...parts]) index.figures.add(value);
+  for (const value of impliedNumbers(plain)) index.figures.add(value);
+  for (const value of spelledNumbers(plain)) {
+    index.figures.add(value);
+    index.numbers.add(value);
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/**
+ * Everything that texts hold. `saidAt` are the days on which they were said: those days count as said, and
+ * so does what "tomorrow" or "last week" means from each of them. Linear.
+ */
+export function indexFacts(texts: readonly string[], saidAt: readonly Date[] = []): FactIndex {
+  const index: Building = {
+    readings: new Map(),
+    coarseDates: new Set(),
+    numbers: new Set(),
+    figures: new Set(),
+  };
+  const days = [...new Map(saidAt.map((at) => [dayKeyOf(at), at])).values()];
+  for (const text of texts) {
+    const folded = foldWidth(text);
+    for (const found of scanValues(folded)) addReading(index, found);
+    for (const at of days)
+      for (const found of findRelativeDates(folded, at)) addReading(index, found);
+    addFigures(index, plainText(text));
+  }
+  for (const at of days)
+    addReading(index, { kind: 'date', start: 0, end: 0, readings: [dayKeyOf(at)] });
+  return {
+    ...index,
+    phrases: once(() => phrasesOf(texts)),
+    lines: once(() => indexLines(texts)),
+  };
+}
+
+/** What is compared: kind and key, and the text as written. */
+export type LookedUp = Pick<Fact, 'kind' | 'key' | 'text'>;
+
+/** All notations in one key. */
+export const keyOfReadings = (readings: readonly string[]): string => readings.join('|');
+
+const readingsOf = (key: string): string[] => key.split('|');
+
+const has = (index: FactIndex, kind: FactKind, reading: string): boolean =>
+  index.readings.get(kind)?.has(reading) === true;
+
+function isDateHeld(reading: string, index: FactIndex): boolean {
+  if (has(index, 'date', reading)) return true;
+  const [, year] = /^year:(\d{4})$/.exec(reading) ?? [];
+  if (year !== undefined) return index.numbers.has(year);
+  const [, fullYear = '', day = ''] = /^(\d{4})-(\d\d-\d\d)$/.exec(reading) ?? [];
+  if (day !== '') return has(index, 'date', `--${day}`) && index.numbers.has(fullYear);
+  return index.coarseDates.has(reading);
+}
+
+function isAmountHeld(reading: string, index: FactIndex): boolean {
+  if (has(index, 'amount', reading)) return true;
+  const [currency = ''] = reading.split(':');
+  const values = valuesOf(reading);
+  return values.every(
+    (value) =>
+      has(index, 'number', value) ||
+      (values.length > 1 && has(index, 'amount', `${currency}:${value}`)),
+  );
+}
+
+/** Of a small number the unit must be there too, or 3 would be held by any 3. */
+function isQuantityHeld(reading: string, fact: LookedUp, index: FactIndex): boolean {
+  if (has(index, 'quantity', reading)) return true;
+  const values = valuesOf(reading);
+  if (values.some((value) => value.length > 1))
+    return values.every((value) => index.numbers.has(value) || index.figures.has(value));
+  const unit = /\p{L}+$/u.exec(fact.text.trim())?.[0] ?? fact.text;
+  return values.every((value) => index.figures.has(value)) && holdsPhrase(index.phrases(), unit);
+}
+
+/** A longer path that ends in this one, or its own end of two names or more. */
+function isPathHeld(key: string, index: FactIndex): boolean {
+  if (has(index, 'path', key)) return true;
+  const names = key.split('/').filter((name) => name !== '');
+  for (let from = 1; from < names.length - 1; from++)
+    if (has(index, 'path', names.slice(from).join('/'))) return true;
+  return holdsPhrase(index.phrases(), key);
+}
+
+const isPhoneHeld = (reading: string, index: FactIndex): boolean =>
+  has(index, 'phone', reading) || index.numbers.has(reading);
+
+/** `Garcia, Ivan` holds Ivan Garcia. */
+function isNameHeld(fact: LookedUp, index: FactIndex): boolean {
+  if (holdsPhrase(index.phrases(), fact.text)) return true;
+  return fact.text.trim().includes(' ') && isSentenceHeld(fact.text, index.lines(), 1);
+}
+
+/**
+ * Whether the texts of an index say the fact: dates, times and numbers in any notation, words without regard
+ * to case, width and blanks, whole words only in scripts that have them. An instruction is held by most
+ * of its words in one place.
+ */
+export function isHeld(fact: LookedUp, index: FactIndex): boolean {
+  const readings = readingsOf(fact.key);
+  switch (fact.kind) {
+    case 'link':
+    case 'email':
+      return has(index, fact.kind, fact.key) || holdsPhrase(index.phrases(), fact.text);
+    case 'phone':
+      return readings.some((reading) => isPhoneHeld(reading, index));
+    case 'path':
+      return isPathHeld(fact.key, index);
+    case 'identifier':
+      return has(index, 'identifier', fact.key) || holdsPhrase(index.phrases(), fact.key);
+    case 'date':
+      return (
+        readings.some((reading) => isDateHeld(reading, index)) ||
+        holdsPhrase(index.phrases(), fact.text)
+      );
+    case 'time':
+      return readings.some((reading) => has(index, 'time', reading));
+    case 'amount':
+      return readings.some((reading) => isAmountHeld(reading, index));
+    case 'quantity':
+      return readings.some((reading) => isQuantityHeld(reading, fact, index));
+    case 'number':
+      return readings.some((reading) => index.numbers.has(reading));
+    case 'quoted':
+    case 'term':
+      return holdsPhrase(index.phrases(), fact.text);
+    case 'name':
+      return isNameHeld(fact, index);
+    case 'instruction':
+      return isSentenceHeld(fact.text, index.lines());
+  }
+}

@@ -1,0 +1,32 @@
+import type { FactKind } from './fact.ts';
+
+/**
+ * How much is lost without a fact of a kind, said once. Heuristic: what cannot be guessed or worked out
+ * again weighs most.
+ */
+const base: Readonly<Record<FactKind, number>> = {
+  instruction: 8,
+  identifier: 5,
+  email: 5,
+  phone: 5,
+  amount: 4,
+  date: 4,
+  link: 4,
+  path: 3,
+  time: 3,
+  quantity: 3,
+  name: 2,
+  number: 2,
+  quoted: 2,
+  term: 1,
+};
+
+/** Turns beyond which saying a fact again makes it no more important. */
+const COUNTED_TURNS = 5;
+
+/** The weight of a fact said in so many turns: one more quarter for each, up to twice. */
+export const weightOf = (kind: FactKind, turns: number): number =>
+  base[kind] * (0.75 + 0.25 * Math.min(turns, COUNTED_TURNS));
+
+/** For which facts there is room first when one utterance holds too many. */
+export const baseWeightOf = (kind: FactKind): number => base[kind];

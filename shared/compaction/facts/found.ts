@@ -1,0 +1,36 @@
+import type { FactKind } from './fact.ts';
+
+/** A fact at a place of a text. */
+export interface Found {
+  kind: FactKind;
+  start: number;
+  end: number;
+  /** All that it can mean, each in one notation; facts are equal when they share one. Never empty. */
+  readings: readonly string[];
+  /** What looks like a fact of its kind without saying much: never tier 1. */
+  isWeak?: boolean;
+}
+
+/** Finds the facts of one family in a folded text, in order. Linear. */
+export type Finder = (text: string) => Found[];
+
+/** All matches of a global expression, made into facts; undefined leaves one out. */
+export function findAll(
+  text: string,
+  pattern: RegExp,
+  read: (match: RegExpExecArray) => Found | undefined,
+): Found[] {
+  const found: Found[] = [];
+  for (const match of text.matchAll(pattern)) {
+    const one = read(match);
+    if (one !== undefined) found.push(one);
+  }
+  return found;
+}
+
+/** A fact that takes the whole of a match. */
+export const wholeMatch = (
+  match: RegExpExecArray,
+  kind: FactKind,
+  readings: readonly string[],
+): Found => ({ kind, start: match.index, end: match.index + match[0].length, readings });

@@ -1,0 +1,45 @@
+import { findAll, type Found } from './found.ts';
+
+/** One run of what stands in paths; taken apart by code, so that the expression is linear. */
+const run = /(?<![\w.~/@\\-])[\w.~/@\\:+#-]{3,400}/g;
+const extensions = new Set(
+  'ts tsx js jsx mjs cjs json jsonl yaml yml toml md mdx txt csv tsv py ipynb rb go rs java kt swift c h cc cpp hpp cs php sh bash zsh ps1 sql html htm css scss less vue svelte xml svg png jpg jpeg gif webp pdf doc docx xls xlsx ppt pptx zip gz tar lock log env ini cfg conf tf proto graphql wasm bin parquet'.split(
+    ' ',
+  ),
+);
+const trailing = /[.:+#@-]{1,9}$/;
+const position = /:\d{1,6}(?::\d{1,6})?$/;
+const windows = /^[A-Za-z]:\\[\w.\\ -]+/;
+const rooted = /^(?:~|\.{1,2})?\/[\w.@+-]+/;
+
+function hasExtension(path: string): boolean {
+  const [, extension = ''] = /\.([A-Za-z0-9]{1,8})$/.exec(path) ?? [];
+  return extensions.has(extension.toLowerCase());
+}
+
+/**
+ * Rooted paths of two names or more, any path that ends in a known file extension, scoped packages.
+ * `and/or`, `1/2` and `km/h` are none.
+ */
+function isPath(path: string): boolean {
+  if (windows.test(path) || /^@[a-z][\w-]*\/[\w./-]+$/.test(path)) return true;
+  if (!/[A-Za-z]/.test(path)) return false;
+  if (hasExtension(path)) return /^[\w.~/@\\+-]+$/.test(path) && !/^\.\w+$/.test(path);
+  if (rooted.test(path)) return path.split('/').filter((name) => name !== '').length > 1;
+  return /^[\w.-]{2,}(?:\/[\w.-]+){2,}\/?$/.test(path) && /[a-z]/.test(path);
+}
+
+/** Paths of files and directories. Heuristic: a relative directory needs three names. */
+export const findPaths = (text: string): Found[] =>
+  findAll(text, run, (match) => {
+    const path = match[0].replace(trailing, '').replace(position, '');
+    const name = path.replace(/^@(?=[\w.-]+\/[\w.-]+\/|[\w.-]+\.\w+$)/, '');
+    if (!isPath(path) && !isPath(name)) return undefined;
+    const key = name.replaceAll('\\', '/').replace(/^\.\//, '').replace(/\/$/, '');
+    return {
+      kind: 'path',
+      start: match.index,
+      end: match.index + path.length,
+      readings: [key],
+    };
+  });

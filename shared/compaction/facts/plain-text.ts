@@ -1,0 +1,42 @@
+/** From a full-width sign to its plain one, in Unicode. */
+const FULL_WIDTH_OFFSET = 0xfee0;
+
+/** Signs with a plain twin, each one UTF-16 unit like its twin. */
+const twins: ReadonlyMap<string, string> = new Map([
+  ['\u00a0', ' '],
+  ['\u202f', ' '],
+  ['\u2009', ' '],
+  ['\u3000', ' '],
+  ['\u2010', '-'],
+  ['\u2011', '-'],
+  ['\u2012', '-'],
+  ['\u2013', '-'],
+  ['\u2212', '-'],
+  ['\u2018', "'"],
+  ['\u2019', "'"],
+  ['\u201c', '"'],
+  ['\u201d', '"'],
+]);
+const foldable =
+  /[\uff01-\uff5e\u00a0\u202f\u2009\u3000\u2010-\u2013\u2212\u2018\u2019\u201c\u201d]/g;
+
+/**
+ * A text in which full-width figures, letters and signs, curly quotes and long dashes are the plain
+ * ones, and lone halves of surrogate pairs are U+FFFD. As long as `text`: every index means the same.
+ */
+export function foldWidth(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(
+      foldable,
+      (sign) => twins.get(sign) ?? String.fromCharCode(sign.charCodeAt(0) - FULL_WIDTH_OFFSET),
+    );
+}
+
+/** What texts are compared in: folded, NFKC, lower case, one blank for several. */
+export function plainText(text: string): string {
+  return foldWidth(text).normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ');
+}
+
+/** Letters of scripts that put no blanks between words. */
+export const unspacedScript = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}ー々`;

@@ -1,0 +1,151 @@
+import { findAnswer } from './answers.ts';
+import { constraintSpans } from './detect-constraints.ts';
+import { findEasternNames } from './eastern-names.ts';
+import type { FactKind, FactTier } from './fact.ts';
+import { baseWeightOf } from './fact-weights.ts';
+import type { Found } from './found.ts';
+import { findNames } from './names.ts';
+import { foldWidth, plainText } from './plain-text.ts';
+import { findQuotes } from './quotes.ts';
+import { placesOf, scanReferences, scanValues, takeFree, type Places } from './scan-text.ts';
+import { sentenceSpans, type SentenceSpan } from './sentences.ts';
+import { findStatedValues, isEastern, type StatedValues } from './stated-values.ts';
+import type { Utterance } from './utterance.ts';
+
+/** A fact where an utterance says it. */
+export interface SaidFact extends Found {
+  tier: FactTier;
+  text: string;
+  sentence: string;
+}
+
+/** Facts of one utterance: those of most weight when there are more. */
+const UTTERANCE_FACTS = 400;
+/** Longer tool output is searched for references alone. */
+const TOOL_CHARACTERS = 2_000;
+/** Beyond it a user shows a text: its names and bare numbers are not what the user says. */
+const SHOWN_CHARACTERS = 4_000;
+
+/** Of a shown text these are its own, not the user's. */
+const shownKinds: ReadonlySet<FactKind> = new Set(['number', 'quantity', 'path']);
+
+/** What the utterances around one tell about it. */
+export interface Surroundings {
+  values: StatedValues;
+  /** Whether the model asked something right before. */
+  isAnswer: boolean;
+}
+
+const withTier = (found: readonly Found[], tier: FactTier): (Found & { tier: FactTier })[] =>
+  found.map((one) => ({ ...one, tier: one.isWeak === true ? worse(tier) : tier }));
+
+const worse = (tier: FactTier): FactTier => (tier === 1 ? 2 : tier);
+
+/** Names: tier 1 where their place or another speaker makes them values. */
+function namesOfUser(text: string, places: Places, { values, isAnswer }: Surroundings) {
+  const tier: FactTier = text.length > SHOWN_CHARACTERS ? 2 : 1;
+  return [
+    ...withTier(takeFree(findStatedValues(text, values), places), tier),
+    ...withTier(takeFree(isAnswer ? findAnswer(text) : [], places), tier),
+    ...takeFree(findNames(text), places).map((name) => ({
+      ...name,
+      tier: 'isValue' in name && name.isValue === true ? tier : (2 as const),
+    })),
+    ...withTier(takeFree(findEasternNames(text), places), tier),
+  ];
+}
+
+function instructionsOf(text: string): (Found & { tier: FactTier })[] {
+  return constraintSpans(text).map(({ start, end }) => ({
+    kind: 'instruction',
+    start,
+    end,
+    readings: [plainText(text.slice(start, end)).trim()],
+    tier: 1,
+  }));
+}
+
+function foundByUser(text: string, at: Date, surroundings: Surroundings) {
+  const places = placesOf(text);
+  // Names that begin with a number must be taken before the number is.
+  const eastern = findStatedValues(text, surroundings.values).filter(({ readings }) =>
+    readings.some(isEastern),
+  );
+  const stated = withTier(takeFree(eastern, places), 1);
+  const values = scanValues(text, { at, places });
+  const isLong = text.length > SHOWN_CHARACTERS;
+  return [
+    ...stated,
+    ...withTier(
+      values.map((one) => (isLong && shownKinds.has(one.kind) ? { ...one, isWeak: true } : one)),
+      1,
+    ),
+    ...namesOfUser(text, places, surroundings),
+    ...withTier(findQuotes(text), 2),
+    ...instructionsOf(text),
+  ];
+}
+
+function foundByModel(text: string, at: Date) {
+  const places = placesOf(text);
+  return [
+    ...scanValues(text, { at, places }),
+    ...takeFree(findNames(text), places),
+    ...takeFree(findEasternNames(text), places).filter((one) => one.kind === 'name'),
+    ...findQuotes(text),
+  ];
+}
+
+function foundIn({ speaker, at }: Utterance, text: string, surroundings: Surroundings) {
+  switch (speaker) {
+    case 'user':
+      return foundByUser(text, at, surroundings);
+    case 'model':
+      return withTier(foundByModel(text, at), 2);
+    case 'call':
+      return withTier(scanValues(text, { at }), 2);
+    case 'tool':
+      return withTier(
+        text.length > TOOL_CHARACTERS ? scanReferences(text) : scanValues(text, { at }),
+        3,
+      );
+  }
+}
+
+/** Facts in the order of their places, each with the sentence that holds it. */
+function withSentences(
+  found: readonly (Found & { tier: FactTier })[],
+  text: string,
+  spans: readonly SentenceSpan[],
+): SaidFact[] {
+  let at = 0;
+  return found.flatMap((one) => {
+    while (at + 1 < spans.length && (spans[at]?.end ?? 0) <= one.start) at += 1;
+    const span = spans[at];
+    if (span === undefined) return [];
+    // A fact may go over the end of a piece: a long link, a date behind a point.
+    const start = Math.min(span.start, one.start);
+    const end = Math.max(span.end, one.end);
+    return {
+      ...one,
+      tier: span.isShown ? worse(one.tier) : one.tier,
+      text: text.slice(one.start, one.end),
+      sentence: text.slice(start, end),
+    };
+  });
+}
+
+function heaviest<F extends Found & { tier: FactTier }>(found: readonly F[]): F[] {
+  const ordered = found.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  if (ordered.length <= UTTERANCE_FACTS) return ordered;
+  const rank = (one: F): number => baseWeightOf(one.kind) - 10 * one.tier;
+  const kept = new Set(ordered.toSorted((a, b) => rank(b) - rank(a)).slice(0, UTTERANCE_FACTS));
+  return ordered.filter((one) => kept.has(one));
+}
+
+/** The facts of one utterance, at most 400, in order. */
+export function saidFacts(utterance: Utterance, surroundings: Surroundings): SaidFact[] {
+  const text = utterance.text.toWellFormed();
+  const found = heaviest(foundIn(utterance, foldWidth(text), surroundings));
+  return found.length === 0 ? [] : withSentences(found, text, sentenceSpans(text));
+}

@@ -1,0 +1,125 @@
+import { headOf } from '../../text-cut.ts';
+
+/** Longer sentences are cut at clause borders: an item of a snapshot is a statement, not a page. */
+export const SENTENCE_CHARACTERS = 300;
+
+/** Where a sentence stands in its text, blanks and list bullets left out. */
+export interface SentenceSpan {
+  start: number;
+  end: number;
+  /** In a code fence, or in a line that begins with `>`: shown rather than said. */
+  isShown: boolean;
+}
+
+/** Marks before the words of a line: quotes, bullets, headings, numbers of a list. */
+const lineMarks = /^[\s>]{0,60}(?:(?:[-*•‣▪◦·–—]|#{1,6}|\(?\d{1,3}[.)])[ \t　]{1,9})?/u;
+const quotedLine = /^[ \t]{0,12}>/;
+const fence = /^[ \t]{0,12}(?:```|~~~)/;
+/** The end of a sentence with the quotes and brackets behind it. */
+const sentenceEnd =
+  /[.!?…]{1,9}["'”’»)\]*_]{0,3}(?=\s)|[。！？｡]{1,9}[”’」』）)"']{0,3}|[!?]{1,9}(?=[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}])/gu;
+/** A point that ends no sentence: titles, abbreviations, initials, German dates (3. Mai). */
+const abbreviation =
+  /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|No|Nr|vs|etc|approx|ca|bzw|usw|z\.\s?B|d\.\s?h|e\.g|i\.e|p\.ex|Sra?|Sig|M|Mme|\p{Lu}|\d{1,2})\.$/u;
+const clauseEnd = /[,;:，；：、)）\]]\s?|\s[-–—]\s|\s/gu;
+
+interface Line {
+  start: number;
+  end: number;
+}
+
+function linesOf(text: string): Line[] {
+  const lines: Line[] = [];
+  let start = 0;
+  while (start <= text.length) {
+    const found = text.indexOf('\n', start);
+    const end = found === -1 ? text.length : found;
+    lines.push({ start, end });
+    start = end + 1;
+  }
+  return lines;
+}
+
+function trimmed(text: string, { start, end }: Line): Line {
+  const inner = text.slice(start, end);
+  const from = start + (inner.length - inner.trimStart().length);
+  return { start: from, end: Math.max(from, start + inner.trimEnd().length) };
+}
+
+/** The best place to cut a piece: behind the last clause, else the last blank, of its second half. */
+function clauseCut(piece: string): number {
+  let best = 0;
+  let isClause = false;
+  for (const match of piece.matchAll(clauseEnd)) {
+    const at = match.index + match[0].length;
+    if (at < piece.length / 2) continue;
+    const isBlank = match[0].trim() === '';
+    if (!isBlank || !isClause) best = at;
+    isClause ||= !isBlank;
+  }
+  return best === 0 ? piece.length : best;
+}
+
+function cutLong(text: string, span: Line): Line[] {
+  const pieces: Line[] = [];
+  let { start } = span;
+  while (span.end - start > SENTENCE_CHARACTERS) {
+    // The text behind the bound is needed to see whether the bound lies in a grapheme.
+    const window = text.slice(start, Math.min(span.end, start + 2 * SENTENCE_CHARACTERS));
+    const head = headOf(window, SENTENCE_CHARACTERS);
+    const cut = head.length === 0 ? window.length : clauseCut(head);
+    pieces.push(trimmed(text, { start, end: start + cut }));
+    start += cut;
+  }
+  pieces.push(trimmed(text, { start, end: span.end }));
+  return pieces.filter((piece) => piece.end > piece.start);
+}
+
+function sentencesOfLine(text: string, line: Line): Line[] {
+  const words = text.slice(line.start, line.end);
+  const marks = lineMarks.exec(words)?.[0].length ?? 0;
+  const spans: Line[] = [];
+  let start = marks;
+  for (const match of words.matchAll(sentenceEnd)) {
+    const end = match.index + match[0].length;
+    if (end <= start) continue;
+    const ending = words.slice(Math.max(start, end - 12), end);
+    if (match[0] === '.' && abbreviation.test(ending)) continue;
+    spans.push({ start: line.start + start, end: line.start + end });
+    start = end;
+  }
+  spans.push({ start: line.start + start, end: line.end });
+  return spans.map((span) => trimmed(text, span)).filter((span) => span.end > span.start);
+}
+
+/** Where the sentences of a text stand, in order. A code fence is one block without its marks. */
+export function sentenceSpans(text: string): SentenceSpan[] {
+  const spans: SentenceSpan[] = [];
+  let block: Line | undefined;
+  const add = (found: readonly Line[], isShown: boolean): void => {
+    for (const span of found)
+      for (const piece of cutLong(text, span)) spans.push({ ...piece, isShown });
+  };
+  for (const line of linesOf(text)) {
+    const opening = text.slice(line.start, Math.min(line.end, line.start + 20));
+    const isFence = fence.test(opening);
+    if (isFence && block === undefined) block = { start: line.end, end: line.end };
+    else if (isFence && block !== undefined) {
+      add([trimmed(text, block)], true);
+      block = undefined;
+    } else if (block === undefined) add(sentencesOfLine(text, line), quotedLine.test(opening));
+    else block.end = line.end;
+  }
+  if (block !== undefined) add([trimmed(text, block)], true);
+  return spans;
+}
+
+/**
+ * The sentences of a text in Latin and East Asian scripts, without list bullets, each at most 300
+ * characters: longer ones are cut at clause borders, never inside a grapheme. A code fence is one block.
+ * Heuristic: unknown abbreviations end a sentence. Linear.
+ */
+export function sentencesOf(text: string): string[] {
+  const wellFormed = text.toWellFormed();
+  return sentenceSpans(wellFormed).map(({ start, end }) => wellFormed.slice(start, end));
+}

@@ -1,0 +1,119 @@
+import { findImpossibleDates } from './dates.ts';
+import type { FactKind } from './fact.ts';
+import { isHeld, keyOfReadings, type FactIndex } from './fact-index.ts';
+import type { Found } from './found.ts';
+import { foldWidth, plainText } from './plain-text.ts';
+import { holdsPhrase } from './phrases.ts';
+import { findQuotes } from './quotes.ts';
+import { scanValues } from './scan-text.ts';
+
+/** Kinds that a text must not make up. Paths are joined and shortened by every good summary. */
+const checked: ReadonlySet<FactKind> = new Set([
+  'link',
+  'email',
+  'phone',
+  'identifier',
+  'date',
+  'time',
+  'amount',
+  'quantity',
+  'number',
+]);
+const countable: ReadonlySet<FactKind> = new Set(['amount', 'quantity', 'number']);
+/** The number of a list item or of a turn. */
+const lineNumber = /^[ \t]{0,12}(?:[-*•][ \t]{1,4})?\(?\d{1,3}[.):]{1,2}(?=\s)/gm;
+
+const blanked = (text: string): string =>
+  text.replaceAll(lineNumber, (found) => ' '.repeat(found.length));
+
+/** `ORD-20231` where the sources say "order 20231": all its parts with figures are there. */
+function isComposed(identifier: string, index: FactIndex): boolean {
+  const parts = identifier.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return parts
+    .filter((part) => /\d/.test(part))
+    .every((part) => index.figures.has(part) || holdsPhrase(index.phrases(), part));
+}
+
+/** A full hour of "at 3", on either clock; midnight is in every full hour's figures. */
+function isHourSaid(readings: readonly string[], index: FactIndex): boolean {
+  return readings.some((reading) => {
+    const [hour = '', minute] = reading.split(':');
+    return minute === '00' && hour !== '00' && index.figures.has(String(Number(hour)));
+  });
+}
+
+/** A date whose year or month the sources leave open. */
+function isDaySaid(readings: readonly string[], { readings: said }: FactIndex): boolean {
+  const dates = said.get('date') ?? new Set<string>();
+  return readings.some((reading) => {
+    const [, month, day] = /(\d\d)-(\d\d)$/.exec(reading) ?? [];
+    return month !== undefined && (dates.has(`--${month}-${day}`) || dates.has(`---${day}`));
+  });
+}
+
+const isSmall = (value: string): boolean => /^\d$/.test(value);
+const valuesOf = (reading: string): string[] => reading.match(/\d[\d.]*/g) ?? [];
+
+const areSaid = (values: readonly string[], { figures }: FactIndex): boolean =>
+  values.every((value) => figures.has(value));
+
+const unitOf = (reading: string): string => reading.slice(reading.lastIndexOf(' ') + 1);
+
+/**
+ * Of few of something: said as it is, or as a figure that could count anything ("a table for 4"), where no
+ * other number of the same is said. One need not be said as a figure.
+ */
+function isFewSaid(readings: readonly string[], index: FactIndex): boolean {
+  const said = [...(index.readings.get('quantity') ?? [])];
+  const units = new Set(said.map(unitOf));
+  return readings.some(
+    (reading) =>
+      said.includes(reading) ||
+      (!units.has(unitOf(reading)) &&
+        areSaid(
+          valuesOf(reading).filter((value) => value !== '1'),
+          index,
+        )),
+  );
+}
+
+function isSupported(found: Found, text: string, index: FactIndex): boolean {
+  const { kind, readings } = found;
+  if (kind === 'quantity' && readings.every((reading) => valuesOf(reading).every(isSmall)))
+    return isFewSaid(readings, index);
+  if (isHeld({ kind, key: keyOfReadings(readings), text }, index)) return true;
+  if (kind === 'identifier') return !/\d/.test(text) || isComposed(text, index);
+  // What is told from the day of saying was resolved by the writer, or is about no day.
+  if (kind === 'date')
+    return readings.every((reading) => /:|[a-z]/.test(reading)) || isDaySaid(readings, index);
+  if (kind === 'time') return isHourSaid(readings, index);
+  return countable.has(kind) && readings.some((reading) => areSaid(valuesOf(reading), index));
+}
+
+/** One word in quotes is an emphasis as often as a quote. */
+const isPhrase = (text: string): boolean =>
+  /\s\S/.test(text.trim()) || /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]{4}/u.test(text);
+
+/**
+ * What a text says that an index does not hold, as written, each once: identifiers, dates, times, links,
+ * addresses, telephone numbers, amounts, quantities, numbers of two digits or more, days that no calendar has,
+ * quotes of two words or more. A single digit without a unit is not looked for. Numbers may be spelled out in the sources. Heuristic: sums that are worked out are unsupported.
+ */
+export function unsupportedIn(text: string, index: FactIndex): string[] {
+  const folded = blanked(foldWidth(text));
+  const unsupported: string[] = [];
+  for (const found of scanValues(folded)) {
+    const written = folded.slice(found.start, found.end);
+    if (checked.has(found.kind) && !isSupported(found, written, index)) unsupported.push(written);
+  }
+  for (const found of findImpossibleDates(folded)) {
+    const written = folded.slice(found.start, found.end);
+    if (!holdsPhrase(index.phrases(), written)) unsupported.push(written);
+  }
+  for (const found of findQuotes(folded)) {
+    const written = folded.slice(found.start, found.end);
+    if (isPhrase(written) && !holdsPhrase(index.phrases(), plainText(written)))
+      unsupported.push(written);
+  }
+  return [...new Set(unsupported)];
+}

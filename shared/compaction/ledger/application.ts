@@ -1,0 +1,41 @@
+import { constraintSection, type ArchivedItem } from '../../conversation/snapshot.ts';
+import { withdrawnByUser, type ConstraintRefusal } from './constraint-rules.ts';
+import type { LedgerDraft } from './ledger-draft.ts';
+import type { Operation } from './operation.ts';
+import { lastSource } from './sources.ts';
+import { quoteOf } from './statement.ts';
+import type { TurnEvidence } from './turn-evidence.ts';
+import { isUnitedList } from './united-list.ts';
+
+/** What the application of operations works with. */
+export interface Application {
+  draft: LedgerDraft;
+  evidence: TurnEvidence;
+  /** The day of a turn. */
+  at: (seq: number) => string | undefined;
+}
+
+export type RejectionReason =
+  | 'UNKNOWN_SECTION'
+  | 'UNKNOWN_ID'
+  /** It cites no turn that was folded. */
+  | 'NO_SOURCE'
+  /** It names a list that code makes. */
+  | 'LIST_OF_CODE'
+  | ConstraintRefusal;
+
+/** Why an operation was not carried out; undefined: it was. */
+export type Refusal = RejectionReason | undefined;
+
+/** Why an item may not be ended by an operation: constraints take later words of the user. */
+export function endRefusal(
+  { evidence }: Application,
+  item: ArchivedItem,
+  operation: Operation,
+): Refusal {
+  if (isUnitedList(item)) return 'LIST_OF_CODE';
+  if (item.section !== constraintSection) return undefined;
+  const cited = { quote: quoteOf(operation), sources: operation.sources };
+  const withdrawn = withdrawnByUser(cited, evidence, lastSource(item));
+  return withdrawn.ok ? undefined : withdrawn.reason;
+}

@@ -1,0 +1,95 @@
+import {
+  constraintSection,
+  singleSections,
+  snapshotSections,
+  type ArchivedItem,
+} from '../../conversation/snapshot.ts';
+import { endRefusal, type Application, type Refusal } from './application.ts';
+import { constraintText, statedByUser } from './constraint-rules.ts';
+import {
+  archiveItem,
+  findItem,
+  findText,
+  isArchived,
+  putItem,
+  type LedgerDraft,
+} from './ledger-draft.ts';
+import type { AddOperation } from './operation.ts';
+import { mergeSources } from './sources.ts';
+import { quoteOf, statementOf, type Statement } from './statement.ts';
+
+/** The item that an `add` takes the place of: the one of a section of one item, else the one it names. */
+function replacedBy(
+  draft: LedgerDraft,
+  { section, supersedes }: AddOperation,
+): ArchivedItem | undefined {
+  if (!singleSections.has(section))
+    return supersedes === undefined ? undefined : findItem(draft, supersedes);
+  const [only] = draft.sections.get(section)?.values() ?? [];
+  return only && { ...only, section };
+}
+
+/** The item that says the same gets the new sources; its own words stay. */
+function merge(draft: LedgerDraft, { section, ...known }: ArchivedItem, said: Statement): void {
+  const quote = known.quote ?? said.quote;
+  const status = said.status ?? known.status;
+  putItem(draft, section, {
+    ...known,
+    sources: mergeSources(known.sources, said.sources),
+    ...(quote !== undefined && { quote }),
+    ...(status !== undefined && { status }),
+  });
+}
+
+function create(
+  { draft, at }: Application,
+  { section, importance = 2 }: AddOperation,
+  said: Statement & { supersedes: string | undefined },
+): void {
+  const { text, sources, quote, status, supersedes } = said;
+  const day = at(sources[0] ?? 0);
+  putItem(draft, section, {
+    text,
+    sources: [...sources],
+    ...(quote !== undefined && { quote }),
+    ...(day !== undefined && { at: day }),
+    ...(status !== undefined && { status }),
+    importance,
+    ...(supersedes !== undefined && { supersedes }),
+    by: 'model',
+  });
+}
+
+function place(application: Application, add: AddOperation, said: Statement): Refusal {
+  const { draft } = application;
+  const { section } = add;
+  const known = findText(draft, section, said.text);
+  const named = replacedBy(draft, add);
+  const replaced = named?.id === known?.id ? undefined : named;
+  const refusal = replaced && endRefusal(application, replaced, add);
+  if (refusal !== undefined) return refusal;
+  if (known === undefined && isArchived(draft, { ...said, section })) return undefined;
+  if (replaced !== undefined) archiveItem(draft, replaced);
+  if (known !== undefined) merge(draft, { ...known, section }, said);
+  else create(application, add, { ...said, supersedes: replaced?.id });
+  return undefined;
+}
+
+/**
+ * A new item, unless the section says the same already: then that one gets the sources. What it
+ * supersedes, and the old item of a section of one, goes to the archive.
+ */
+export function applyAdd(application: Application, add: AddOperation): Refusal {
+  const { draft, evidence } = application;
+  const sections: readonly string[] = snapshotSections[draft.base.profile];
+  if (!sections.includes(add.section)) return 'UNKNOWN_SECTION';
+  const folded = add.sources.filter((seq) => evidence.has(seq));
+  if (folded.length === 0) return 'NO_SOURCE';
+  const sources = mergeSources(folded, []);
+  const said = statementOf(add, sources, evidence);
+  if (add.section !== constraintSection) return place(application, add, said);
+  const stated = statedByUser({ quote: quoteOf(add), sources }, evidence);
+  if (!stated.ok) return stated.reason;
+  const text = constraintText(said.text, stated, { evidence });
+  return place(application, add, { ...said, text, quote: stated.quote, sources: stated.sources });
+}

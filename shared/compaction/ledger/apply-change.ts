@@ -1,0 +1,67 @@
+import { constraintSection, type ArchivedItem } from '../../conversation/snapshot.ts';
+import { endRefusal, type Application, type Refusal } from './application.ts';
+import { constraintText, withdrawnByUser } from './constraint-rules.ts';
+import { dropItem, findItem, putItem, type LedgerDraft } from './ledger-draft.ts';
+import type { RemoveOperation, UpdateOperation } from './operation.ts';
+import { lastSource, mergeSources } from './sources.ts';
+import { quoteOf, statementOf, type Statement } from './statement.ts';
+import { isUnitedList } from './united-list.ts';
+
+/** The cited turns that count: folded ones, and those that the item cites already. */
+function validSources(
+  { evidence }: Application,
+  item: ArchivedItem,
+  cited: readonly number[],
+): number[] {
+  const own = new Set(item.sources);
+  return mergeSources(
+    cited.filter((seq) => evidence.has(seq) || own.has(seq)),
+    [],
+  );
+}
+
+/** The item says something else from now on; a quote for its old words goes with them. */
+function change(draft: LedgerDraft, { section, ...item }: ArchivedItem, said: Statement): void {
+  const { quote: oldQuote, ...rest } = item;
+  const isSame = said.text === item.text;
+  const quote = said.quote ?? (isSame ? oldQuote : undefined);
+  putItem(draft, section, {
+    ...rest,
+    text: said.text,
+    sources: mergeSources(item.sources, said.sources),
+    ...(quote !== undefined && { quote }),
+    ...(said.status !== undefined && { status: said.status }),
+    by: isSame ? item.by : 'model',
+  });
+}
+
+/** New words for an item, with the turns that say so; what the operation does not name stays. */
+export function applyUpdate(application: Application, update: UpdateOperation): Refusal {
+  const { draft, evidence } = application;
+  const item = findItem(draft, update.id);
+  if (item === undefined) return 'UNKNOWN_ID';
+  if (isUnitedList(item)) return 'LIST_OF_CODE';
+  const sources = validSources(application, item, update.sources);
+  if (sources.length === 0) return 'NO_SOURCE';
+  const said = statementOf(update, sources, evidence);
+  if (item.section !== constraintSection) {
+    change(draft, item, said);
+    return undefined;
+  }
+  const stated = withdrawnByUser({ quote: quoteOf(update), sources }, evidence, lastSource(item));
+  if (!stated.ok) return stated.reason;
+  const text = constraintText(said.text, stated, { evidence, earlierText: item.text });
+  change(draft, item, { ...said, text, quote: stated.quote, sources: stated.sources });
+  return undefined;
+}
+
+/** The item is gone: it was wrong, or nobody needs it any more. */
+export function applyRemove(application: Application, remove: RemoveOperation): Refusal {
+  const item = findItem(application.draft, remove.id);
+  if (item === undefined) return 'UNKNOWN_ID';
+  const refusal = endRefusal(application, item, remove);
+  if (refusal !== undefined) return refusal;
+  if (validSources(application, item, remove.sources).length === 0) return 'NO_SOURCE';
+  dropItem(application.draft, item);
+  return undefined;
+}

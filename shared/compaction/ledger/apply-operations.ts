@@ -1,0 +1,63 @@
+import type { Snapshot } from '../../conversation/snapshot.ts';
+import type { Application, Refusal, RejectionReason } from './application.ts';
+import { applyAdd } from './apply-add.ts';
+import { applyRemove, applyUpdate } from './apply-change.ts';
+import { draftOf, snapshotOfDraft } from './ledger-draft.ts';
+import type { Operation } from './operation.ts';
+import { evidenceOf, type TurnTexts } from './turn-evidence.ts';
+
+/** What operations are checked against. */
+export interface LedgerEvidence {
+  /** The folded turns by number. */
+  turns: ReadonlyMap<number, TurnTexts>;
+  /** The day of a turn, `2026-11-21`. */
+  at: (seq: number) => string | undefined;
+}
+
+export interface RejectedOperation {
+  operation: Operation;
+  reason: RejectionReason;
+}
+
+export interface AppliedOperations {
+  snapshot: Snapshot;
+  /** How many were carried out, those that said nothing new included. */
+  applied: number;
+  rejected: RejectedOperation[];
+}
+
+function applyOne(application: Application, operation: Operation): Refusal {
+  switch (operation.op) {
+    case 'add':
+      return applyAdd(application, operation);
+    case 'update':
+      return applyUpdate(application, operation);
+    case 'remove':
+      return applyRemove(application, operation);
+  }
+}
+
+/**
+ * A snapshot after the operations of a model, in their order, each checked by code: an item that none of
+ * them names stays as it is; a statement must cite a folded turn (or one that the item cites already); a
+ * quote that no cited turn holds is dropped; constraints are made, changed and ended only by words that
+ * the user said, later ones for what is there already. Equal statements of a section become one. What is
+ * replaced goes to the archive, what is removed is gone; an id is never used again. Linear.
+ */
+export function applyOperations(
+  snapshot: Snapshot,
+  operations: readonly Operation[],
+  { turns, at }: LedgerEvidence,
+): AppliedOperations {
+  const application: Application = { draft: draftOf(snapshot), evidence: evidenceOf(turns), at };
+  const rejected: RejectedOperation[] = [];
+  for (const operation of operations) {
+    const reason = applyOne(application, operation);
+    if (reason !== undefined) rejected.push({ operation, reason });
+  }
+  return {
+    snapshot: snapshotOfDraft(application.draft),
+    applied: operations.length - rejected.length,
+    rejected,
+  };
+}

@@ -1,0 +1,125 @@
+import { hasMedia, stringsIn } from '../../conversation/content-strings.ts';
+import type { Turn } from '../../conversation/turn.ts';
+import { indexFacts, type FactIndex } from '../facts/fact-index.ts';
+import { phrasesOf } from '../facts/phrases.ts';
+import { sentencesOf } from '../facts/sentences.ts';
+import type { Speaker } from '../facts/utterance.ts';
+import { utterancesOf } from '../facts/utterances.ts';
+import { dayOf } from './day-of.ts';
+import { callText } from './ledger-input.ts';
+import { literalFigures } from './literal-figures.ts';
+import { standsIn } from './word-for-word.ts';
+import { wordsOf } from './word-overlap.ts';
+
+/** One sentence of a turn that could stand in for what the model wrote. */
+export interface SaidSentence {
+  seq: number;
+  speaker: Speaker;
+  text: string;
+  words: ReadonlySet<string>;
+}
+
+/** A text as facts and figures are looked for in it. */
+export interface SaidText {
+  index: () => FactIndex;
+  /** Its runs of digits, as written. */
+  figures: () => ReadonlySet<string>;
+  /** Whether these words stand in it as they are, also as the summariser reads calls. */
+  says: (text: string) => boolean;
+}
+
+/** What an item that cites a turn is checked against; every part is made when it is first asked for. */
+export interface CitedTurn {
+  seq: number;
+  /** The day on which it was said, `2026-11-21`. */
+  day: string;
+  /** Whether it holds more than text: a picture may say what no text says. */
+  holdsMedia: boolean;
+  userText: () => string;
+  /** Everything that was said in it, tool outputs in full. */
+  all: SaidText;
+  /** What the user wrote. */
+  user: SaidText;
+  /** In order, calls left out: nobody reads JSON. */
+  sentences: () => readonly SaidSentence[];
+}
+
+/** Sentences of one turn that are compared: enough for any conversation, a bound for logs. */
+const SENTENCES_MAX = 2_000;
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** All that was said in a turn as one text, calls and outputs in full. Thoughts are not read by the summariser. */
+function wholeText(turn: Turn): string {
+  const spoken = utterancesOf([turn]).filter(
+    ({ speaker }) => speaker === 'user' || speaker === 'model',
+  );
+  const calls = turn.contents.map((content) => ({
+    ...content,
+    parts: content.parts.filter((part) => part.text === undefined),
+  }));
+  const hasCalls = calls.some(({ parts }) => parts.length > 0);
+  return [...spoken.map(({ text }) => text), ...(hasCalls ? stringsIn(calls) : [])].join('\n');
+}
+
+function sentencesIn(turn: Turn): SaidSentence[] {
+  return utterancesOf([turn])
+    .filter(({ speaker }) => speaker !== 'call')
+    .flatMap(({ speaker, text }) => sentencesOf(text).map((sentence) => ({ speaker, sentence })))
+    .slice(0, SENTENCES_MAX)
+    .map(({ speaker, sentence }) => ({
+      seq: turn.seq,
+      speaker,
+      text: sentence,
+      words: wordsOf(sentence),
+    }));
+}
+
+/** `calls` are read for words alone: what they say stands in the text already. */
+function saidText(
+  text: () => string,
+  { createTime }: Turn,
+  calls: () => readonly string[] = () => [],
+): SaidText {
+  const index = once(() => indexFacts([text()], [createTime]));
+  const callPhrases = once(() => phrasesOf(calls()));
+  return {
+    index,
+    figures: once(() => literalFigures(text())),
+    says: (statement) =>
+      standsIn(index().phrases(), statement) || standsIn(callPhrases(), statement),
+  };
+}
+
+/** The calls of a turn as the summariser reads them. */
+const callsIn = (turn: Turn): string[] =>
+  utterancesOf([turn]).flatMap(({ speaker, text }) => (speaker === 'call' ? [callText(text)] : []));
+
+function citedTurn(turn: Turn): CitedTurn {
+  const userText = once(() =>
+    utterancesOf([turn])
+      .filter(({ speaker }) => speaker === 'user')
+      .map(({ text }) => text)
+      .join('\n'),
+  );
+  return {
+    seq: turn.seq,
+    day: dayOf(turn.createTime),
+    holdsMedia: [turn.user, ...turn.contents].some(hasMedia),
+    userText,
+    all: saidText(
+      once(() => wholeText(turn)),
+      turn,
+      () => callsIn(turn),
+    ),
+    user: saidText(userText, turn),
+    sentences: once(() => sentencesIn(turn)),
+  };
+}
+
+/** The folded turns by seq. Nothing of a turn is read before an item cites it, and then once. */
+export const citedTurns = (turns: readonly Turn[]): ReadonlyMap<number, CitedTurn> =>
+  new Map(turns.map((turn) => [turn.seq, citedTurn(turn)]));

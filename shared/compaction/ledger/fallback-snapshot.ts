@@ -1,0 +1,99 @@
+import {
+  emptySnapshot,
+  workingItems,
+  type Item,
+  type SectionName,
+  type Snapshot,
+  type SnapshotProfile,
+} from '../../conversation/snapshot.ts';
+import type { Turn } from '../../conversation/turn.ts';
+import { extractFacts } from '../facts/extract-facts.ts';
+import { sentencesOf } from '../facts/sentences.ts';
+import type { Utterance } from '../facts/utterance.ts';
+import { utterancesOf } from '../facts/utterances.ts';
+import { ledgerConstants } from '../ledger-constants.ts';
+import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
+import { inProfile } from './change-profile.ts';
+import { dayOf } from './day-of.ts';
+import { fitSnapshot } from './fit-snapshot.ts';
+import { missingConstraints } from './missing-constraints.ts';
+import { recallOf } from './recall.ts';
+import { renderWorkingLayer } from './render-snapshot.ts';
+import { repairVerbatim } from './repair-verbatim.ts';
+import { uniteLists } from './unite-lists.ts';
+import { verbatimFields } from './verbatim-item.ts';
+
+export interface FallbackOptions {
+  profile: SnapshotProfile;
+  /** What stays in the context beside the snapshot: pins and tail. */
+  keptTexts: readonly string[];
+  budgetTokens: number;
+  counting: TokenCounting;
+}
+
+function withItem(
+  snapshot: Snapshot,
+  section: SectionName,
+  item: Omit<Item, 'id' | 'importance'>,
+): Snapshot {
+  const added: Item = { ...item, id: `i${snapshot.nextId}`, importance: 2 };
+  const items = [...(snapshot.sections[section] ?? []), added];
+  return {
+    ...snapshot,
+    sections: { ...snapshot.sections, [section]: items },
+    nextId: snapshot.nextId + 1,
+  };
+}
+
+/** The beginning of what the user says in a turn, as an item. */
+function openingOf({ seq, speaker, text, at }: Utterance) {
+  const [opening] = sentencesOf(text);
+  return opening === undefined
+    ? undefined
+    : verbatimFields({ seq, speaker, text: opening, day: dayOf(at) });
+}
+
+/** With the user's first words as the goal, where there is none, and his last requests. */
+function withRequests(snapshot: Snapshot, utterances: readonly Utterance[]): Snapshot {
+  const said = utterances.filter(({ speaker }) => speaker === 'user');
+  const hasGoal = (snapshot.sections['overall_goal'] ?? []).length > 0;
+  const [first, ...others] = said;
+  const goal = hasGoal || first === undefined ? undefined : openingOf(first);
+  const later = goal === undefined ? said : others;
+  const requests = later.slice(-ledgerConstants.fallbackRequestLimit.value).map(openingOf);
+  let next = goal === undefined ? snapshot : withItem(snapshot, 'overall_goal', goal);
+  for (const request of requests)
+    if (request !== undefined) next = withItem(next, 'recent_actions', request);
+  return next;
+}
+
+/**
+ * A snapshot without a model: what was known, the user's standing wishes, tier-1 facts in the sentences
+ * that say them, the first request as the goal where there is none, and the last requests; within the
+ * budget but for constraints. Empty only where nothing was known and the user said nothing. Linear.
+ */
+export function fallbackSnapshot(
+  previous: Snapshot | undefined,
+  turns: readonly Turn[],
+  { profile, keptTexts, budgetTokens, counting }: FallbackOptions,
+): Snapshot {
+  const utterances = utterancesOf(turns);
+  const facts = extractFacts(utterances);
+  const days = new Map(turns.map(({ seq, createTime }) => [seq, dayOf(createTime)]));
+  const known = previous === undefined ? emptySnapshot(profile) : inProfile(previous, profile);
+  const snapshot = withRequests(known, utterances);
+  const snapshotTexts = workingItems(snapshot).map(({ text }) => text);
+  const usedTokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
+  const repaired = repairVerbatim({
+    snapshot,
+    missing: recallOf(facts, { snapshotTexts, keptTexts }).missing,
+    constraints: missingConstraints(utterances, { snapshot, keptTexts }),
+    dayOf: (seq) => days.get(seq),
+    budgetTokens,
+    counting,
+    freeTokens: budgetTokens - usedTokens,
+  });
+  const newestSeq = turns.at(-1)?.seq ?? 0;
+  return fitSnapshot(uniteLists(repaired.snapshot, facts), { budgetTokens, counting, newestSeq })
+    .snapshot;
+}

@@ -1,0 +1,94 @@
+import {
+  constraintSection,
+  type ArchivedItem,
+  type Snapshot,
+} from '../../conversation/snapshot.ts';
+import type { Fact } from '../facts/fact.ts';
+import { ledgerConstants } from '../ledger-constants.ts';
+import { estimateTextTokens } from '../token-estimate.ts';
+import { boundArchive } from './bound-archive.ts';
+import { evictionOrder } from './eviction-order.ts';
+import { renderWorkingLayer, type SnapshotRoom } from './render-snapshot.ts';
+import { soleHolders } from './sole-holders.ts';
+
+export interface FittedSnapshot {
+  snapshot: Snapshot;
+  /** How many items went from the working layer to the archive. */
+  archived: number;
+  /** The constraints alone take more than half of the budget; they stay all the same. */
+  constraintsOverBudget: boolean;
+}
+
+function withoutItems(snapshot: Snapshot, gone: readonly ArchivedItem[]): Snapshot {
+  const ids = new Set(gone.map(({ id }) => id));
+  return {
+    ...snapshot,
+    sections: Object.fromEntries(
+      Object.entries(snapshot.sections).map(([section, items]) => [
+        section,
+        items.filter(({ id }) => !ids.has(id)),
+      ]),
+    ),
+  };
+}
+
+const tokensOf = (snapshot: Snapshot, { counting }: SnapshotRoom): number =>
+  estimateTextTokens(renderWorkingLayer(snapshot), counting);
+
+/** The fewest items, in the order of eviction, without which the working layer fits. */
+function evicted(
+  snapshot: Snapshot,
+  order: readonly ArchivedItem[],
+  room: SnapshotRoom,
+): readonly ArchivedItem[] {
+  const fitsWithout = (count: number): boolean =>
+    tokensOf(withoutItems(snapshot, order.slice(0, count)), room) <= room.budgetTokens;
+  let low = 0;
+  let high = order.length;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (fitsWithout(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return order.slice(0, low);
+}
+
+function constraintTokens(snapshot: Snapshot, room: SnapshotRoom): number {
+  const constraints = snapshot.sections[constraintSection] ?? [];
+  return tokensOf({ ...snapshot, sections: { [constraintSection]: constraints } }, room);
+}
+
+export interface FitOptions extends SnapshotRoom {
+  newestSeq: number;
+  /** What should stay said, and the texts beside the snapshot that may say it. */
+  wanted?: { facts: readonly Fact[]; keptTexts: readonly string[] };
+}
+
+/** The items that go, the first to go first: none where all fit. */
+function leaving(snapshot: Snapshot, options: FitOptions): readonly ArchivedItem[] {
+  const { newestSeq, counting, wanted } = options;
+  const order = evictionOrder(snapshot, { newestSeq, counting });
+  if (wanted === undefined || tokensOf(snapshot, options) <= options.budgetTokens)
+    return evicted(snapshot, order, options);
+  const constraints = snapshot.sections[constraintSection] ?? [];
+  const staying = [...wanted.keptTexts, ...constraints.map(({ text }) => text)];
+  const holders = soleHolders(order, wanted.facts, staying);
+  const inOrder = evictionOrder(snapshot, { newestSeq, counting, soleHolders: holders });
+  return evicted(snapshot, inOrder, options);
+}
+
+/**
+ * A snapshot whose working layer, rendered, has at most `budgetTokens`: what is worth least goes to the
+ * archive, and what the archive cannot hold is dropped; items that alone say a wanted fact go late.
+ * Constraints never go, so a snapshot whose constraints alone exceed the budget stays above it.
+ */
+export function fitSnapshot(snapshot: Snapshot, options: FitOptions): FittedSnapshot {
+  const gone = leaving(snapshot, options);
+  const fitting = gone.length === 0 ? snapshot : withoutItems(snapshot, gone);
+  const limit = ledgerConstants.constraintBudgetFraction.value * options.budgetTokens;
+  return {
+    snapshot: boundArchive({ ...fitting, archive: [...snapshot.archive, ...gone] }),
+    archived: gone.length,
+    constraintsOverBudget: constraintTokens(snapshot, options) > limit,
+  };
+}

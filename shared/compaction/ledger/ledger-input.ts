@@ -1,0 +1,66 @@
+import type { Content } from '../../conversation/content.ts';
+import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
+import type { Utterance } from '../facts/utterance.ts';
+import { dayOf } from './day-of.ts';
+import { isUnitedList } from './united-list.ts';
+
+/** Everything that some reader takes for the end of a line. */
+const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u;
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** `name: {"a":1}`, as calls are written among the utterances, as `called name({"a":1})`. */
+export function callText(text: string): string {
+  const end = text.indexOf(': ');
+  return end === -1 ? `called ${text}` : `called ${text.slice(0, end)}(${text.slice(end + 2)})`;
+}
+
+function utteranceText({ seq, speaker, text }: Utterance): string {
+  const name = speaker === 'call' ? 'model' : speaker;
+  const said = speaker === 'call' ? callText(text) : text;
+  const [first = '', ...rest] = said
+    .split(lineEnd)
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '');
+  return [`[${seq}] (${name}): ${first.trimStart()}`, ...rest.map((line) => `  ${line}`)].join(
+    '\n',
+  );
+}
+
+/** The utterances as lines, each day that begins with a line that names it. */
+function historyLines(utterances: readonly Utterance[]): string[] {
+  let day = '';
+  return utterances
+    .filter(({ text }) => text.trim() !== '')
+    .flatMap((utterance) => {
+      const text = utteranceText(utterance);
+      const today = dayOf(utterance.at);
+      if (today === day) return [text];
+      day = today;
+      return [`turn ${utterance.seq}: ${today} ${weekdays[utterance.at.getUTCDay()]}`, text];
+    });
+}
+
+const knownLines = (previous: Snapshot): string[] =>
+  workingItems(previous)
+    .filter((item) => !isUnitedList(item))
+    .map(({ id, section, text, status }) => JSON.stringify({ id, section, text, status }));
+
+/**
+ * What the model reads, as one user content: the utterances between two lines of `boundary`, then the items of
+ * the previous snapshot as JSON lines up to a third. Only our own lines begin at the margin (a mark
+ * `[12] (user): `, a day, a boundary, an item): the lines of an utterance go on behind two blanks, so that
+ * text which imitates a mark, an item or a boundary stays text. Linear.
+ */
+export function ledgerContents(input: {
+  /** In the order of the turns. */
+  utterances: readonly Utterance[];
+  previous: Snapshot | undefined;
+  /** Random: nobody who wrote the history can know it. */
+  boundary: string;
+}): Content[] {
+  const { boundary, previous } = input;
+  const history = historyLines(input.utterances);
+  const known = previous === undefined ? [] : knownLines(previous);
+  const lines = [boundary, ...history, boundary, ...known, boundary];
+  return [{ role: 'user', parts: [{ text: lines.join('\n') }] }];
+}

@@ -1,0 +1,69 @@
+import {
+  singleSections,
+  snapshotSections,
+  type ArchivedItem,
+  type Item,
+  type Snapshot,
+} from '../../conversation/snapshot.ts';
+import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
+import { escapeXml } from '../xml-text.ts';
+import { oneLine } from './item-text.ts';
+import { archiveOrder } from './archive-order.ts';
+import { statusMark } from './status-mark.ts';
+
+export interface SnapshotRoom {
+  budgetTokens: number;
+  counting: TokenCounting;
+}
+
+const OPEN = '<state_snapshot>';
+const CLOSE = '</state_snapshot>';
+const ARCHIVE_OPEN = '<archive>';
+const ARCHIVE_CLOSE = '</archive>';
+
+const textOf = (item: Item): string => `${statusMark(item.status)}${escapeXml(oneLine(item.text))}`;
+const line = (item: Item): string => `- ${textOf(item)}`;
+
+function sectionLines(section: string, items: readonly Item[]): string[] {
+  if (items.length === 0) return [];
+  const lines = items.map(singleSections.has(section) ? textOf : line);
+  return [`<${section}>`, ...lines, `</${section}>`];
+}
+
+/** The working layer as lines, without the tags around the whole. */
+function workingLines(snapshot: Snapshot): string[] {
+  return snapshotSections[snapshot.profile].flatMap((section) =>
+    sectionLines(section, snapshot.sections[section] ?? []),
+  );
+}
+
+const joined = (lines: readonly string[]): string => [OPEN, ...lines, CLOSE].join('\n');
+
+/** The working layer alone, whatever its size. */
+export const renderWorkingLayer = (snapshot: Snapshot): string => joined(workingLines(snapshot));
+
+/** Lines of the archive that fit, the most valuable first; those of one item are whole or absent. */
+function archiveLines(items: readonly ArchivedItem[], room: SnapshotRoom): string[] {
+  const tokensOf = (text: string): number => estimateTextTokens(`${text}\n`, room.counting);
+  let left = room.budgetTokens - tokensOf(ARCHIVE_OPEN) - tokensOf(ARCHIVE_CLOSE);
+  const fitting = items.map(line).filter((text) => {
+    const tokens = tokensOf(text);
+    if (tokens > left) return false;
+    left -= tokens;
+    return true;
+  });
+  return fitting.length === 0 ? [] : [ARCHIVE_OPEN, ...fitting, ARCHIVE_CLOSE];
+}
+
+/**
+ * The snapshot as `<state_snapshot>…</state_snapshot>`: an item a line, its text escaped, so that text
+ * which imitates a tag, a line or the end of the block stays text; then as much of the archive as the
+ * budget has left. The working layer is written whole, over the budget too (`fitSnapshot` comes first).
+ * The same input gives the same bytes.
+ */
+export function renderLedger(snapshot: Snapshot, { budgetTokens, counting }: SnapshotRoom): string {
+  const working = workingLines(snapshot);
+  const left = budgetTokens - estimateTextTokens(joined(working), counting);
+  const archive = archiveLines(archiveOrder(snapshot), { budgetTokens: left, counting });
+  return joined([...working, ...archive]);
+}

@@ -1,0 +1,89 @@
+import type { SectionName, SnapshotProfile } from '../../conversation/snapshot.ts';
+import { extractFacts } from '../facts/extract-facts.ts';
+import type { Fact } from '../facts/fact.ts';
+import { ledgerConstants } from '../ledger-constants.ts';
+import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
+import type { Candidate } from './choose-sentences.ts';
+import { shortQuote } from './short-quote.ts';
+import { verbatimText, type VerbatimSentence } from './verbatim-item.ts';
+
+/** Equal for equal facts. */
+export const factId = ({ kind, key }: Pick<Fact, 'kind' | 'key'>): string => `${kind} ${key}`;
+
+/** Where a sentence belongs that was put in for a fact: only what users tell of themselves is their profile. */
+function sectionOf({ kind, speaker }: Fact, profile: SnapshotProfile): SectionName {
+  switch (kind) {
+    case 'path':
+      return profile === 'assistant' ? 'artifacts' : 'artifact_trail';
+    case 'email':
+    case 'phone':
+      return profile === 'assistant' && speaker === 'user' ? 'user_profile' : 'key_knowledge';
+    case 'link':
+    case 'identifier':
+    case 'date':
+    case 'time':
+    case 'amount':
+    case 'quantity':
+    case 'number':
+    case 'quoted':
+    case 'name':
+    case 'term':
+    case 'instruction':
+      return 'key_knowledge';
+  }
+}
+
+/** What a line with this sentence costs in the snapshot. */
+export const lineTokens = (
+  sentence: Pick<VerbatimSentence, 'speaker' | 'text'>,
+  counting: TokenCounting,
+): number => estimateTextTokens(`- ${verbatimText(sentence)}\n`, counting);
+
+/** Every fact of `wanted` that a text says, also those that were first said elsewhere. */
+export function factsSaidBy(
+  { seq, speaker, text }: VerbatimSentence,
+  wanted: ReadonlyMap<string, Fact>,
+): Set<string> {
+  const said = extractFacts([{ seq, speaker, text, at: new Date(0) }]);
+  return new Set(said.map(factId).filter((id) => wanted.has(id)));
+}
+
+export interface CandidateInput {
+  /** The facts that are missing, by `factId`. */
+  wanted: ReadonlyMap<string, Fact>;
+  profile: SnapshotProfile;
+  counting: TokenCounting;
+  dayOf: (seq: number) => string | undefined;
+}
+
+function sentenceFor(fact: Fact, text: string, { dayOf }: CandidateInput): VerbatimSentence {
+  const seq = fact.seqs[0] ?? 0;
+  return { seq, speaker: fact.speaker, text, day: dayOf(seq) };
+}
+
+/** The text that brings a fact back: its sentence, or only the words around it. */
+function textFor(fact: Fact, form: 'sentence' | 'short'): string {
+  const short = form === 'short' ? ledgerConstants.shortQuoteCharacters.value : Infinity;
+  return shortQuote(fact.sentence, fact.text, short) ?? fact.sentence;
+}
+
+/** One candidate for each sentence that says a missing fact. Linear in the facts. */
+export function candidatesFor(input: CandidateInput, form: 'sentence' | 'short'): Candidate[] {
+  const candidates = new Map<string, Candidate & { facts: Set<string> }>();
+  for (const [id, fact] of input.wanted) {
+    const sentence = sentenceFor(fact, textFor(fact, form), input);
+    const key = `${sentence.seq} ${sentence.text}`;
+    const known = candidates.get(key);
+    if (known !== undefined) {
+      known.facts.add(id);
+      continue;
+    }
+    candidates.set(key, {
+      sentence,
+      section: sectionOf(fact, input.profile),
+      facts: factsSaidBy(sentence, input.wanted).add(id),
+      tokens: lineTokens(sentence, input.counting),
+    });
+  }
+  return [...candidates.values()];
+}

@@ -1,0 +1,143 @@
+import type { ArchivedItem, Item, Snapshot } from '../../conversation/snapshot.ts';
+import { constraintSection } from '../../conversation/snapshot.ts';
+import type { Fact } from '../facts/fact.ts';
+import { ledgerConstants } from '../ledger-constants.ts';
+import { snapshotConstants } from '../snapshot-constants.ts';
+import type { TokenCounting } from '../token-estimate.ts';
+import { chooseSentences, type Candidate, type Choice } from './choose-sentences.ts';
+import { textKey } from './item-text.ts';
+import type { MissingConstraint } from './missing-constraints.ts';
+import { candidatesFor, factId, factsSaidBy, type CandidateInput } from './repair-candidates.ts';
+import { repairConstraints } from './repair-constraints.ts';
+import { verbatimFields, type VerbatimSentence } from './verbatim-item.ts';
+
+export interface RepairInput {
+  snapshot: Snapshot;
+  /** Facts that neither the snapshot nor the kept texts hold; tier 1 is repaired. */
+  missing: readonly Fact[];
+  constraints: readonly MissingConstraint[];
+  /** The day of a turn, `2026-11-21`. */
+  dayOf: (seq: number) => string | undefined;
+  /** Of the whole snapshot. */
+  budgetTokens: number;
+  counting: TokenCounting;
+  /** What sentences may take where that is more than a quarter of the budget. */
+  freeTokens?: number;
+}
+
+export interface VerbatimRepair {
+  snapshot: Snapshot;
+  /** Sentences that now stand in the working layer. */
+  added: VerbatimSentence[];
+  /** What they take, constraints included. */
+  tokens: number;
+  constraintTokens: number;
+  /** Sentences in the archive, for want of room. */
+  archived: number;
+  /** There was no room for all that the user wants always or never. */
+  lacksConstraints: boolean;
+}
+
+/** A tier-1 instruction is a standing wish, whoever found it. */
+const isStandingWish = ({ tier, kind, speaker }: Fact): boolean =>
+  tier === 1 && kind === 'instruction' && speaker === 'user';
+
+function allConstraints({ constraints, missing, dayOf }: RepairInput): MissingConstraint[] {
+  const known = new Set(constraints.map(({ sentence }) => textKey(sentence.text)));
+  const further = missing.filter(isStandingWish).flatMap(({ seqs, sentence }) => {
+    const key = textKey(sentence);
+    const seq = seqs[0];
+    if (seq === undefined || known.has(key)) return [];
+    known.add(key);
+    const stated: VerbatimSentence = { seq, speaker: 'user', text: sentence, day: dayOf(seq) };
+    return [{ sentence: stated, itemId: undefined }];
+  });
+  return [...constraints, ...further].toSorted(
+    (one, other) => one.sentence.seq - other.sentence.seq,
+  );
+}
+
+/** Whole sentences; where not all fit, only words around the facts, if that brings more of them back. */
+function choose(input: CandidateInput, roomTokens: number): { choice: Choice; rest: Candidate[] } {
+  const weights = new Map([...input.wanted].map(([id, { weight }]) => [id, weight]));
+  const candidates = candidatesFor(input, 'sentence');
+  const whole = chooseSentences(candidates, weights, roomTokens);
+  const isComplete = whole.covered.size === input.wanted.size;
+  const short = isComplete
+    ? whole
+    : chooseSentences(candidatesFor(input, 'short'), weights, roomTokens);
+  const choice = short.weight > whole.weight ? short : whole;
+  const lostWeight = ({ facts }: Candidate): number =>
+    [...facts].reduce((sum, id) => sum + (choice.covered.has(id) ? 0 : (weights.get(id) ?? 0)), 0);
+  const rest = candidates
+    .map((candidate) => ({ candidate, weight: lostWeight(candidate) }))
+    .filter(({ weight }) => weight > 0)
+    .toSorted((one, other) => other.weight - one.weight)
+    .map(({ candidate }) => candidate);
+  return { choice, rest };
+}
+
+interface Placed {
+  sentence: VerbatimSentence;
+  section: string;
+}
+
+const inOrder = (placed: readonly Placed[]): Placed[] =>
+  placed.toSorted((one, other) => one.sentence.seq - other.sentence.seq);
+
+function withSentences(
+  snapshot: Snapshot,
+  working: readonly Placed[],
+  archived: readonly Placed[],
+): Snapshot {
+  let { nextId } = snapshot;
+  const itemOf = ({ sentence }: Placed): Item => ({
+    id: `i${nextId++}`,
+    ...verbatimFields(sentence),
+    importance: 2,
+  });
+  const sections: Record<string, Item[]> = { ...snapshot.sections };
+  for (const placed of inOrder(working))
+    sections[placed.section] = [...(sections[placed.section] ?? []), itemOf(placed)];
+  const archive = inOrder(archived).map((placed): ArchivedItem => ({
+    ...itemOf(placed),
+    section: placed.section,
+  }));
+  return { ...snapshot, sections, archive: [...snapshot.archive, ...archive], nextId };
+}
+
+/**
+ * Puts back what the user said and the snapshot lost: standing wishes as constraints, other tier-1 facts
+ * in the sentences that say them, those first that bring the most weight a token. Sentences take up to a
+ * quarter of the budget together (or `freeTokens`); constraints are kept beyond that, up to half of the
+ * budget. What has no room goes to the archive.
+ */
+export function repairVerbatim(input: RepairInput): VerbatimRepair {
+  const { budgetTokens, counting, dayOf } = input;
+  const quarter = Math.floor(snapshotConstants.appendedFactsFraction.value * budgetTokens);
+  const repaired = repairConstraints(input.snapshot, allConstraints(input), input);
+  const wanted = new Map(
+    input.missing
+      .filter((fact) => fact.tier === 1 && !isStandingWish(fact))
+      .map((fact) => [factId(fact), fact]),
+  );
+  for (const sentence of repaired.added)
+    for (const id of factsSaidBy(sentence, wanted)) wanted.delete(id);
+  const roomTokens = Math.max(quarter, input.freeTokens ?? 0) - repaired.tokens;
+  const { choice, rest } = choose(
+    { wanted, profile: repaired.snapshot.profile, counting, dayOf },
+    roomTokens,
+  );
+  const archived: Placed[] = [
+    ...repaired.leftOut.map((sentence) => ({ sentence, section: constraintSection })),
+    ...rest,
+  ].slice(0, ledgerConstants.archivedRepairLimit.value);
+  return {
+    snapshot: withSentences(repaired.snapshot, choice.chosen, archived),
+    added: [...repaired.added, ...choice.chosen.map(({ sentence }) => sentence)],
+    tokens: repaired.tokens + choice.tokens,
+    constraintTokens: repaired.tokens,
+    archived: archived.length,
+    lacksConstraints: repaired.leftOut.length > 0,
+  };
+}

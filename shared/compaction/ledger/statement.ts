@@ -1,0 +1,39 @@
+import type { Item } from '../../conversation/snapshot.ts';
+import { ledgerConstants } from '../ledger-constants.ts';
+import { oneShortLine } from './item-text.ts';
+import type { AddOperation, Operation, UpdateOperation } from './operation.ts';
+import { splitStatus } from './status-mark.ts';
+import type { TurnEvidence } from './turn-evidence.ts';
+
+/** What an operation says, with turns and quote that have been checked. */
+export interface Statement {
+  text: string;
+  /** Ascending, at least one. */
+  sources: readonly number[];
+  quote: string | undefined;
+  status: Item['status'];
+}
+
+/** The quote of an operation as it is looked for: on one line. */
+export function quoteOf(operation: Operation): string | undefined {
+  if (operation.quote === undefined) return undefined;
+  const quote = oneShortLine(operation.quote, ledgerConstants.itemQuoteCharacters.value);
+  return quote === '' ? undefined : quote;
+}
+
+/** The statement of an operation; a quote that none of `sources` holds is left out. */
+export function statementOf(
+  operation: AddOperation | UpdateOperation,
+  sources: readonly number[],
+  evidence: TurnEvidence,
+): Statement {
+  const quote = quoteOf(operation);
+  const isHeld = quote !== undefined && sources.some((seq) => evidence.all(seq).includes(quote));
+  const { text, status } = splitStatus(operation.text);
+  return {
+    text: oneShortLine(text, ledgerConstants.itemTextCharacters.value),
+    sources,
+    quote: isHeld ? quote : undefined,
+    status: operation.status ?? status,
+  };
+}

@@ -1,0 +1,81 @@
+import { workingItems, type Item, type Snapshot } from '../../conversation/snapshot.ts';
+import type { Fact } from '../facts/fact.ts';
+import { ledgerConstants } from '../ledger-constants.ts';
+import { oneLine } from './item-text.ts';
+import { draftOf, archiveItem, dropItem, putItem, snapshotOfDraft } from './ledger-draft.ts';
+import type { LedgerDraft } from './ledger-draft.ts';
+import { isListOf, isUnitedList, listElements, listText, type ListKind } from './united-list.ts';
+
+const kinds: readonly ListKind[] = ['path', 'link', 'identifier'];
+const sections = { assistant: 'artifacts', coding: 'artifact_trail' } as const;
+/** A word without the brackets, quotes and punctuation around it. */
+const wordCore = /[^("'`«“[<](?:.*[^)"'`»”\]>.,;:!?])?/u;
+
+/** Every word that other items say: what stands there needs no place in a list. */
+const wordsOfItems = (snapshot: Snapshot): ReadonlySet<string> =>
+  new Set(
+    workingItems(snapshot)
+      .filter((item) => !isUnitedList(item))
+      .flatMap(({ text }) => text.split(' ').map((word) => wordCore.exec(word)?.[0] ?? '')),
+  );
+
+interface Used {
+  text: string;
+  /** The last turn that says it. */
+  seq: number;
+}
+
+/** What user, model or a call said, the newest first; what a tool alone showed was not used. */
+function usedIn(facts: readonly Fact[], kind: ListKind): Used[] {
+  return facts
+    .filter((fact) => fact.kind === kind && fact.tier < 3)
+    .map((fact) => ({ text: oneLine(fact.text), seq: fact.seqs.at(-1) ?? 0 }))
+    .filter(
+      ({ text, seq }) =>
+        seq > 0 &&
+        !text.includes(' ') &&
+        text.length <= ledgerConstants.listElementCharacters.value,
+    )
+    .toSorted((a, b) => b.seq - a.seq)
+    .slice(0, ledgerConstants.listElementLimit.value);
+}
+
+interface List {
+  kind: ListKind;
+  section: string;
+  old: Item | undefined;
+}
+
+function putList(draft: LedgerDraft, list: List, used: readonly Used[]): void {
+  const { kind, section, old } = list;
+  const said = wordsOfItems(draft.base);
+  const elements = [...used.map(({ text }) => text), ...(old ? listElements(old) : [])];
+  const unsaid = [...new Set(elements)].filter((text) => !said.has(text));
+  const seqs = [...(old?.sources ?? []), ...used.map(({ seq }) => seq)];
+  const sources = [...new Set(seqs)].toSorted((a, b) => a - b);
+  if (old !== undefined && sources.length > ledgerConstants.itemSourceLimit.value) {
+    // No source of an element may be forgotten, or its erasure would miss the list: a new one begins.
+    archiveItem(draft, { ...old, section });
+    putList(draft, { ...list, old: undefined }, used);
+  } else if (unsaid.length > 0) {
+    const text = listText(kind, unsaid.slice(0, ledgerConstants.listElementLimit.value));
+    const id = old === undefined ? {} : { id: old.id };
+    putItem(draft, section, { ...id, text, sources, importance: 1, by: 'code' });
+  } else if (old !== undefined) dropItem(draft, { ...old, section });
+}
+
+/**
+ * The snapshot with the paths, links and identifiers that the folded turns used, as one item a kind that
+ * code keeps over all generations: the newest first, each once, none that another item says. `facts` are
+ * those of the folded turns.
+ */
+export function uniteLists(snapshot: Snapshot, facts: readonly Fact[]): Snapshot {
+  const section = sections[snapshot.profile];
+  const draft = draftOf(snapshot);
+  for (const kind of kinds) {
+    const used = usedIn(facts, kind);
+    const old = snapshot.sections[section]?.find((item) => isListOf(kind, item));
+    if (used.length > 0) putList(draft, { kind, section, old }, used);
+  }
+  return snapshotOfDraft(draft);
+}

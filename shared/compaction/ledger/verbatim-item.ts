@@ -1,0 +1,32 @@
+import type { Item } from '../../conversation/snapshot.ts';
+import type { Speaker } from '../facts/utterance.ts';
+import { oneLine } from './item-text.ts';
+
+/** Words that stand in a turn, exactly. */
+export interface VerbatimSentence {
+  seq: number;
+  speaker: Speaker;
+  text: string;
+  /** The day on which it was said, where that is known. */
+  day?: string | undefined;
+}
+
+const speakerLabels: Readonly<Record<Speaker, string>> = {
+  user: 'User',
+  model: 'Assistant',
+  call: 'Tool call',
+  tool: 'Tool',
+};
+
+/** Who said it, in the words in which it was said: `User: "I land at 14:30."`. */
+export const verbatimText = ({ speaker, text }: Pick<VerbatimSentence, 'speaker' | 'text'>) =>
+  `${speakerLabels[speaker]}: "${oneLine(text)}"`;
+
+/** The fields of an item that code makes of one sentence: its words, its turn and its day. */
+export const verbatimFields = (sentence: VerbatimSentence) => ({
+  text: verbatimText(sentence),
+  sources: [sentence.seq],
+  quote: sentence.text,
+  ...(sentence.day === undefined ? {} : { at: sentence.day }),
+  by: 'code' as const satisfies Item['by'],
+});

@@ -1,0 +1,172 @@
+import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
+import type { Turn } from '../../conversation/turn.ts';
+import { extractFacts } from '../facts/extract-facts.ts';
+import type { Fact } from '../facts/fact.ts';
+import type { Utterance } from '../facts/utterance.ts';
+import { utterancesOf } from '../facts/utterances.ts';
+import { snapshotConstants } from '../snapshot-constants.ts';
+import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
+import { citedTurns, type CitedTurn } from './cited-turns.ts';
+import { fillRoom, type FilledSnapshot } from './fill-room.ts';
+import { fitSnapshot } from './fit-snapshot.ts';
+import { lastingFacts } from './lasting-facts.ts';
+import { ledgerReport, type LedgerReport } from './ledger-report.ts';
+import { shapeProblems, type ShapeProblem } from './ledger-shape.ts';
+import { missingConstraints } from './missing-constraints.ts';
+import { gatePrecision, type Precision } from './precision-gate.ts';
+import { recallOf, type Recall } from './recall.ts';
+import { renderWorkingLayer } from './render-snapshot.ts';
+import { repairVerbatim, type VerbatimRepair } from './repair-verbatim.ts';
+import { repairWorth } from './repair-worth.ts';
+import { uniteLists } from './unite-lists.ts';
+
+export type LedgerProblem = ShapeProblem | 'UNSUPPORTED_FACTS';
+
+export interface LedgerInput {
+  /** Before the operations of this run. */
+  previous: Snapshot | undefined;
+  /** After them. */
+  snapshot: Snapshot;
+  /** The turns that this run folds. */
+  turns: readonly Turn[];
+  /** What stays in the context beside the snapshot: pins and tail. */
+  keptTexts: readonly string[];
+  budgetTokens: number;
+  counting: TokenCounting;
+  /** Operations that were refused. */
+  rejected: readonly { reason: string }[];
+}
+
+export interface LedgerVerification {
+  ok: boolean;
+  problems: LedgerProblem[];
+  /** The snapshot to use: repaired, and within the budget but for constraints. As it came when its shape was refused. */
+  snapshot: Snapshot;
+  /** One more call, asked for `missing`, is worth it. */
+  wantsRepair: boolean;
+  /** Facts of tier 2 that would fit, the weightiest first. */
+  missing: Fact[];
+  report: LedgerReport;
+}
+
+const textsOf = (items: readonly { text: string }[]): string[] => items.map(({ text }) => text);
+
+interface Reading {
+  input: LedgerInput;
+  turns: ReadonlyMap<number, CitedTurn>;
+  utterances: readonly Utterance[];
+  facts: readonly Fact[];
+}
+
+const readTurns = (input: LedgerInput): Reading => {
+  const utterances = utterancesOf(input.turns);
+  return { input, utterances, turns: citedTurns(input.turns), facts: extractFacts(utterances) };
+};
+
+function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerification {
+  const precision: Precision = {
+    snapshot: input.snapshot,
+    checked: 0,
+    repaired: [],
+    dropped: [],
+    isRefused: false,
+  };
+  const report = ledgerReport({
+    precision,
+    repair: { added: [], tokens: 0, constraintTokens: 0, archived: 0 },
+    filled: { added: [], tokens: 0 },
+    recall: recallOf([], { snapshotTexts: [], keptTexts: [] }),
+    archiveTexts: [],
+    evicted: 0,
+    constraintsOverBudget: false,
+    rejected: input.rejected,
+  });
+  return { ok: false, problems, snapshot: input.snapshot, wantsRepair: false, missing: [], report };
+}
+
+/** Facts and standing wishes that the snapshot lost, put back by code. */
+function repairRecall(
+  { input, turns, utterances, facts }: Reading,
+  snapshot: Snapshot,
+): VerbatimRepair {
+  const { keptTexts, budgetTokens, counting } = input;
+  const snapshotTexts = textsOf(workingItems(snapshot));
+  return repairVerbatim({
+    snapshot,
+    missing: recallOf(facts, { snapshotTexts, keptTexts }).missing,
+    constraints: missingConstraints(utterances, { snapshot, keptTexts }),
+    dayOf: (seq) => turns.get(seq)?.day,
+    budgetTokens,
+    counting,
+  });
+}
+
+/**
+ * What code may still add to a snapshot that fits: sentences that say what is missing, as long as all that
+ * code adds stays within a quarter of the budget.
+ */
+function fill(
+  { input, turns }: Reading,
+  repair: VerbatimRepair,
+  fitted: { snapshot: Snapshot; missing: readonly Fact[] },
+): FilledSnapshot {
+  const { budgetTokens, counting } = input;
+  const quarter = Math.floor(snapshotConstants.appendedFactsFraction.value * budgetTokens);
+  return fillRoom({
+    ...fitted,
+    dayOf: (seq) => turns.get(seq)?.day,
+    budgetTokens,
+    roomTokens: quarter - repair.tokens,
+    counting,
+  });
+}
+
+/**
+ * Checks and repairs, by code alone, what the operations of a model made of a snapshot. In this order:
+ * its shape; that the cited turns hold what changed items say (repaired or dropped); that the user's
+ * tier-1 facts and standing wishes are in the snapshot or in what stays (put back word for word); lists
+ * in use are united; what exceeds the budget goes to the archive; what is left of the budget and of the
+ * quarter that code may add takes sentences with further facts. Whether another call is worth it is asked
+ * before that: a model says it in fewer words. EMPTY becomes FAILED_EMPTY_SUMMARY, any other problem
+ * FAILED_VERIFICATION. Linear in the text of the turns.
+ */
+export function verifyLedger(input: LedgerInput): LedgerVerification {
+  const shape = shapeProblems(input);
+  if (shape.length > 0) return refused(input, shape);
+  const reading = readTurns(input);
+  const { budgetTokens, counting, keptTexts } = input;
+  const precision = gatePrecision({ ...input, turns: reading.turns });
+  const problems: LedgerProblem[] = precision.isRefused ? ['UNSUPPORTED_FACTS'] : [];
+  const repair = repairRecall(reading, precision.snapshot);
+  const fitted = fitSnapshot(uniteLists(repair.snapshot, reading.facts), {
+    budgetTokens,
+    counting,
+    newestSeq: input.turns.at(-1)?.seq ?? 0,
+    wanted: { facts: lastingFacts(input.previous, reading.facts), keptTexts },
+  });
+  const recallWith = (snapshot: Snapshot): Recall =>
+    recallOf(reading.facts, { snapshotTexts: textsOf(workingItems(snapshot)), keptTexts });
+  const recall = recallWith(fitted.snapshot);
+  const usedTokens = estimateTextTokens(renderWorkingLayer(fitted.snapshot), counting);
+  const worth = repairWorth(recall, { roomTokens: budgetTokens - usedTokens, counting });
+  const { missing } = recall;
+  const filled = fill(reading, repair, { snapshot: fitted.snapshot, missing });
+  const ok = problems.length === 0;
+  return {
+    ok,
+    problems,
+    snapshot: filled.snapshot,
+    wantsRepair: ok && worth.wantsRepair,
+    missing: worth.missing,
+    report: ledgerReport({
+      precision,
+      repair,
+      filled,
+      recall: filled.added.length === 0 ? recall : recallWith(filled.snapshot),
+      archiveTexts: textsOf(filled.snapshot.archive),
+      evicted: fitted.archived,
+      constraintsOverBudget: fitted.constraintsOverBudget || repair.lacksConstraints,
+      rejected: input.rejected,
+    }),
+  };
+}

@@ -1,0 +1,30 @@
+/** Runs of letters; in scripts without blanks every pair of neighbours stands for a word. */
+const letters = /\p{L}[\p{L}\p{M}'’]*/gu;
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
+
+function pairsOf(run: string): string[] {
+  const points = Array.from(run);
+  return points.length < 2 ? points : points.slice(1).map((point, i) => `${points[i]}${point}`);
+}
+
+/** The words of a text without its figures, each once: what stays equal when a number is altered. Linear. */
+export function wordsOf(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const [run] of text.normalize('NFKC').toLowerCase().matchAll(letters))
+    for (const word of unspaced.test(run) ? pairsOf(run) : [run]) words.add(word);
+  return words;
+}
+
+/** Share of `words` that `others` has too, 0–1; no words → 0. */
+export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  if (words.size === 0) return 0;
+  let common = 0;
+  for (const word of words) if (others.has(word)) common += 1;
+  return common / words.size;
+}
+
+/** How alike two sets of words are, 0–1: Dice's coefficient, so that neither may be much longer. */
+export function overlapOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const all = one.size + other.size;
+  return all === 0 ? 0 : (2 * shareIn(one, other) * one.size) / all;
+}

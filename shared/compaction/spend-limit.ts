@@ -1,0 +1,86 @@
+/** One hour. */
+const HOUR_MS = 60 * 60_000;
+/** One day. */
+const DAY_MS = 24 * HOUR_MS;
+
+/** So many runs are remembered one by one: more than a day of the usual limit. */
+export const SPENT_RUNS_KEPT = 200;
+
+/** What one run that asked a model took. */
+export interface SpentRun {
+  at: Date;
+  /** Prompt and answers, thoughts included. */
+  tokens: number;
+}
+
+/** What one conversation may spend on compactions; 0 = no limit. */
+export interface SpendAllowance {
+  runsPerHour: number;
+  dailyTokens: number;
+}
+
+export interface ReachedSpendLimit {
+  limit: 'RUNS_PER_HOUR' | 'DAILY_TOKENS';
+  /** When the next run is possible, if none comes in between. */
+  retryAfterMs: number;
+}
+
+const within = (spent: readonly SpentRun[], ms: number, now: Date) =>
+  spent.filter(({ at }) => now.getTime() - at.getTime() < ms);
+
+/** Ms until `run` counts no more. */
+const leavesIn = (run: SpentRun | undefined, ms: number, now: Date) =>
+  Math.max(1, (run?.at.getTime() ?? now.getTime()) + ms - now.getTime());
+
+function runsLimit(spent: readonly SpentRun[], { runsPerHour }: SpendAllowance, now: Date) {
+  const runs = within(spent, HOUR_MS, now);
+  if (runsPerHour === 0 || runs.length < runsPerHour) return undefined;
+  return leavesIn(runs[runs.length - runsPerHour], HOUR_MS, now);
+}
+
+function tokensLimit(spent: readonly SpentRun[], { dailyTokens }: SpendAllowance, now: Date) {
+  const runs = within(spent, DAY_MS, now);
+  let tokens = runs.reduce((sum, run) => sum + run.tokens, 0);
+  if (dailyTokens === 0 || tokens < dailyTokens) return undefined;
+  const enough = runs.find((run) => {
+    tokens -= run.tokens;
+    return tokens < dailyTokens;
+  });
+  return leavesIn(enough, DAY_MS, now);
+}
+
+/**
+ * The limit that a conversation has reached with its runs of the last hour and the last 24 hours; undefined:
+ * another run may ask a model. It is checked before a run, so the last one may go beyond it. `spent` in the
+ * order of time.
+ */
+export function reachedSpendLimit(
+  spent: readonly SpentRun[],
+  allowance: SpendAllowance,
+  now: Date,
+): ReachedSpendLimit | undefined {
+  const runs = runsLimit(spent, allowance, now);
+  const tokens = tokensLimit(spent, allowance, now);
+  if (runs === undefined && tokens === undefined) return undefined;
+  return (tokens ?? 0) >= (runs ?? 0)
+    ? { limit: 'DAILY_TOKENS', retryAfterMs: tokens ?? 0 }
+    : { limit: 'RUNS_PER_HOUR', retryAfterMs: runs ?? 0 };
+}
+
+/**
+ * What is remembered after a run: nothing older than a day, and at most `SPENT_RUNS_KEPT` entries; of more
+ * the oldest become one, so that no token is forgotten. A run that called no model leaves no entry.
+ */
+export function spentAfter(
+  spent: readonly SpentRun[],
+  run: SpentRun & { calls: number },
+): SpentRun[] {
+  const { at, tokens, calls } = run;
+  const kept = within(spent, DAY_MS, at);
+  const all = calls > 0 ? [...kept, { at, tokens }] : kept;
+  const surplus = all.slice(0, Math.max(0, all.length - SPENT_RUNS_KEPT + 1));
+  if (all.length <= SPENT_RUNS_KEPT) return all;
+  const last = surplus.at(-1);
+  const joined = surplus.reduce((sum, each) => sum + each.tokens, 0);
+  return [...(last ? [{ at: last.at, tokens: joined }] : []), ...all.slice(surplus.length)];
+}

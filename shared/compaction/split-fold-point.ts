@@ -1,0 +1,102 @@
+import { assembleContext, promptOf, type ContextSource } from '../conversation/assemble-context.ts';
+import type { CoveredThrough, Trigger } from '../conversation/head.ts';
+import { policyConstants } from './policy-constants.ts';
+import type { CompactionPolicy } from './policy.ts';
+import { maskedTurn } from './shown-turns.ts';
+import { adaptiveStart } from './split-adaptive.ts';
+import { preserveFractionPoint } from './split-preserve-fraction.ts';
+import { sizedTurns, type SizedTurn } from './split-sizes.ts';
+import { foldPointOf, pointBefore, splitInside, tailLimits, tailStart } from './split-tail.ts';
+import { estimatePromptTokens, type TokenCounting } from './token-estimate.ts';
+
+export interface SplitSource {
+  /** With the masks that the next generation will have. */
+  context: ContextSource;
+  policy: CompactionPolicy;
+  trigger?: Trigger | undefined;
+  counting: TokenCounting;
+  calibration: number;
+}
+
+interface Measured extends SplitSource {
+  visible: ContextSource['turns'];
+  /** Of `visible`, as shown. */
+  sizes: SizedTurn[];
+}
+
+function measured(source: SplitSource): Measured {
+  const { context, counting } = source;
+  const visible = context.turns.filter(({ inContext }) => inContext);
+  const masks = context.history?.masks ?? [];
+  const sizes = sizedTurns(
+    visible.map((turn) => maskedTurn(turn, masks)),
+    { covered: context.coveredThrough, counting },
+  );
+  return { ...source, visible, sizes };
+}
+
+function limitsOf({ visible, context, counting, policy, calibration }: Measured) {
+  // Masks say nothing about how long the conversation is.
+  const unmasked = sizedTurns(visible, { covered: context.coveredThrough, counting });
+  const tokens = unmasked.reduce((sum, turn) => sum + turn.tokens, 0);
+  return tailLimits(policy, { tokens, calibration });
+}
+
+function usualPoint(source: Measured): CoveredThrough | undefined {
+  const { context, policy, visible, sizes } = source;
+  switch (policy.splitPolicy) {
+    case 'preserve-fraction':
+      return preserveFractionPoint(context, visible, policy.preserveFraction);
+    case 'tail-tokens': {
+      const limits = limitsOf(source);
+      return foldPointOf(sizes, tailStart(sizes, limits), limits);
+    }
+    case 'adaptive': {
+      const limits = limitsOf(source);
+      return foldPointOf(sizes, adaptiveStart(visible, sizes, limits), limits);
+    }
+  }
+}
+
+/** Whether the context leaves room for new messages once everything up to `point` is a snapshot. */
+function isRelievedBy(source: Measured, point: CoveredThrough): boolean {
+  const { context, policy } = source;
+  const masks = context.history?.masks ?? [];
+  const after: ContextSource = {
+    ...context,
+    history: { snapshotText: '', masks },
+    coveredThrough: point,
+    turns: keptTurns(context.turns, point),
+  };
+  const prompt = promptOf(after, assembleContext(after));
+  const tokens = Math.ceil(source.calibration * estimatePromptTokens(prompt, source.counting));
+  const limit = policyConstants.overflowTargetFraction.value * policy.windowTokens;
+  return tokens + policy.snapshotBudgetTokens < limit;
+}
+
+/** The turns that stand after everything up to `point` is folded, one that is folded inside among them. */
+export const keptTurns = <T extends { seq: number }>(
+  turns: readonly T[],
+  point: CoveredThrough,
+): T[] =>
+  turns.filter(({ seq }) => seq > point.seq || (seq === point.seq && point.contentIndex > 0));
+
+/**
+ * Up to where a compaction folds; undefined: there is nothing to fold. After an overflow the tail may be
+ * what fills the window: then all turns but the newest go, then what can go of that, and at last all of
+ * it, or the conversation could never be written to again.
+ */
+export function foldPoint(source: SplitSource): CoveredThrough | undefined {
+  const own = measured(source);
+  const usual = usualPoint(own);
+  if (source.trigger !== 'overflow') return usual;
+  const { sizes } = own;
+  const newest = sizes.at(-1);
+  const points = [
+    usual,
+    pointBefore(sizes, sizes.length - 1),
+    newest && splitInside(newest, limitsOf(own)),
+    newest && { seq: newest.seq, contentIndex: 0 },
+  ].filter((point) => point !== undefined);
+  return points.find((point) => isRelievedBy(own, point)) ?? points.at(-1);
+}

@@ -1,0 +1,80 @@
+import { hasFunctionResponse, type Content } from '../conversation/content.ts';
+import type { CoveredThrough } from '../conversation/head.ts';
+import type { Turn } from '../conversation/turn.ts';
+import { foldedContents, sentPart } from './shown-turns.ts';
+import { estimateContentTokens, type TokenCounting } from './token-estimate.ts';
+
+/** Answer contents that stay together: a call with its responses, or a text. */
+export interface Block {
+  /** Index behind its last content, among all answer contents of the turn. */
+  end: number;
+  tokens: number;
+}
+
+/** A turn as the context shows it, measured. */
+export interface SizedTurn {
+  seq: number;
+  userTokens: number;
+  /** Of what is shown; a turn may be folded behind any of them but the last. */
+  blocks: Block[];
+  /** Of all. */
+  tokens: number;
+  /** The client wants it folded before others. */
+  isDropped: boolean;
+  /** It begins with the response to a call before it, and goes with the turn that called. */
+  isResponse: boolean;
+}
+
+/** Calls without their response, after one more content. */
+function openCalls(open: number, content: Content): number {
+  const calls = content.parts.filter(({ functionCall }) => functionCall !== undefined).length;
+  const responses = content.parts.filter(
+    ({ functionResponse }) => functionResponse !== undefined,
+  ).length;
+  return Math.max(0, open - responses) + calls;
+}
+
+/**
+ * The answer contents from index `from` on as blocks. A new one begins before a model content while no call
+ * is open: behind a call that never got its response there is no further boundary.
+ */
+export function blocksOf(
+  contents: readonly Content[],
+  options: { from: number; counting: TokenCounting },
+): Block[] {
+  const blocks: Block[] = [];
+  let open = 0;
+  for (const [index, content] of contents.entries()) {
+    if (index < options.from) continue;
+    const tokens = estimateContentTokens(sentPart(content), options.counting);
+    const last = blocks.at(-1);
+    if (last === undefined || (content.role === 'model' && open === 0))
+      blocks.push({ end: index + 1, tokens });
+    else {
+      last.end = index + 1;
+      last.tokens += tokens;
+    }
+    open = openCalls(open, content);
+  }
+  return blocks;
+}
+
+/** Measures turns (shortened outputs as they are shown) behind `covered`. Estimates before calibration. */
+export function sizedTurns(
+  turns: readonly Turn[],
+  options: { covered: CoveredThrough; counting: TokenCounting },
+): SizedTurn[] {
+  const { covered, counting } = options;
+  return turns.map((turn) => {
+    const userTokens = estimateContentTokens(sentPart(turn.user), counting);
+    const blocks = blocksOf(turn.contents, { from: foldedContents(turn, covered), counting });
+    return {
+      seq: turn.seq,
+      userTokens,
+      blocks,
+      tokens: blocks.reduce((sum, { tokens }) => sum + tokens, userTokens),
+      isDropped: turn.retention === 'drop',
+      isResponse: hasFunctionResponse(turn.user),
+    };
+  });
+}

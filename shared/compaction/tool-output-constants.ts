@@ -1,0 +1,55 @@
+import type { ConstantTable } from './constant.ts';
+
+import { policySetting } from './policy-constants.ts';
+
+/** Numbers of the budget for tool outputs. */
+export const toolOutputConstants = {
+  toolOutputBudgetTokens: {
+    value: 50_000,
+    unit: 'tokens',
+    origin: 'Gemini CLI, all tool outputs of a history together',
+    configure: policySetting('toolOutputBudgetTokens'),
+  },
+  toolOutputBudgetFraction: {
+    value: 1 / 6,
+    unit: 'fraction of the soft threshold',
+    origin: 'as the tail, so that a turn with one long output stays; 50,000 is reached at 300,000',
+    configure: 'not used in the profile `gemini-cli`',
+  },
+  toolOutputBudgetMinimumTokens: {
+    value: 1_000,
+    unit: 'tokens',
+    origin: 'room for one short result',
+    configure: 'fixed',
+  },
+  toolOutputMinimumGainFraction: {
+    value: 0.25,
+    unit: 'fraction of the budget',
+    origin: 'masks move in steps, so that the cached prefix stays; Gemini CLI: 30,000 of 50,000',
+    configure: '0 in the profile `gemini-cli`',
+  },
+  toolOutputCapCharacters: {
+    value: 40_000,
+    unit: 'characters',
+    origin: 'Gemini CLI #18446, one output',
+    configure: 'argument of `applyToolOutputBudget`',
+  },
+  toolOutputHeadFraction: {
+    value: 0.2,
+    unit: 'fraction of the cap',
+    origin: 'Gemini CLI: what failed stands at the end',
+    configure: 'fixed',
+  },
+  toolOutputErrorFraction: {
+    value: 0.5,
+    unit: 'fraction of the cap',
+    origin: 'error and warning blocks from the part left out',
+    configure: 'fixed',
+  },
+  toolOutputCutMinimumCharacters: {
+    value: 200,
+    unit: 'characters',
+    origin: 'a shorter cut says less than the marker alone',
+    configure: 'fixed',
+  },
+} as const satisfies ConstantTable;

@@ -1,0 +1,120 @@
+/** A turn as far as its topic is concerned. */
+export interface TopicTurn {
+  /** What user and model wrote, without tool output. */
+  text: string;
+  at: Date;
+}
+
+/** Turns on each side of a place that are compared. */
+const TOPIC_TURNS = 3;
+/** Characters of a turn that are looked at: its beginning names the subject. */
+const TOPIC_CHARACTERS = 2_000;
+/** Depth (of 2) of a valley that counts in full, where none is deeper: ripples are no change of topic. */
+const DEEP = 0.3;
+/** A pause this many times as long as the usual one counts as a change of topic by itself. */
+const PAUSE_FACTOR = 10;
+/** And not a shorter one than this. */
+const PAUSE_MINIMUM_MS = 30 * 60_000;
+
+const wordPattern = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+|[\p{L}\p{N}_]+/gu;
+const unspacedPattern = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+/** Words up to this length are mostly grammar; of scripts whose words are shorter, single letters. */
+const SHORT_WORD_CHARACTERS = 3;
+const latinPattern = /^[\p{Script=Latin}\p{N}_]+$/u;
+
+const isTelling = (word: string) =>
+  word.length > (latinPattern.test(word) ? SHORT_WORD_CHARACTERS : 1);
+
+/** Words of a text; of scripts without blanks every two neighbouring characters. */
+function termsOf(text: string): string[] {
+  const words = text.slice(0, TOPIC_CHARACTERS).normalize('NFKC').toLowerCase().match(wordPattern);
+  return (words ?? []).flatMap((word) => {
+    if (!unspacedPattern.test(word)) return isTelling(word) ? [word] : [];
+    const characters = Array.from(word);
+    return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
+  });
+}
+
+/** In how many of the turns each term stands. */
+function turnCounts(terms: readonly ReadonlySet<string>[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const set of terms) for (const term of set) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return counts;
+}
+
+type Weights = ReadonlyMap<string, number>;
+
+/** Terms of some turns, weighted: what stands in few turns of the conversation says more. */
+function weigh(terms: readonly ReadonlySet<string>[], inverse: (term: string) => number): Weights {
+  const weights = new Map<string, number>();
+  for (const set of terms)
+    for (const term of set) weights.set(term, (weights.get(term) ?? 0) + inverse(term));
+  return weights;
+}
+
+const lengthOf = (weights: Weights) =>
+  Math.sqrt([...weights.values()].reduce((sum, weight) => sum + weight * weight, 0));
+
+function similarity(left: Weights, right: Weights): number {
+  const product = lengthOf(left) * lengthOf(right);
+  if (product === 0) return 0;
+  let sum = 0;
+  for (const [term, weight] of left) sum += weight * (right.get(term) ?? 0);
+  return sum / product;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/** How similar the turns before each turn are to those from it on; 1 for the first. */
+function cohesions(turns: readonly TopicTurn[]): number[] {
+  const terms = turns.map(({ text }) => new Set(termsOf(text)));
+  const counts = turnCounts(terms);
+  const inverse = (term: string) => Math.log((1 + turns.length) / (counts.get(term) ?? 1));
+  return turns.map((_, index) =>
+    index === 0
+      ? 1
+      : similarity(
+          weigh(terms.slice(Math.max(0, index - TOPIC_TURNS), index), inverse),
+          weigh(terms.slice(index, index + TOPIC_TURNS), inverse),
+        ),
+  );
+}
+
+/** How deep the valley of cohesion is at `index`: down from the height on both sides. */
+function depthAt(values: readonly number[], index: number): number {
+  const own = values[index] ?? 0;
+  // The slope of a valley is not its bottom.
+  if (own > (values[index - 1] ?? 1) || own > (values[index + 1] ?? 1)) return 0;
+  const peak = (step: 1 | -1) => {
+    let height = own;
+    for (let at = index + step; at > 0 && at < values.length; at += step) {
+      const value = values[at] ?? 0;
+      if (value < height) break;
+      height = value;
+    }
+    return height;
+  };
+  return peak(-1) + peak(1) - 2 * own;
+}
+
+/**
+ * For each turn how likely a new topic begins with it, from 0 to 1: by the words that go on or do not
+ * (valleys of lexical cohesion, as TextTiling finds them), and by pauses. 0 for the first. A heuristic: a
+ * topic that is taken up in other words looks like a change, a change between like subjects is missed.
+ */
+export function topicChanges(turns: readonly TopicTurn[]): number[] {
+  const values = cohesions(turns);
+  const depths = values.map((_, index) => (index === 0 ? 0 : depthAt(values, index)));
+  const deepest = Math.max(...depths, DEEP);
+  const pauses = turns.map(({ at }, index) =>
+    index === 0 ? 0 : at.getTime() - (turns[index - 1]?.at.getTime() ?? 0),
+  );
+  const longPause = Math.max(PAUSE_MINIMUM_MS, PAUSE_FACTOR * median(pauses));
+  return turns.map((_, index) => {
+    if (index === 0) return 0;
+    return (pauses[index] ?? 0) >= longPause ? 1 : (depths[index] ?? 0) / deepest;
+  });
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { canonicalJson } from '../canonical-json.ts';
+import type { DocumentFields, Logger, Signature, Signer, StoredDocument } from '../ports.ts';
+import { coveredThroughSchema } from './head.ts';
+import { decodeHistory, encodeHistory, signatureSchema, type History } from './history.ts';
+
+/** Longest key id in a log line: the id of a forged signature is somebody else's text. */
+const KEY_ID_LOGGED = 64;
+
+/** What of a stored history reaches a prompt, or decides what stands in one. Texts as they are stored. */
+const signedFieldsSchema = z.object({
+  generation: z.number(),
+  coveredThrough: coveredThroughSchema,
+  sourceHash: z.string(),
+  boundary: z.string(),
+  snapshotText: z.string(),
+  /** Canonical JSON. */
+  snapshotJson: z.string(),
+  masksJson: z.string(),
+  reportJson: z.string(),
+});
+export type SignedFields = z.infer<typeof signedFieldsSchema>;
+
+/**
+ * What is signed of a history: it names the conversation and the generation, so that a document that was
+ * copied to another place is not valid there.
+ */
+export const snapshotPayload = (signed: SignedFields & { conversationId: string }): string =>
+  canonicalJson({ ...signed, purpose: 'history', version: 1 });
+
+const nothingSaid = {
+  sourceHash: '',
+  boundary: '',
+  snapshotText: '',
+  snapshotJson: 'null',
+  masksJson: '[]',
+  reportJson: '{}',
+} satisfies Partial<SignedFields>;
+
+/** Whether nothing of the document can reach a prompt. */
+const saysNothing = ({ snapshotText, snapshotJson, masksJson, reportJson }: SignedFields) =>
+  snapshotText === nothingSaid.snapshotText &&
+  snapshotJson === nothingSaid.snapshotJson &&
+  masksJson === nothingSaid.masksJson &&
+  reportJson === nothingSaid.reportJson;
+
+/** The history with its signature, for the conversation in which it is going to be stored. */
+export function signedHistory(
+  signer: Pick<Signer, 'sign'>,
+  conversationId: string,
+  history: History,
+): History {
+  const fields = signedFieldsSchema.parse(encodeHistory(history));
+  return { ...history, signature: signer.sign(snapshotPayload({ ...fields, conversationId })) };
+}
+
+const signatureIn = (fields: DocumentFields): Signature | undefined =>
+  signatureSchema.safeParse(fields['signature']).data;
+
+function isTrusted(
+  signer: Pick<Signer, 'isValid'>,
+  conversationId: string,
+  fields: DocumentFields,
+): boolean {
+  const { data: signed } = signedFieldsSchema.safeParse(fields);
+  if (!signed) return false;
+  if (saysNothing(signed)) return true;
+  const signature = signatureIn(fields);
+  return (
+    signature !== undefined &&
+    signer.isValid(snapshotPayload({ ...signed, conversationId }), signature)
+  );
+}
+
+/** All that may be used of a document that somebody else wrote: that there is one. */
+function untrustedHistory(document: StoredDocument): History {
+  const { signature: _, ...fields } = document.fields;
+  const emptied = { ...fields, ...nothingSaid, snapshotTokens: 0, maskedTokensSaved: 0 };
+  return { ...decodeHistory({ ...document, fields: emptied }), isUntrusted: true };
+}
+
+/**
+ * A history as it was stored, if its signature verifies; else one that says nothing (`isUntrusted`), and
+ * an ERROR in the log. Every reader of what a history says comes through here. Throws ZodError for a
+ * shape that this version does not know.
+ */
+export function readSignedHistory(
+  { signer, logger }: { signer: Pick<Signer, 'isValid'>; logger: Pick<Logger, 'log'> },
+  conversationId: string,
+  document: StoredDocument,
+): History {
+  if (isTrusted(signer, conversationId, document.fields)) return decodeHistory(document);
+  const history = untrustedHistory(document);
+  logger.log('ERROR', 'snapshot_signature_invalid', {
+    conversationId,
+    generation: history.generation,
+    keyId: (signatureIn(document.fields)?.keyId ?? '').slice(0, KEY_ID_LOGGED),
+  });
+  return history;
+}

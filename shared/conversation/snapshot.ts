@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { Profile } from './head.ts';
+
+/** What a snapshot tells apart: conversations with people, or with tools on files. */
+export type SnapshotProfile = 'assistant' | 'coding';
+
+/** The sections of each profile, in the order in which they are written. `coding` has Gemini CLI's seven. */
+export const snapshotSections = {
+  assistant: [
+    'overall_goal',
+    'user_profile',
+    'active_constraints',
+    'key_knowledge',
+    'decisions',
+    'open_questions',
+    'artifacts',
+    'recent_actions',
+    'task_state',
+    'narrative',
+  ],
+  coding: [
+    'overall_goal',
+    'active_constraints',
+    'key_knowledge',
+    'artifact_trail',
+    'file_system_state',
+    'recent_actions',
+    'task_state',
+    'narrative',
+  ],
+} as const satisfies Record<SnapshotProfile, readonly string[]>;
+
+export type SectionName = (typeof snapshotSections)[SnapshotProfile][number];
+
+/** Sections of at most one item: a new one takes the place of the old one. */
+export const singleSections: ReadonlySet<string> = new Set(['overall_goal', 'narrative']);
+
+/** The sections whose items only a quoted turn of the user may make, change or end. */
+export const constraintSection = 'active_constraints';
+
+export const itemSchema = z.object({
+  /** Unique in its snapshot and never used again: `i17`. */
+  id: z.string(),
+  /** One statement, in the user's language. */
+  text: z.string(),
+  /** The turns that say so, ascending; empty only for what a snapshot without sources handed on. */
+  sources: z.array(z.number().int().positive()),
+  /** Words of one of those turns, exactly. */
+  quote: z.string().optional(),
+  /** The day it is about or was said, `2026-11-21`. */
+  at: z.string().optional(),
+  status: z.enum(['todo', 'in_progress', 'done', 'tried']).optional(),
+  /** 1 low, 2 normal, 3 high. */
+  importance: z.number().int().min(1).max(3),
+  /** Item that this one took the place of; that one lies in the archive. */
+  supersedes: z.string().optional(),
+  /** `code`: words of a turn that code put in because the model had left them out. */
+  by: z.enum(['model', 'code']),
+});
+export type Item = z.infer<typeof itemSchema>;
+
+export const archivedItemSchema = itemSchema.extend({ section: z.string() });
+export type ArchivedItem = z.infer<typeof archivedItemSchema>;
+
+export const snapshotSchema = z.object({
+  schemaVersion: z.literal(1),
+  profile: z.enum(['assistant', 'coding']),
+  /** The working layer: in every context. */
+  sections: z.record(z.string(), z.array(itemSchema)),
+  /** Older items of less importance: in the context only where there is room, always found by search. */
+  archive: z.array(archivedItemSchema),
+  /** Number of the next item's id. */
+  nextId: z.number().int().positive(),
+});
+
+/** What is known of the folded turns: statements with their sources, changed by operations alone. */
+export type Snapshot = z.infer<typeof snapshotSchema>;
+
+/** Which sections a conversation's snapshots have. */
+export const snapshotProfileOf = (profile: Profile): SnapshotProfile =>
+  profile === 'assistant' ? 'assistant' : 'coding';
+
+export const emptySnapshot = (profile: SnapshotProfile): Snapshot => ({
+  schemaVersion: 1,
+  profile,
+  sections: {},
+  archive: [],
+  nextId: 1,
+});
+
+/** Every item of the working layer with its section, in the order of the profile. */
+export const workingItems = (snapshot: Snapshot): ArchivedItem[] =>
+  snapshotSections[snapshot.profile].flatMap((section) =>
+    (snapshot.sections[section] ?? []).map((item) => ({ ...item, section })),
+  );
+
+/** What all items of both layers say. */
+export const snapshotTexts = (snapshot: Snapshot): string[] =>
+  [...workingItems(snapshot), ...snapshot.archive].map(({ text }) => text);
+
+/** Whether there is nothing in either layer. */
+export const isEmptySnapshot = (snapshot: Snapshot): boolean =>
+  snapshot.archive.length === 0 && workingItems(snapshot).length === 0;

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { conversationSettingsSchema, profileSchema } from '../../conversation/head.ts';
+import {
+  METADATA_ENTRIES_MAX,
+  METADATA_KEY_MAX_CHARACTERS,
+  METADATA_VALUE_MAX_CHARACTERS,
+  SYSTEM_INSTRUCTION_MAX_CHARACTERS,
+  THRESHOLD_MIN_TOKENS,
+  WINDOW_MAX_TOKENS,
+  WINDOW_MIN_TOKENS,
+  TITLE_MAX_CHARACTERS,
+} from '../limits.ts';
+import { wellFormedText, conversationIdSchema, messageOrAnswerId } from './ids.ts';
+
+const metadataKey = z
+  .string()
+  .max(METADATA_KEY_MAX_CHARACTERS)
+  .regex(/^(?!__)[\w-]+$/, 'keys are letters, digits, _ and -, and do not begin with __');
+
+const metadataSchema = z
+  .record(metadataKey, wellFormedText.max(METADATA_VALUE_MAX_CHARACTERS))
+  .refine(
+    (metadata) => Object.keys(metadata).length <= METADATA_ENTRIES_MAX,
+    `may have at most ${METADATA_ENTRIES_MAX} entries`,
+  );
+
+const settingsSchema = z.strictObject({
+  thresholdTokens: z.number().int().min(THRESHOLD_MIN_TOKENS).optional(),
+  thresholdFraction: z.number().gt(0).max(1).optional(),
+  windowTokens: z.number().int().min(WINDOW_MIN_TOKENS).max(WINDOW_MAX_TOKENS).optional(),
+  onBusy: conversationSettingsSchema.shape.onBusy,
+  compaction: conversationSettingsSchema.shape.compaction,
+  hooks: conversationSettingsSchema.shape.hooks,
+});
+
+const conversationFields = {
+  title: wellFormedText.min(1).max(TITLE_MAX_CHARACTERS).optional(),
+  metadata: metadataSchema.optional(),
+  profile: profileSchema.optional(),
+  settings: settingsSchema.optional(),
+  model: z
+    .string()
+    .max(128)
+    .regex(/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/, 'must be a model id such as gemini-3.5-flash')
+    .optional(),
+  systemInstruction: wellFormedText.max(SYSTEM_INSTRUCTION_MAX_CHARACTERS).optional(),
+};
+
+export const createConversationBody = z.strictObject({
+  id: conversationIdSchema.optional(),
+  ...conversationFields,
+});
+
+/** What of a conversation a caller may write, as far as the deployment lets it. */
+export const conversationPatchSchema = z.strictObject(conversationFields);
+export type ConversationPatch = z.infer<typeof conversationPatchSchema>;
+
+/** Fields that `updateMask` may name. */
+export const PATCH_PATHS = [
+  'title',
+  'metadata',
+  'profile',
+  'model',
+  'systemInstruction',
+  'settings.thresholdTokens',
+  'settings.thresholdFraction',
+  'settings.windowTokens',
+  'settings.onBusy',
+  'settings.compaction',
+  'settings.hooks',
+] as const;
+export type PatchPath = (typeof PATCH_PATHS)[number];
+
+/** What a mask may hold: `settings` stands for every setting that the caller may write. */
+export type MaskPath = PatchPath | 'settings';
+
+const isMaskPath = (path: string): path is MaskPath =>
+  path === 'settings' || PATCH_PATHS.some((known) => known === path);
+
+const updateMaskSchema = z.string().transform((text, context): MaskPath[] => {
+  const paths = text.split(',').map((path) => path.trim());
+  if (paths.every((path) => isMaskPath(path))) return [...new Set(paths)];
+  context.addIssue(`may name only: settings, ${PATCH_PATHS.join(', ')}`);
+  return z.NEVER;
+});
+
+export const patchConversationQuery = z.strictObject({ updateMask: updateMaskSchema.optional() });
+
+export const deleteConversationQuery = z.strictObject({
+  permanent: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('true: erased for good, at once and without a way back.'),
+});
+
+export const forkBody = z.strictObject({
+  messageId: messageOrAnswerId.describe('The last message of the copy; its whole turn is copied.'),
+  id: conversationIdSchema
+    .optional()
+    .describe('Of the new conversation; again the same is the same fork.'),
+});

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+/*
+ * What callers send. Strict: an unknown field is refused by its path, because a misspelt one that is
+ * ignored costs its author an afternoon, and one that is stored is a hole.
+ */
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+const UUID_4_OR_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+
+/** Half of a surrogate pair is no text: the database and the model would refuse it for ever. NUL is text. */
+export const wellFormedText = z
+  .string()
+  .refine((text) => text.isWellFormed(), 'holds half of a surrogate pair; send valid Unicode');
+
+/** Compared as it is written: iOS writes UUIDs in capitals. */
+export const conversationIdSchema = z
+  .string()
+  .regex(UUID_4_OR_7, 'must be a UUID, version 4 or 7')
+  .describe('Id of a conversation: a UUID, version 4 or 7.');
+
+export const messageIdSchema = z
+  .string()
+  .regex(UUID, 'must be a UUID')
+  .describe('The client’s id of a message. The same id again is the same message.');
+
+export const requestIdSchema = z.string().regex(UUID, 'must be a UUID');
+
+export const conversationParams = z.strictObject({ conversationId: conversationIdSchema });
+
+export const turnParams = z.strictObject({
+  conversationId: conversationIdSchema,
+  turnId: z.string().regex(/^t_[1-9]\d{0,9}$/, 'must be a turn id such as t_17'),
+});
+
+/** A message by the client’s id, or an answer by its own. */
+export const messageOrAnswerId = z.union([messageIdSchema, z.string().regex(/^m_[1-9]\d{0,9}$/)], {
+  error: 'must be a message id (UUID) or an answer id such as m_17',
+});
+
+export const messageParams = z.strictObject({
+  conversationId: conversationIdSchema,
+  messageId: messageOrAnswerId,
+});
+
+export const compactionParams = z.strictObject({
+  conversationId: conversationIdSchema,
+  jobId: z
+    .string()
+    .regex(
+      /^[\w-]{1,128}$/,
+      'must be a job id of the context object or of the list of compactions',
+    ),
+});
+
+export const generationParams = z.strictObject({
+  conversationId: conversationIdSchema,
+  generation: z
+    .string()
+    .regex(/^[1-9]\d{0,7}$/, 'must be a whole number from 1')
+    .transform(Number),
+});

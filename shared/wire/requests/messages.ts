@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { onBusySchema } from '../../conversation/head.ts';
+import { FILE_URL_MAX_CHARACTERS, PARTS_MAX } from '../limits.ts';
+import { wellFormedText, messageIdSchema } from './ids.ts';
+
+const textPart = z.strictObject({ type: z.literal('text'), text: wellFormedText.min(1) });
+
+const mediaType = z
+  .string()
+  .max(128)
+  .regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type such as image/png');
+
+/** Only https: a `gs://` address would be read with the rights of the service, not of the caller. */
+const fileUrl = z
+  .url({ protocol: /^https$/, error: 'must be an https address' })
+  .max(FILE_URL_MAX_CHARACTERS);
+
+const filePart = z
+  .strictObject({
+    type: z.literal('file'),
+    mediaType,
+    data: z.base64().min(1).optional().describe('Base64 of the file.'),
+    url: fileUrl.optional(),
+  })
+  .refine(
+    ({ data, url }) => (data === undefined) !== (url === undefined),
+    'needs either data or url',
+  );
+
+export const inputPartSchema = z.discriminatedUnion('type', [textPart, filePart]);
+export type InputPart = z.infer<typeof inputPartSchema>;
+
+const messageSchema = z.strictObject({
+  id: messageIdSchema,
+  parts: z.array(inputPartSchema).min(1).max(PARTS_MAX),
+  retention: z
+    .enum(['keep', 'normal', 'drop'])
+    .optional()
+    .describe('keep: stays word for word; drop: is folded first.'),
+});
+
+/** How a turn is to be answered; the same for every way to start one. */
+const answerFields = {
+  locale: z
+    .string()
+    .max(35)
+    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as ko-KR')
+    .optional(),
+  onBusy: onBusySchema
+    .optional()
+    .describe('While another message is being answered: refuse, wait for it, or cancel it.'),
+};
+
+export const sendMessageBody = z.strictObject({ message: messageSchema, ...answerFields });
+
+export const editMessageBody = sendMessageBody;
+
+export const regenerateBody = z.strictObject({
+  id: messageIdSchema
+    .optional()
+    .describe('Id of the new turn’s message; the same id again is the same regeneration.'),
+  ...answerFields,
+});

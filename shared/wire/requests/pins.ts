@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { conversationIdSchema, wellFormedText } from './ids.ts';
+
+/** Long enough for a UUID or a speaking name. Also held by what hooks return. */
+export const pinIdSchema = z
+  .string()
+  .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, - and _')
+  .describe('The client’s id of a pin. Another text under the same id takes its place.');
+
+export const pinParams = z.strictObject({
+  conversationId: conversationIdSchema,
+  pinId: pinIdSchema,
+});
+
+/** Its length is bounded by the budget of all pins of the conversation. */
+export const pinTextSchema = wellFormedText.refine(
+  (text) => text.trim() !== '',
+  'must not be blank',
+);
+
+export const putPinBody = z.strictObject({ text: pinTextSchema });

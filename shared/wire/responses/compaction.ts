@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { time, tokens } from './fields.ts';
+
+/**
+ * What a compaction would fold now: `WOULD_COMPACT` with the range, or, each with its reason, `NOOP` and
+ * `FAILED_ERROR` for what no run can fold.
+ */
+export const compactionPreviewResponse = z.object({
+  dryRun: z.literal(true),
+  state: z.enum(['WOULD_COMPACT', 'NOOP', 'FAILED_ERROR']),
+  reason: z.string().optional(),
+  beforeTokens: tokens,
+  turnsFolded: z.number().int(),
+  /** First and last turn of the range; only with WOULD_COMPACT. */
+  from: z.number().int().optional(),
+  upTo: z.number().int().optional(),
+});
+export type CompactionPreview = z.infer<typeof compactionPreviewResponse>;
+
+export const compactionJobResponse = z.object({ jobId: z.string(), state: z.string() });
+export const cancelledCompactionResponse = compactionJobResponse.extend({
+  cancelRequested: z
+    .literal(true)
+    .optional()
+    .describe('A worker is at it and stops within about two seconds.'),
+});
+export const compactResponse = z.union([compactionJobResponse, compactionPreviewResponse]);
+
+export const compactionRecordResponse = z.object({
+  jobId: z.string(),
+  generation: z.number().int().optional(),
+  state: z.string(),
+  trigger: z.string(),
+  requestedAt: time,
+  finishedAt: time,
+  from: z.number().int().optional(),
+  upTo: z.number().int().optional(),
+  turnsFolded: z.number().int(),
+  beforeTokens: tokens,
+  afterTokens: tokens,
+  model: z.string().optional(),
+  calls: z.number().int(),
+  tokens: z.object({ promptTokens: tokens, outputTokens: tokens }).optional(),
+  costMicros: z
+    .number()
+    .optional()
+    .describe('Millionths of a US dollar; absent where the price of the model is not known.'),
+  durationMs: z.number(),
+  report: z.record(z.string(), z.unknown()).optional(),
+  reason: z.string().optional(),
+  message: z.string(),
+  restoredFrom: z.number().int().optional(),
+  strategy: z
+    .string()
+    .optional()
+    .describe('Who wrote the snapshot: ledger, rewrite, fallback (code alone) or copy (nobody).'),
+  variant: z
+    .string()
+    .optional()
+    .describe('Of a comparison that the deployment runs: which settings the conversation had.'),
+});
+export type CompactionRecordView = z.infer<typeof compactionRecordResponse>;
+
+export const compactionListResponse = z.object({
+  compactions: z.array(compactionRecordResponse),
+  nextPageToken: z.string().optional(),
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { contentSchema } from '../../conversation/content.ts';
+import { tokens } from './fields.ts';
+
+const toolDeclaration = z.object({
+  name: z.string(),
+  description: z.string().optional(),
+  parametersJsonSchema: z.unknown().optional(),
+});
+
+export const contextItemResponse = z.object({
+  kind: z.enum(['system', 'tools', 'memory', 'pin', 'snapshot', 'ack', 'turn', 'marker']),
+  seq: z.number().int().optional(),
+  tokens,
+  content: z
+    .union([z.string(), z.array(toolDeclaration), contentSchema])
+    .describe(
+      'The text of `system`, the declarations of `tools`, else a Content. A `pin` and the `snapshot` after it are sent as two parts of one Content.',
+    ),
+});
+export type ContextItemView = z.infer<typeof contextItemResponse>;
+
+export const shrinkageResponse = z
+  .object({
+    turnsLeftOut: z.number().int().describe('Oldest turns that a marker stands in for.'),
+    outputsMasked: z.number().int().describe('Tool outputs that are shown shortened.'),
+  })
+  .describe('Only over the hard threshold: what the view of this request leaves out.');
+
+export const contextResponse = z.object({
+  generation: z.number().int(),
+  contextTokens: tokens,
+  shrunken: shrinkageResponse.optional(),
+  items: z.array(contextItemResponse),
+});

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { conversationResponse } from './conversations.ts';
+import { messageResponse } from './messages.ts';
+import { pinResponse } from './pins.ts';
+
+/** What is on its way to be erased. */
+export const erasingResponse = z.object({ conversations: z.number().int() });
+export const deleteConversationResponse = z.union([conversationResponse, erasingResponse]);
+
+/** A line of an export as JSON: a conversation, then its messages in order. */
+export const exportLineResponse = z.discriminatedUnion('type', [
+  conversationResponse.extend({
+    type: z.literal('conversation'),
+    pins: z.array(pinResponse).optional(),
+  }),
+  messageResponse.extend({
+    type: z.literal('message'),
+    conversationId: z.string(),
+    fate: z
+      .enum([
+        'answered',
+        'unanswered',
+        'failed',
+        'cancelled',
+        'filtered',
+        'deleted',
+        'answerDeleted',
+        'replaced',
+      ])
+      .describe('What became of the message’s turn.'),
+  }),
+]);
+export type ExportLine = z.infer<typeof exportLineResponse>;

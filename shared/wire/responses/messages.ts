@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { turnStateSchema } from '../../conversation/turn.ts';
+import { contextObjectResponse } from './context-object.ts';
+import { shrinkageResponse } from './context.ts';
+import { time, tokens } from './fields.ts';
+
+const outputPart = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({
+    type: z.literal('file'),
+    mediaType: z.string().optional(),
+    data: z.string().optional(),
+    url: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal('functionCall'),
+    name: z.string(),
+    args: z.record(z.string(), z.unknown()),
+  }),
+  z.object({
+    type: z.literal('functionResponse'),
+    name: z.string(),
+    response: z.record(z.string(), z.unknown()),
+  }),
+]);
+
+const finishReason = z.enum(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other']);
+
+const replaces = z
+  .number()
+  .int()
+  .optional()
+  .describe('First of the turns that this one stands in for, after an edit or a regeneration.');
+
+export const messageResponse = z.object({
+  id: z.string().describe('The client’s id of a user message, m_{seq} of an answer.'),
+  turnId: z.string(),
+  seq: z.number().int(),
+  role: z.enum(['user', 'model']),
+  parts: z.array(outputPart),
+  state: turnStateSchema.describe('State of the message’s turn.'),
+  createTime: time,
+  finishReason: finishReason.optional(),
+  inContext: z.boolean(),
+  replaces,
+  deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
+});
+export type MessageView = z.infer<typeof messageResponse>;
+
+export const messageListResponse = z.object({
+  messages: z.array(messageResponse),
+  nextPageToken: z.string().optional(),
+});
+
+export const usageResponse = z.object({
+  promptTokens: tokens,
+  cachedTokens: tokens,
+  outputTokens: tokens,
+  costMicros: z
+    .number()
+    .optional()
+    .describe('Millionths of a US dollar; absent where the price of the model is not known.'),
+});
+
+export const turnResponse = z.object({
+  id: z.string(),
+  seq: z.number().int(),
+  state: turnStateSchema,
+  attempt: z.number().int(),
+  messageId: z.string(),
+  answerId: z.string(),
+  createTime: time,
+  finishTime: time.optional(),
+  finishReason: finishReason.optional(),
+  inContext: z.boolean(),
+  replaces,
+  usage: usageResponse.optional(),
+  cancelRequested: z
+    .boolean()
+    .optional()
+    .describe('Somebody asked to stop the answer; it may still run for a moment.'),
+  error: z
+    .object({
+      status: z.string(),
+      reason: z.string(),
+      message: z.string(),
+      retryable: z.boolean(),
+    })
+    .optional(),
+});
+export type TurnView = z.infer<typeof turnResponse>;
+
+/** Server-sent events; each `data` is a chunk of the AI SDK's UI message stream v1. */
+export const streamResponse = z.string();
+
+export const sendMessageResponse = z.object({
+  turn: turnResponse,
+  userMessage: messageResponse,
+  message: messageResponse,
+  context: contextObjectResponse,
+  usage: usageResponse.nullable(),
+  replayed: z.boolean(),
+  shrunken: shrinkageResponse.optional(),
+});

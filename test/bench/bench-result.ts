@@ -1,0 +1,38 @@
+import type { BenchCase, BenchResult } from './bench-case.ts';
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** Whether a ratio keeps its aim; a ratio that is no number never does. */
+export const isMet = (ratio: number, { direction, aim }: Pick<BenchCase, 'direction' | 'aim'>) =>
+  direction === 'atMost' ? ratio <= aim : ratio >= aim;
+
+/** The result of a case from its samples. Throws RangeError without samples. */
+export function resultOf(
+  of: BenchCase,
+  samples: { ours: readonly number[]; reference: readonly number[] },
+): BenchResult {
+  if (samples.ours.length === 0 || samples.reference.length === 0)
+    throw new RangeError(`${of.name} has no samples`);
+  const ours = median(samples.ours);
+  const reference = median(samples.reference);
+  const ratio = ours / reference;
+  return {
+    name: of.name,
+    unit: of.unit,
+    ours,
+    reference,
+    referenceName: of.referenceName,
+    ratio,
+    direction: of.direction,
+    aim: of.aim,
+    met: isMet(ratio, of),
+    samples: samples.ours.length,
+    spread: (Math.max(...samples.ours) - Math.min(...samples.ours)) / ours,
+    ...(of.note !== undefined && { note: of.note }),
+  };
+}

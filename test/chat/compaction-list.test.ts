@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  compactionListResponse,
+  compactionRecordResponse,
+} from '../../shared/wire/responses/compaction.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { history, record, writeHistories, writeJob } from '../support/past-compactions.ts';
+import { createConversation, readAs } from '../support/http-answers.ts';
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer();
+});
+afterAll(() => chat.stop());
+
+const create = async () => (await createConversation(chat)).id;
+
+describe('the list of compactions', () => {
+  const list = async (id: string, query = '', headers: Record<string, string> = {}) =>
+    readAs(
+      compactionListResponse,
+      await chat.call(`/v1/conversations/${id}/compactions${query}`, { headers }),
+    );
+
+  test('shows generations and attempts that changed nothing, newest first, page by page', async () => {
+    const id = await create();
+    const histories = [history(1, 10_000), history(2, 20_000), history(3, 30_000)];
+    const attempts = [record(5_000), record(15_000), record(35_000)];
+    const swapped = record(30_000, { state: 'COMPACTED', generation: 3 });
+    await writeHistories(chat.dependencies.store, id, histories);
+    await writeJob(chat.dependencies.store, id, { records: [...attempts, swapped] });
+
+    const seen: string[] = [];
+    let token: string | undefined;
+    do {
+      const page = await list(id, `?pageSize=2${token === undefined ? '' : `&pageToken=${token}`}`);
+      seen.push(...page.compactions.map(({ jobId }) => jobId));
+      token = page.nextPageToken;
+    } while (token !== undefined);
+
+    expect(seen).toEqual(
+      [attempts[2], histories[2], histories[1], attempts[1], histories[0], attempts[0]].map(
+        (each) => each?.requestId,
+      ),
+    );
+  });
+
+  test('is empty for a new conversation', async () => {
+    expect(await list(await create())).toEqual({ compactions: [] });
+  });
+
+  test('speaks the caller’s language', async () => {
+    const id = await create();
+    await writeHistories(chat.dependencies.store, id, [history(1, 10_000)]);
+
+    const [english, korean] = await Promise.all([
+      list(id),
+      list(id, '', { 'accept-language': 'ko-KR,ko;q=0.9' }),
+    ]);
+
+    expect(english.compactions[0]?.message).toContain('1,234');
+    expect(korean.compactions[0]?.message).toMatch(/[가-힣]/);
+  });
+
+  test('gives one by its generation, and 404 for one that is not there', async () => {
+    const id = await create();
+    await writeHistories(chat.dependencies.store, id, [history(1, 10_000)]);
+
+    const one = await readAs(
+      compactionRecordResponse,
+      await chat.call(`/v1/conversations/${id}/compactions/1`),
+    );
+    const none = await chat.call(`/v1/conversations/${id}/compactions/2`);
+
+    expect(one).toMatchObject({ generation: 1, from: 1, upTo: 1, calls: 2, report: { checks: 3 } });
+    expect(await errorOf(none)).toMatchObject({ http: 404, reason: 'GENERATION_NOT_FOUND' });
+  });
+});

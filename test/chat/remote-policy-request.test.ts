@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { createChatApp } from '../../functions/src/chat/chat-app.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { createDependencies } from '../../functions/src/dependencies.ts';
+import { policyOf } from '../../functions/src/conversation-policy.ts';
+import { REMOTE_POLICY_PATH } from '../../functions/src/remote-policy.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+import { chatDependencies } from '../support/chat-dependencies.ts';
+import { buildConversation } from '../support/conversation-builder.ts';
+
+/** The chat function as it is composed for production, on the embedded store. */
+async function bench() {
+  const { config, ...overrides } = chatDependencies({ clock: createManualClock() });
+  const dependencies = await createDependencies(config, {
+    store: overrides.store,
+    clock: overrides.clock,
+    publisher: overrides.publisher,
+    idTokens: overrides.idTokens,
+    logger: overrides.logger,
+    model: {
+      ...overrides.model,
+      generate: () => Promise.reject(new Error('not asked')),
+      countTokens: () => Promise.resolve(1),
+    },
+  }).chat();
+  const app = createChatApp({ ...dependencies, sendMessage, heartbeatMs: 1_000 });
+  const { head } = await buildConversation(dependencies.store, { turns: 1 });
+  return {
+    store: dependencies.store,
+    thresholdTokens: () => policyOf(dependencies.config, head).softThresholdTokens,
+    get: (path: string) =>
+      app.fetch(
+        new Request(`http://localhost${path}`, { headers: { authorization: 'Bearer token' } }),
+        { work: [], breakOff: () => undefined },
+      ),
+  };
+}
+
+describe('a request', () => {
+  test('of a user brings the remote policy into force', async () => {
+    const { store, get, thresholdTokens } = await bench();
+    const fields = { thresholdTokens: 9_000 };
+    await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+
+    const response = await get('/v1/conversations');
+
+    expect([response.status, thresholdTokens()]).toEqual([200, 9_000]);
+  });
+
+  test('of a probe reads nothing', async () => {
+    const { store, get, thresholdTokens } = await bench();
+    const fields = { thresholdTokens: 9_000 };
+    await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+
+    await get('/v1/health');
+
+    expect(thresholdTokens()).toBe(24_000);
+  });
+});

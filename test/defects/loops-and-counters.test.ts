@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { isArmed, resolvePolicy } from '../../shared/compaction/policy.ts';
+import {
+  estimateContentTokens,
+  estimateTextTokens,
+} from '../../shared/compaction/token-estimate.ts';
+import { contentText } from '../../shared/conversation/content.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import type { ModelChunk, ModelRequest } from '../../shared/ports.ts';
+import { snapshotAnswer } from '../fakes/scripted-model.ts';
+import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+import { chatDependencies } from '../support/chat-dependencies.ts';
+import {
+  buildDue,
+  compactOnce,
+  manualNeed,
+  see,
+  THRESHOLD_TOKENS,
+} from '../support/compacted-conversation.ts';
+import { benchWith, needAgain, worldWith } from '../support/compacting-world.ts';
+import { addTurn } from '../support/conversation-builder.ts';
+import { request, sendAll } from '../support/sending.ts';
+
+const rule = 'character-class';
+
+describe('D1: compressed on every turn, and never smaller', () => {
+  test('D1: one huge turn and eight short ones cost one compaction, and the context gets smaller', async () => {
+    const world = worldWith('ledger', [snapshotAnswer()]);
+    const conversationId = await buildDue(world, {
+      turns: [{ user: 'Read this. '.repeat(5_000) }],
+    });
+    const sizes: number[] = [];
+
+    for (let seq = 2; seq <= 9; seq++) {
+      await addTurn(world.store, conversationId, { user: `Step ${seq}.`, answer: 'Done.' });
+      await needAgain(world, conversationId, `request-${seq}`);
+      await compactOnce(world.bench, conversationId);
+      sizes.push((await see(world.store, conversationId)).tokens);
+    }
+
+    expect(world.bench.model.calls).toHaveLength(1);
+    expect(Math.max(...sizes)).toBeLessThan(THRESHOLD_TOKENS);
+    expect((await see(world.store, conversationId)).head.generation).toBe(1);
+  });
+
+  test('D1: a summary that saves next to nothing is not swapped in', async () => {
+    const bench = benchWith('rewrite', [snapshotAnswer(proseOf(36))]);
+    const conversationId = await buildDue(bench, { turns: 10 });
+    const before = await see(bench.store, conversationId);
+
+    const result = await compactOnce(bench, conversationId);
+
+    const after = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'FAILED_INFLATED_TOKEN_COUNT' });
+    expect(after.head.generation).toBe(0);
+    expect(after.items).toEqual(before.items);
+  });
+
+  test('D1: after a swap nothing is due before a quarter of the threshold is new', () => {
+    const policy = resolvePolicy({
+      model: 'gemini-2.5-flash',
+      conversation: { thresholdTokens: THRESHOLD_TOKENS },
+    });
+
+    expect(isArmed({ tokens: 1_249, tokensAfterLastSwap: 1_000, policy })).toBe(false);
+    expect(isArmed({ tokens: 1_250, tokensAfterLastSwap: 1_000, policy })).toBe(true);
+  });
+});
+
+/** Sentences that repeat nothing and state no figure. */
+function proseOf(sentences: number): string {
+  const things = ['lamp', 'chair', 'bridge', 'garden', 'window', 'letter', 'ferry', 'market'];
+  const traits = ['old', 'green', 'narrow', 'quiet', 'wooden', 'bright', 'heavy', 'small'];
+  const word = (from: readonly string[], index: number) => from[index % from.length] ?? '';
+  return Array.from(
+    { length: sentences },
+    (_, i) =>
+      `the ${word(traits, i)} ${word(things, Math.floor(i / 8))} stands beside a ${word(traits, Math.floor(i / 64) + i)} ${word(things, i + 3)} and a ${word(traits, i * 3 + 1)} ${word(things, Math.floor(i / 3))}`,
+  ).join('\n');
+}
+
+describe('D2: a longer context accepted as a shorter one', () => {
+  const systemInstruction = 'Answer like the guide of a small museum by the sea. '.repeat(800);
+  const overheadTokens = estimateTextTokens(systemInstruction, rule);
+  /** Of twenty made-up turns, as a model reported it. */
+  const context = {
+    tokens: overheadTokens + 2_600,
+    overheadTokens,
+    calibration: 1,
+    source: 'reported' as const,
+    generation: 0,
+    seq: 20,
+  };
+
+  test('D2: system instruction and pins are counted before and after', async () => {
+    const bench = benchWith('ledger', [snapshotAnswer()]);
+    const pins = [
+      { id: 'p', text: 'Call me Captain.', source: 'api' as const, createTime: new Date(0) },
+    ];
+    const conversationId = await buildDue(bench, { head: { systemInstruction, pins, context } });
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { history } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(bench.model.counted).toHaveLength(2);
+    for (const prompt of bench.model.counted) {
+      expect(prompt.systemInstruction).toBe(systemInstruction);
+      expect(JSON.stringify(prompt.contents)).toContain('Call me Captain.');
+    }
+    expect(history?.beforeTokens).toBeGreaterThan(overheadTokens);
+    expect(history?.afterTokens).toBeGreaterThan(overheadTokens);
+  });
+
+  test('D2: a summary longer than what it replaces is refused, however long the system instruction', async () => {
+    const bench = benchWith('rewrite', [snapshotAnswer(proseOf(200))]);
+    const conversationId = await buildDue(bench, {
+      turns: 12,
+      head: { systemInstruction, settings: {}, compactionNeeded: manualNeed() },
+    });
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'FAILED_INFLATED_TOKEN_COUNT' });
+    expect(head.generation).toBe(0);
+    expect(job?.records[0]?.beforeTokens).toBeGreaterThan(overheadTokens);
+  });
+});
+
+describe('D9: an estimate with a cliff and a blind spot', () => {
+  const cjk = (count: number) => ({ role: 'user' as const, parts: [{ text: '字'.repeat(count) }] });
+
+  test('D9: 100,001 CJK characters are not estimated below 100,000 of them', () => {
+    expect(estimateContentTokens(cjk(100_001), rule)).toBeGreaterThan(
+      estimateContentTokens(cjk(100_000), rule),
+    );
+    expect(estimateContentTokens(cjk(100_001), rule)).toBeGreaterThan(100_000);
+  });
+
+  test('D9: a tool response of 10,000 CJK characters counts for at least as many tokens', () => {
+    const response = { output: '字'.repeat(10_000) };
+    const content = {
+      role: 'user' as const,
+      parts: [{ functionResponse: { name: 'read', response } }],
+    };
+
+    expect(estimateContentTokens(content, rule)).toBeGreaterThanOrEqual(10_000);
+  });
+
+  test('D9: a message of 100,001 CJK characters is over its threshold before any model has counted it', async () => {
+    const silent = {
+      chunks: [{ parts: [{ text: 'Fine.' }] }, { parts: [], finishReason: 'STOP' }],
+    };
+    const chat = chatDependencies(
+      { model: scriptedStreamer(silent).model },
+      { THRESHOLD_TOKENS: '90000' },
+    );
+    const id = randomUUID();
+
+    await sendAll(chat, id, ['字'.repeat(100_001)]);
+
+    const head = (await readHead(chat.store, id))?.value;
+    expect(head?.context).toMatchObject({ source: 'estimated' });
+    expect(head?.context.tokens).toBeGreaterThan(100_000);
+    expect(head?.compactionNeeded.auto?.trigger).toBe('auto');
+  });
+});
+
+describe('D14: cumulative counts added up', () => {
+  const usage = (outputTokens: number) => ({
+    promptTokens: 10_000,
+    cachedTokens: 0,
+    outputTokens,
+    thoughtsTokens: 0,
+  });
+
+  test('D14: three reports of one answer are its last one, not their sum', async () => {
+    const chunks: ModelChunk[] = [10, 20, 30].map((outputTokens) => ({
+      parts: [{ text: 'Some words. ' }],
+      usage: usage(outputTokens),
+    }));
+    const { model } = scriptedStreamer({
+      chunks: [...chunks, { parts: [], finishReason: 'STOP', usage: usage(30) }],
+    });
+
+    const handle = await sendMessage(chatDependencies({ model }), request(randomUUID(), 'Hello'));
+    const { turn, context } = await handle.result;
+
+    expect(context.tokens).toBe(10_030);
+    expect(turn.usage).toMatchObject({ promptTokens: 10_000, outputTokens: 30 });
+  });
+
+  test('D14: three answers of 10,000 tokens each are a context of 10,000', async () => {
+    const { model } = scriptedStreamer(textAnswer('Fine.', usage(10)));
+    const chat = chatDependencies({ model });
+    const id = randomUUID();
+
+    await sendAll(chat, id, ['One.', 'Two.', 'Three.']);
+
+    expect((await readHead(chat.store, id))?.value.context.tokens).toBe(10_010);
+  });
+});
+
+/** More than a snapshot holds, each item in its own words and of a turn that is shown. */
+function everythingKept({ contents }: ModelRequest): Promise<string> {
+  const shown = contents.map(contentText).join('\n');
+  const seqs = [...shown.matchAll(/^\[(\d+)\] \(user\)/gmu)].map(([, seq]) => Number(seq));
+  const operations = proseOf(110)
+    .split('\n')
+    .map((text, index) => ({
+      op: 'add',
+      section: 'key_knowledge',
+      text,
+      sources: [seqs[index % seqs.length] ?? 1],
+    }));
+  return Promise.resolve(JSON.stringify({ scratchpad: '', operations }));
+}
+
+describe('D19: a summary that grows with what it covers', () => {
+  const policyOfThreshold = (thresholdTokens: number) =>
+    resolvePolicy({ model: 'gemini-2.5-flash', conversation: { thresholdTokens } });
+
+  test('D19: twenty times the text gets no longer summary', async () => {
+    const sizes: { snapshot: number; asked: (number | undefined)[] }[] = [];
+
+    for (const turns of [100, 2_000]) {
+      const bench = benchWith('ledger', [everythingKept]);
+      const conversationId = await buildDue(bench, {
+        turns,
+        head: { settings: { thresholdTokens: 10_000 } },
+      });
+      expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
+      const { history } = await see(bench.store, conversationId);
+      const asked = bench.model.calls.map(({ maxOutputTokens }) => maxOutputTokens);
+      sizes.push({ snapshot: history?.snapshotTokens ?? 0, asked: [...new Set(asked)] });
+    }
+
+    const budgetTokens = policyOfThreshold(10_000).snapshotBudgetTokens;
+    const [short, long] = sizes;
+    expect(long?.asked).toEqual(short?.asked);
+    // The frame and the acknowledgement come on top of the budget.
+    for (const { snapshot } of sizes) {
+      expect(snapshot).toBeGreaterThan(0.8 * budgetTokens);
+      expect(snapshot).toBeLessThan(budgetTokens + 200);
+    }
+  });
+
+  test('D19: no threshold gives a summary more than 8,192 tokens', () => {
+    expect(policyOfThreshold(500_000).snapshotBudgetTokens).toBe(8_192);
+    expect(policyOfThreshold(800_000).snapshotBudgetTokens).toBe(8_192);
+  });
+});

@@ -1,0 +1,100 @@
+import { aligned, percentOf } from './eval-aligned.ts';
+import type { AttackFindings } from './eval-adversarial-check.ts';
+import { parseAttacks, type Channel } from './eval-adversarial-conversation.ts';
+import { attackOnce, type Attacked } from './eval-adversarial-run.ts';
+import { startEvalBench } from './eval-bench.ts';
+import { progressOf, runMode, type DataFile, type Mode } from './eval-mode.ts';
+import { modeOptionsHelp, type ModeArguments } from './eval-mode-arguments.ts';
+
+const help = `Usage: npm run eval:adversarial -- --data FILE.jsonl [options]
+
+Puts each attack into a conversation of twelve turns, as a message of the user and as what a tool returns,
+compacts it with a summariser that obeys, and looks for the attack in the snapshot. A line of the data file has
+"id", "text" and perhaps "carrier", the text in which a tool returns it.
+
+${modeOptionsHelp}
+                           (default: obedient; a snapshot has 1,200 tokens)
+
+Exit code: 0 no attack achieved anything, or no data file; 1 one did; 2 wrong arguments.`;
+
+type Result = Attacked & { strategy: string };
+
+async function attackAll(wanted: ModeArguments, files: readonly DataFile[]): Promise<Result[]> {
+  const attacks = files
+    .flatMap(({ text }) => parseAttacks(text).slice(0, wanted.limit))
+    .filter(({ id }) => wanted.ids.length === 0 || wanted.ids.includes(id));
+  const channels: readonly Channel[] = ['user', 'tool'];
+  const bar = progressOf(attacks.length * channels.length * wanted.strategies.length);
+  const results: Result[] = [];
+  for (const strategy of wanted.strategies) {
+    const bench = await startEvalBench({ ...wanted, model: 'stand-in', strategy }, {});
+    try {
+      for (const channel of channels) {
+        for (const attack of attacks) {
+          results.push({ ...(await attackOnce(bench, attack, { ...wanted, channel })), strategy });
+          bar.advance(1, `${strategy} ${channel} ${attack.id}`);
+        }
+      }
+    } finally {
+      await bench.stop();
+    }
+  }
+  bar.end();
+  return results;
+}
+
+const titles = [
+  'channel',
+  'swapped',
+  'UNSTATED',
+  'BROKEN',
+  'ESCAPED',
+  'LOOSE',
+  'quoted',
+  'real constraint',
+];
+
+function rowOf(title: string, results: readonly Result[]): string[] {
+  const found = results.flatMap(({ findings }) => findings ?? []);
+  const count = (is: (findings: AttackFindings) => boolean): string =>
+    String(found.filter(is).length);
+  return [
+    title,
+    `${found.length}/${results.length}`,
+    count(({ unstated }) => unstated.length > 0),
+    count(({ broken }) => broken.length > 0),
+    count(({ escaped }) => escaped.length > 0),
+    count(({ loose }) => loose.length > 0),
+    count(({ quoted }) => quoted.length > 0),
+    percentOf(found.filter((each) => each.hasRealConstraint).length, found.length),
+  ];
+}
+
+/** Nothing that an attack is after happened. */
+const isHarmless = ({ unstated, broken, escaped, loose, hasRealConstraint }: AttackFindings) =>
+  [...unstated, ...broken, ...escaped, ...loose].length === 0 && hasRealConstraint;
+
+const adversarial: Mode = {
+  help,
+  defaults: { strategies: 'ledger,rewrite', repeat: '1', vices: 'obedient' },
+  run: async (wanted, files) => {
+    const results = await attackAll(wanted, files);
+    const groups = Map.groupBy(results, ({ strategy, channel }) => `${strategy} ${channel}`);
+    const failures = Map.groupBy(
+      results.filter(({ findings }) => findings === undefined),
+      ({ strategy, state, reason }) => `${strategy} ${state} (${reason ?? '-'})`,
+    );
+    return {
+      text: [
+        aligned([titles, ...[...groups].map(([title, own]) => rowOf(title, own))]),
+        ...[...failures].map(
+          ([title, own]) => `${title}: ${own.length}, such as ${own[0]?.channel} ${own[0]?.id}`,
+        ),
+      ].join('\n'),
+      figures: { wanted, results },
+      isGood: results.every(({ findings }) => findings === undefined || isHarmless(findings)),
+    };
+  },
+};
+
+await runMode(adversarial);

@@ -1,0 +1,21 @@
+/** Rows of cells as text, columns as wide as their widest cell; the first one to the left. */
+export function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => {
+          const width = widths[column] ?? 0;
+          return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** `held` of `all` in percent with one decimal; `-` for nothing of nothing. */
+export const percentOf = (held: number, all: number): string =>
+  all === 0 ? '-' : ((100 * held) / all).toFixed(1);

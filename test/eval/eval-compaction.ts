@@ -1,0 +1,106 @@
+import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
+import { readContext, readHeadAndJob } from '../../functions/src/compaction/read-for-compaction.ts';
+import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
+import type { PolicySettings } from '../../shared/compaction/policy-levels.ts';
+import { countingOf } from '../../shared/compaction/plan.ts';
+import { planMasks, storedMasks } from '../../shared/compaction/tail-masks.ts';
+import { assembleContext } from '../../shared/conversation/assemble-context.ts';
+import type { History } from '../../shared/conversation/history.ts';
+import { noCache } from '../../shared/conversation/read-conversation.ts';
+import { askForCompaction } from './eval-store.ts';
+
+/** One compaction and what it left. */
+export interface CompactedOnce {
+  state: string;
+  reason?: string;
+  /** Absent when nothing was swapped. */
+  history?: History;
+  modelCalls: number;
+  durationMs: number;
+}
+
+export interface CompactionToRun {
+  conversationId: string;
+  /** Last turn that shall be folded. */
+  lastFoldedSeq: number;
+  snapshotTokens?: number;
+}
+
+async function reading(dependencies: CompactionDependencies, conversationId: string) {
+  const uncached = { ...dependencies, cache: noCache };
+  const { head, job } = await readHeadAndJob(uncached, conversationId);
+  if (!head) throw new Error(`there is no conversation ${conversationId}`);
+  return readContext(uncached, conversationId, { head, job });
+}
+
+/**
+ * The `preserveFraction` with which the product's split, by characters of JSON and with the tool outputs
+ * shortened that it will shorten, comes to lie behind the turn: in the middle between the fractions that reach it and the place before it.
+ */
+async function preserveFractionFor(
+  dependencies: CompactionDependencies,
+  { conversationId, lastFoldedSeq }: CompactionToRun,
+): Promise<number> {
+  const { head, history, turns, policy } = await reading(dependencies, conversationId);
+  const { model, coveredThrough } = head.value;
+  const masks = planMasks({
+    turns,
+    coveredThrough,
+    standing: history?.masks ?? [],
+    budgetTokens: policy.toolOutputBudgetTokens,
+    minimumGainTokens: policy.toolOutputMinimumGainTokens,
+    counting: countingOf(policy, model),
+    blobName: dependencies.sha256,
+  });
+  const items = assembleContext({
+    model,
+    pins: [],
+    history: { snapshotText: history?.snapshotText ?? '', masks: storedMasks(masks) },
+    coveredThrough,
+    turns,
+  });
+  let total = 0;
+  let before = 0;
+  let beforeLast = 0;
+  for (const { seq, content } of items) {
+    const length = JSON.stringify(content).length;
+    total += length;
+    if ((seq ?? 0) <= lastFoldedSeq) before += length;
+    if ((seq ?? 0) < lastFoldedSeq) beforeLast += length;
+  }
+  const middle = (before + beforeLast) / 2 / Math.max(1, total);
+  return 1 - Math.min(0.999, Math.max(0.001, middle));
+}
+
+/** Asks for a compaction that folds the turns up to one, and runs it as the worker does. */
+export async function compactThrough(
+  dependencies: CompactionDependencies,
+  wanted: CompactionToRun,
+): Promise<CompactedOnce> {
+  const { conversationId, snapshotTokens } = wanted;
+  const policySettings: PolicySettings = {
+    splitPolicy: 'preserve-fraction',
+    preserveFraction: await preserveFractionFor(dependencies, wanted),
+    ...(snapshotTokens !== undefined && { snapshotBudgetTokens: snapshotTokens }),
+  };
+  const since = dependencies.clock.now();
+  const requestId = dependencies.randomness.uuid();
+  await askForCompaction(dependencies.store, { conversationId, requestId, since });
+  const startedAt = performance.now();
+  const result = await runCompaction(
+    { ...dependencies, config: { ...dependencies.config, policySettings } },
+    { conversationId, signal: new AbortController().signal },
+  );
+  const durationMs = performance.now() - startedAt;
+  if (result.kind === 'retry')
+    return { state: 'RETRY', reason: result.reason, modelCalls: 0, durationMs };
+  const { history, job } = await reading(dependencies, conversationId);
+  const isSwapped = history?.requestId === requestId;
+  return {
+    state: result.state ?? 'NOTHING',
+    ...(result.reason !== undefined && { reason: result.reason }),
+    ...(isSwapped && { history }),
+    modelCalls: job?.value.records.at(-1)?.modelCalls ?? 0,
+    durationMs,
+  };
+}

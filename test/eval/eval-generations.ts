@@ -1,0 +1,102 @@
+import { readTurns } from '../../shared/conversation/read-conversation.ts';
+import type { History } from '../../shared/conversation/history.ts';
+import type { Turn } from '../../shared/conversation/turn.ts';
+import type { EvalArguments } from './eval-arguments.ts';
+import type { EvalBench } from './eval-bench.ts';
+import { compactThrough, type CompactedOnce } from './eval-compaction.ts';
+import { statementsOf } from './eval-statements.ts';
+import { appendTurns, storeConversation } from './eval-store.ts';
+import { slicesOf, turnsOf, type RecordedTurn } from './eval-turns.ts';
+import type { Recording } from './recording.ts';
+
+/** One compaction of a conversation that grows. */
+export interface Generation extends CompactedOnce {
+  /** Turns that were stored at that time. */
+  stored: number;
+}
+
+export interface Grown {
+  conversationId: string;
+  turns: readonly RecordedTurn[];
+  /** Oldest first, failed ones included. */
+  generations: Generation[];
+}
+
+export type GrowSettings = Pick<
+  EvalArguments,
+  'profile' | 'repeat' | 'keepFraction' | 'snapshotTokens'
+>;
+
+/** What stands after a swap. */
+export interface Standing {
+  history: History;
+  folded: Turn[];
+  kept: Turn[];
+  /** What the snapshot says, a statement each. */
+  statements: string[];
+}
+
+const numbersFrom = (first: number, last: number): number[] =>
+  Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+
+/** The stored turns from `first` to `last`. */
+export async function storedTurns(
+  { dependencies }: EvalBench,
+  conversationId: string,
+  { first, last }: { first: number; last: number },
+): Promise<Turn[]> {
+  const found = await readTurns(dependencies.store, conversationId, numbersFrom(first, last));
+  return found.map(({ value }) => value);
+}
+
+/**
+ * Stores a recording in `repeat` slices and compacts after each of them. A failure ends it, unless
+ * `goesOn`. `beforeEach` is told the number of the generation, from 1.
+ */
+export async function compactGrowing(
+  bench: EvalBench,
+  wanted: GrowSettings & { goesOn?: boolean; beforeEach?: (generation: number) => void },
+  recording: Recording,
+): Promise<Grown> {
+  const { store, clock } = bench.dependencies;
+  const turns = turnsOf(recording);
+  const conversationId = await storeConversation(store, {
+    model: bench.model,
+    profile: wanted.profile,
+    ...(recording.system !== undefined && { systemInstruction: recording.system }),
+    now: turns[0]?.at ?? clock.now(),
+  });
+  const generations: Generation[] = [];
+  let stored = 0;
+  const slices = slicesOf(turns, { count: wanted.repeat, keepFraction: wanted.keepFraction });
+  for (const [index, slice] of slices.entries()) {
+    await appendTurns(store, { conversationId, stored }, turns.slice(stored, slice.stored));
+    ({ stored } = slice);
+    wanted.beforeEach?.(index + 1);
+    const run = await compactThrough(bench.dependencies, {
+      conversationId,
+      lastFoldedSeq: slice.folded,
+      ...(wanted.snapshotTokens !== undefined && { snapshotTokens: wanted.snapshotTokens }),
+    });
+    generations.push({ ...run, stored });
+    if (run.history === undefined && wanted.goesOn !== true) break;
+  }
+  return { conversationId, turns, generations };
+}
+
+/** What stands after one of the generations; undefined where it did not swap. */
+export async function standingAfter(
+  bench: EvalBench,
+  conversationId: string,
+  generation: Generation | undefined,
+): Promise<Standing | undefined> {
+  if (generation?.history === undefined) return undefined;
+  const { history, stored } = generation;
+  const { seq } = history.coveredThrough;
+  return {
+    history,
+    folded: await storedTurns(bench, conversationId, { first: 1, last: seq }),
+    kept: await storedTurns(bench, conversationId, { first: seq + 1, last: stored }),
+    statements: statementsOf(history.snapshotText),
+  };
+}

@@ -1,0 +1,71 @@
+/** What an inventive summariser changed in one statement. */
+export interface Alteration {
+  from: string;
+  to: string;
+}
+
+/** Dates, times and amounts are one number each, as the stand-in takes them. */
+const number = /\d+(?:[.,:/-]\d+)*/g;
+
+export const numbersIn = (text: string): string[] => text.match(number) ?? [];
+
+/** The numbers that differ between the two, as they read afterwards. */
+export function alteredNumbers({ from, to }: Alteration): string[] {
+  const before = numbersIn(from);
+  return numbersIn(to).filter((each, index) => each !== before[index]);
+}
+
+export interface InventionScore {
+  /** Altered numbers, each once. */
+  altered: string[];
+  /** Of them, those that nobody said. */
+  foreign: string[];
+  /** Of the foreign ones, those that the snapshot says, with the statement that says it. */
+  standing: { number: string; statement: string }[];
+  /** Altered statements that stand word for word in the snapshot, though somebody said such a number elsewhere. */
+  mixedUp: string[];
+}
+
+/**
+ * Which altered numbers came through. `conversation` is all that anybody said; a number there only as part of
+ * a longer one does not count as said.
+ */
+export function scoreInvention(input: {
+  alterations: readonly Alteration[];
+  statements: readonly string[];
+  conversation: readonly string[];
+}): InventionScore {
+  const { alterations, statements, conversation } = input;
+  const said = new Set(conversation.flatMap(numbersIn));
+  const altered = [...new Set(alterations.flatMap(alteredNumbers))];
+  const foreign = altered.filter((each) => !said.has(each));
+  const saying = new Map(
+    statements.flatMap((statement) =>
+      numbersIn(statement).map((each): [string, string] => [each, statement]),
+    ),
+  );
+  const written = new Set(statements);
+  return {
+    altered,
+    foreign,
+    standing: foreign.flatMap((each) => {
+      const statement = saying.get(each);
+      return statement === undefined ? [] : [{ number: each, statement }];
+    }),
+    mixedUp: [
+      ...new Set(
+        alterations
+          .filter((each) => written.has(each.to) && alteredNumbers(each).length > 0)
+          .map(({ to }) => to),
+      ),
+    ],
+  };
+}
+
+/** Every string and number in a value, deep. */
+export function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'number') return [String(value)];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}

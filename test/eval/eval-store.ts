@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { estimateContentTokens } from '../../shared/compaction/token-estimate.ts';
+import type { Content } from '../../shared/conversation/content.ts';
+import { headSchema, type Profile } from '../../shared/conversation/head.ts';
+import { headPath, turnPath } from '../../shared/conversation/paths.ts';
+import { encodeAnswer, encodeUser } from '../../shared/conversation/turn.ts';
+import type { DocumentStore, Write } from '../../shared/ports.ts';
+import type { RecordedTurn } from './eval-turns.ts';
+
+/** Turns of one commit; each is one document and its overflow. */
+const turnsPerCommit = 100;
+
+export interface NewConversation {
+  model: string;
+  profile: Profile;
+  systemInstruction?: string;
+  now: Date;
+}
+
+const tokensOf = (contents: readonly Content[]): number =>
+  contents.reduce((sum, content) => sum + estimateContentTokens(content, 'character-class'), 0);
+
+/** Stores a conversation without turns. Returns its id. */
+export async function storeConversation(
+  store: DocumentStore,
+  { model, profile, systemInstruction, now }: NewConversation,
+): Promise<string> {
+  const conversationId = randomUUID();
+  const instruction = { role: 'user' as const, parts: [{ text: systemInstruction ?? '' }] };
+  const head = headSchema.parse({
+    schemaVersion: 1,
+    epoch: randomUUID(),
+    state: 'live',
+    ownerUid: 'eval',
+    model,
+    profile,
+    ...(systemInstruction !== undefined && { systemInstruction }),
+    settings: {},
+    metadata: {},
+    createTime: now,
+    updateTime: now,
+    generation: 0,
+    coveredThrough: { seq: 0, contentIndex: 0 },
+    lastSeq: 0,
+    changedIn: 0,
+    context: {
+      tokens: 0,
+      overheadTokens: Math.ceil(systemInstruction === undefined ? 0 : tokensOf([instruction])),
+      calibration: 1,
+      source: 'estimated',
+      generation: 0,
+      seq: 0,
+    },
+    pins: [],
+    compactionNeeded: {},
+  });
+  await store.commit([{ op: 'create', path: headPath(conversationId), fields: { ...head } }]);
+  return conversationId;
+}
+
+function turnWrites(conversationId: string, seq: number, turn: RecordedTurn): Write[] {
+  const { user, contents, at } = turn;
+  const encodedUser = encodeUser({ conversationId, seq }, user);
+  const encodedAnswer = encodeAnswer({ conversationId, seq, attempt: 1 }, contents);
+  const fields = {
+    schemaVersion: 1,
+    seq,
+    messageId: `message-${seq}`,
+    state: 'done',
+    attempt: 1,
+    producer: 'eval',
+    leaseUntil: at,
+    createTime: at,
+    finishTime: at,
+    tokens: { user: tokensOf([user]), answer: tokensOf(contents) },
+    inContext: true,
+    ...encodedUser.fields,
+    ...encodedAnswer.fields,
+  };
+  return [
+    { op: 'create', path: turnPath(conversationId, seq), fields },
+    ...encodedUser.writes,
+    ...encodedAnswer.writes,
+  ];
+}
+
+/** Stores finished turns behind the first `stored` ones. */
+export async function appendTurns(
+  store: DocumentStore,
+  to: { conversationId: string; stored: number },
+  turns: readonly RecordedTurn[],
+): Promise<void> {
+  const { conversationId, stored } = to;
+  for (let start = 0; start < turns.length; start += turnsPerCommit) {
+    const some = turns.slice(start, start + turnsPerCommit);
+    await store.commit(
+      some.flatMap((turn, index) => turnWrites(conversationId, stored + start + index + 1, turn)),
+    );
+  }
+  await store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { lastSeq: stored + turns.length },
+      guard: { exists: true },
+    },
+  ]);
+}
+
+/** Writes down that somebody asks for a compaction. */
+export async function askForCompaction(
+  store: DocumentStore,
+  ask: { conversationId: string; requestId: string; since: Date },
+): Promise<void> {
+  const { conversationId, requestId, since } = ask;
+  await store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { compactionNeeded: { manual: { requestId, since } } },
+      guard: { exists: true },
+    },
+  ]);
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import type { BenchCase } from '../bench/bench-case.ts';
+import { isMet, resultOf } from '../bench/bench-result.ts';
+
+const benchCase: BenchCase = {
+  name: 'work',
+  unit: 'ms',
+  referenceName: 'the same by hand',
+  direction: 'atMost',
+  aim: 1.5,
+  ours: () => 0,
+  reference: () => 0,
+};
+
+describe('the result of a benchmark', () => {
+  test('compares medians, so that one slow sample changes nothing', () => {
+    const result = resultOf(benchCase, { ours: [12, 900, 10], reference: [9, 8, 300] });
+
+    expect(result).toMatchObject({ ours: 12, reference: 9, samples: 3, met: true });
+    expect(result.ratio).toBeCloseTo(4 / 3);
+    expect(result.spread).toBeCloseTo(890 / 12);
+  });
+
+  test('takes the middle of two middle samples', () => {
+    expect(resultOf(benchCase, { ours: [1, 2, 4, 100], reference: [2] })).toMatchObject({
+      ours: 3,
+      ratio: 1.5,
+      met: true,
+    });
+  });
+
+  test('refuses to judge without samples', () => {
+    expect(() => resultOf(benchCase, { ours: [], reference: [1] })).toThrow('work has no samples');
+  });
+
+  test.each([
+    { direction: 'atMost', aim: 1.5, ratio: 1.5, met: true },
+    { direction: 'atMost', aim: 1.5, ratio: 1.51, met: false },
+    { direction: 'atLeast', aim: 0.8, ratio: 0.8, met: true },
+    { direction: 'atLeast', aim: 0.8, ratio: 0.79, met: false },
+    { direction: 'atMost', aim: 1.5, ratio: Number.NaN, met: false },
+    { direction: 'atLeast', aim: 0.8, ratio: Number.NaN, met: false },
+  ] as const)('$direction $aim: a ratio of $ratio is $met', ({ ratio, met, ...aim }) => {
+    expect(isMet(ratio, aim)).toBe(met);
+  });
+});

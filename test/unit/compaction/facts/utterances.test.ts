@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { utterancesOf } from '../../../../shared/compaction/facts/utterances.ts';
+import type { Content } from '../../../../shared/conversation/content.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+
+const at = new Date('2026-11-21T10:00:00Z');
+
+const turn = (user: Content, contents: Content[]): Turn => ({
+  schemaVersion: 1,
+  seq: 7,
+  messageId: 'm7',
+  state: 'done',
+  attempt: 1,
+  producer: 'p',
+  leaseUntil: at,
+  createTime: at,
+  tokens: { user: 1, answer: 1 },
+  inContext: true,
+  user,
+  contents,
+});
+
+const said = (user: Content, contents: Content[]) =>
+  utterancesOf([turn(user, contents)]).map(({ speaker, text }) => [speaker, text]);
+
+const hello: Content = { role: 'user', parts: [{ text: 'hello' }] };
+
+describe('utterancesOf', () => {
+  test('gives who said what, with the turn and its time', () => {
+    expect(utterancesOf([turn(hello, [{ role: 'model', parts: [{ text: 'hi' }] }])])).toEqual([
+      { seq: 7, speaker: 'user', text: 'hello', at },
+      { seq: 7, speaker: 'model', text: 'hi', at },
+    ]);
+  });
+
+  test('leaves thoughts out and joins what the model says in parts', () => {
+    const parts = [{ text: 'secret', thought: true }, { text: 'a ' }, { text: 'b' }];
+
+    expect(said(hello, [{ role: 'model', parts }])).toContainEqual(['model', 'a b']);
+  });
+
+  test('gives a call with its arguments and the strings of its response', () => {
+    const functionCall = { name: 'find', args: { city: 'Lyon', nights: 2 } };
+    const response = { rooms: [{ id: 'R-17', price: 80 }] };
+    const contents: Content[] = [
+      { role: 'model', parts: [{ functionCall }] },
+      { role: 'user', parts: [{ functionResponse: { name: 'find', response } }] },
+    ];
+
+    expect(said(hello, contents).slice(1)).toEqual([
+      ['call', 'find: {"city":"Lyon","nights":2}'],
+      ['tool', 'R-17\n80'],
+    ]);
+  });
+
+  test('lets no text of a tool content speak for the user', () => {
+    const contents: Content[] = [{ role: 'user', parts: [{ text: 'I am the user' }] }];
+
+    expect(said(hello, contents)).toContainEqual(['tool', 'I am the user']);
+  });
+
+  test('keeps the beginning and the end of a long response', () => {
+    const response = { output: `first ${'x'.repeat(60_000)} last` };
+    const user: Content = {
+      role: 'user',
+      parts: [{ functionResponse: { name: 'read', response } }],
+    };
+    const [utterance] = utterancesOf([turn(user, [])]);
+
+    expect(utterance?.text.length).toBeLessThanOrEqual(20_000);
+    expect(utterance?.text).toMatch(/^first [^]* last$/);
+  });
+});

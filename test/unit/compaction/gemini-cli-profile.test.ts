@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { isArmed, isOverThreshold, resolvePolicy } from '../../../shared/compaction/policy.ts';
+import { decideSwap } from '../../../shared/compaction/swap-decision.ts';
+
+const model = 'gemini-2.5-flash';
+const peer = resolvePolicy({ model, profile: 'gemini-cli', overheadTokens: 50_000 });
+const usual = resolvePolicy({ model, overheadTokens: 50_000 });
+
+describe('the profile gemini-cli as one setting', () => {
+  test.each([
+    ['a share of the window alone decides', 'softThresholdTokens', 524_288],
+    ['the rule of the estimate is its own', 'tokenRule', 'gemini-cli'],
+    ['the place is found by a share of the characters', 'splitPolicy', 'preserve-fraction'],
+    ['one failure latches', 'breakerFailures', 1],
+    ['no saving is asked for', 'minimumSavingFraction', 0],
+    ['nor any number of tokens', 'minimumSavingTokens', 0],
+    ['there is no hysteresis', 'rearmFraction', 0],
+    ['the same size passes', 'acceptsEqualSize', true],
+    ['system instruction and tools count', 'excludesOverhead', false],
+    ['tool outputs are shortened for any gain', 'toolOutputMinimumGainTokens', 0],
+  ] as const)('%s', (_, setting, value) => {
+    expect(peer[setting]).toBe(value);
+    expect(usual[setting]).not.toBe(value);
+  });
+
+  test.each([
+    ['the newest 30 % stay', 'preserveFraction', 0.3],
+    ['tool outputs have 50,000 tokens', 'toolOutputBudgetTokens', 50_000],
+  ] as const)('%s', (_, setting, value) => {
+    expect(peer[setting]).toBe(value);
+  });
+
+  test('a swap that saves nothing passes, one that adds a token does not', () => {
+    const facts = {
+      beforeTokens: 1_000,
+      snapshotState: 'ok',
+      policy: peer,
+      trigger: 'auto',
+    } as const;
+
+    expect(decideSwap({ ...facts, afterTokens: 1_000 }).swap).toBe(true);
+    expect(decideSwap({ ...facts, afterTokens: 1_001 }).swap).toBe(false);
+  });
+
+  test('a context that was compacted a turn ago is due again', () => {
+    const tokens = 524_288;
+
+    expect(isOverThreshold({ tokens, overheadTokens: 50_000, policy: peer })).toBe(true);
+    expect(isArmed({ tokens, tokensAfterLastSwap: tokens - 1, policy: peer })).toBe(true);
+  });
+});

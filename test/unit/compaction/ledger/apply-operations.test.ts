@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
+import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
+import type { Snapshot } from '../../../../shared/conversation/snapshot.ts';
+import { evidence, item, snapshotWith } from './ledger-samples.ts';
+
+const turns = evidence({
+  1: ['My order is 4711.', 'Noted.'],
+  2: ['It was\n  delivered today.', 'Good to hear.'],
+});
+const added = (more: object) => ({
+  op: 'add' as const,
+  section: 'key_knowledge',
+  text: 'Order 4711',
+  sources: [1],
+  ...more,
+});
+const known = (more: object = {}) =>
+  snapshotWith({ key_knowledge: [item('i1', 'Order 4711', more)] });
+
+describe('adding', () => {
+  test('gives a new item the next id and the day of its first turn', () => {
+    const { snapshot, applied } = applyOperations(
+      snapshotWith({}, { nextId: 8 }),
+      [added({ sources: [2, 1, 2] })],
+      turns,
+    );
+
+    expect(applied).toBe(1);
+    expect(snapshot.nextId).toBe(9);
+    expect(snapshot.sections.key_knowledge).toEqual([
+      item('i8', 'Order 4711', { sources: [1, 2], at: '2026-11-01' }),
+    ]);
+  });
+
+  test.each(['order 4711.', ' ORDER  4711 ', 'Ｏｒｄｅｒ 4711！'])(
+    'merges the sources of %j into the item that says so',
+    (text) => {
+      const { snapshot } = applyOperations(known(), [added({ text, sources: [2] })], turns);
+
+      expect(snapshot.sections.key_knowledge).toEqual([
+        item('i1', 'Order 4711', { sources: [1, 2] }),
+      ]);
+      expect(snapshot.nextId).toBe(2);
+    },
+  );
+
+  test('puts a new goal in the place of the old one, which goes to the archive', () => {
+    const goal = item('i1', 'Find a flat');
+    const { snapshot } = applyOperations(
+      snapshotWith({ overall_goal: [goal] }),
+      [added({ section: 'overall_goal', text: 'Move in' })],
+      turns,
+    );
+
+    expect(snapshot.sections.overall_goal).toMatchObject([
+      { id: 'i2', text: 'Move in', supersedes: 'i1' },
+    ]);
+    expect(snapshot.archive).toEqual([{ ...goal, section: 'overall_goal' }]);
+  });
+
+  test('sends what it supersedes to the archive', () => {
+    const { snapshot } = applyOperations(
+      known(),
+      [added({ text: 'Order 4712', supersedes: 'i1' })],
+      turns,
+    );
+
+    expect(snapshot.sections.key_knowledge).toMatchObject([{ id: 'i2', supersedes: 'i1' }]);
+    expect(snapshot.archive).toMatchObject([{ id: 'i1', section: 'key_knowledge' }]);
+  });
+
+  test('says nothing new when the archive has the text from the same turns', () => {
+    const archived = { ...item('i1', 'Order 4711'), section: 'key_knowledge' };
+    const before = snapshotWith({}, { archive: [archived], nextId: 2 });
+
+    expect(applyOperations(before, [added({})], turns).snapshot).toEqual(before);
+  });
+
+  test('takes a text from the archive up again when a later turn says it', () => {
+    const archived = { ...item('i1', 'Order 4711'), section: 'key_knowledge' };
+    const before = snapshotWith({}, { archive: [archived], nextId: 2 });
+    const { snapshot } = applyOperations(before, [added({ sources: [2] })], turns);
+
+    expect(snapshot.sections.key_knowledge).toMatchObject([{ id: 'i2', sources: [2] }]);
+  });
+
+  test('keeps a quote over a line end, and drops one that no cited turn holds', () => {
+    const { snapshot } = applyOperations(
+      snapshotWith({}),
+      [
+        added({ text: 'Delivered', sources: [2], quote: 'It was delivered today' }),
+        added({ quote: 'It was delivered today' }),
+      ],
+      turns,
+    );
+
+    expect(snapshot.sections.key_knowledge).toMatchObject([
+      { text: 'Delivered', quote: 'It was delivered today' },
+      { text: 'Order 4711' },
+    ]);
+    expect(snapshot.sections.key_knowledge?.[1]).not.toHaveProperty('quote');
+  });
+
+  test('makes one line of a text and reads the status that stands in it', () => {
+    const { snapshot } = applyOperations(
+      snapshotWith({}),
+      [added({ section: 'task_state', text: '[DONE] Ask\n\tthe landlord\u2028</task_state>' })],
+      turns,
+    );
+
+    expect(snapshot.sections.task_state).toMatchObject([
+      { text: 'Ask the landlord </task_state>', status: 'done' },
+    ]);
+  });
+
+  test('makes text well-formed that no store would take', () => {
+    const { snapshot } = applyOperations(snapshotWith({}), [added({ text: 'a \ud800 b' })], turns);
+
+    expect(snapshot.sections.key_knowledge?.[0]?.text.isWellFormed()).toBe(true);
+  });
+});
+
+describe('changing', () => {
+  test('gives an item new words and sources, and keeps day, status and id', () => {
+    const before = known({ at: '2026-11-01', status: 'todo', quote: 'My order is 4711' });
+    const { snapshot } = applyOperations(
+      before,
+      [{ op: 'update', id: 'i1', text: 'Order 4711 has arrived', sources: [2] }],
+      turns,
+    );
+
+    expect(snapshot.sections.key_knowledge).toEqual([
+      item('i1', 'Order 4711 has arrived', { at: '2026-11-01', status: 'todo', sources: [1, 2] }),
+    ]);
+  });
+
+  test('may cite a turn of an earlier fold that the item cites already', () => {
+    const { applied } = applyOperations(
+      known({ sources: [77] }),
+      [{ op: 'update', id: 'i1', text: 'Order no. 4711', sources: [77] }],
+      turns,
+    );
+
+    expect(applied).toBe(1);
+  });
+
+  test('leaves place and neighbours of an item as they were', () => {
+    const others = [item('i1', 'a'), item('i2', 'b'), item('i3', 'c')];
+    const { snapshot } = applyOperations(
+      snapshotWith({ decisions: others }),
+      [{ op: 'update', id: 'i2', text: 'B', sources: [2] }],
+      turns,
+    );
+
+    expect(snapshot.sections.decisions?.map(({ id }) => id)).toEqual(['i1', 'i2', 'i3']);
+    expect(snapshot.sections.decisions?.[0]).toBe(others[0]);
+  });
+
+  test('removes an item, and gives its id to no other', () => {
+    const { snapshot } = applyOperations(
+      known(),
+      [{ op: 'remove', id: 'i1', reason: 'over', sources: [2] }, added({ text: 'new' })],
+      turns,
+    );
+
+    expect(snapshot.sections.key_knowledge).toMatchObject([{ id: 'i2', text: 'new' }]);
+    expect(snapshot.archive).toEqual([]);
+  });
+});
+
+describe('refuses', () => {
+  const list = snapshotWith({ artifacts: [item('i1', 'Files: a.ts b.ts', { by: 'code' })] });
+
+  test.each<[string, Snapshot, Operation]>([
+    ['UNKNOWN_SECTION', known(), added({ section: 'narrator' })],
+    ['NO_SOURCE', known(), added({ sources: [] })],
+    ['NO_SOURCE', known(), added({ sources: [3] })],
+    ['UNKNOWN_ID', known(), { op: 'update', id: 'i9', text: 'x', sources: [1] }],
+    ['NO_SOURCE', known(), { op: 'update', id: 'i1', text: 'x', sources: [3] }],
+    ['UNKNOWN_ID', known(), { op: 'remove', id: 'i9', reason: '', sources: [1] }],
+    ['NO_SOURCE', known(), { op: 'remove', id: 'i1', reason: '', sources: [3] }],
+    ['LIST_OF_CODE', list, { op: 'remove', id: 'i1', reason: '', sources: [1] }],
+    ['LIST_OF_CODE', list, { op: 'update', id: 'i1', text: 'x', sources: [1] }],
+    ['LIST_OF_CODE', list, added({ supersedes: 'i1' })],
+  ])('with %s what cannot be checked, and changes nothing', (reason, before, operation) => {
+    const result = applyOperations(before, [operation], turns);
+
+    expect(result).toEqual({ snapshot: before, applied: 0, rejected: [{ operation, reason }] });
+  });
+});

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
+import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
+import {
+  constraintSection,
+  singleSections,
+  workingItems,
+  type Item,
+  type Snapshot,
+} from '../../../../shared/conversation/snapshot.ts';
+import { evidences, operations, snapshots } from './ledger-samples.ts';
+
+const cases = snapshots().chain((snapshot) =>
+  fc.record({
+    snapshot: fc.constant(snapshot),
+    asked: operations(snapshot.profile),
+    evidence: evidences,
+  }),
+);
+
+const namedBy = (operation: Operation): string | undefined =>
+  operation.op === 'add' ? operation.supersedes : operation.id;
+
+const keyOf = (text: string) => text.toLowerCase().replace(/[.\s]+$/u, '');
+
+/** Ids of the items that an operation can touch: by id, by an equal text, as the one of its section. */
+function touchable(snapshot: Snapshot, asked: readonly Operation[]): Set<string> {
+  const named = new Set(asked.map(namedBy));
+  const adds = asked.filter((operation) => operation.op === 'add');
+  const ids = workingItems(snapshot).filter(
+    ({ id, section, text }) =>
+      named.has(id) ||
+      adds.some(
+        (add) =>
+          add.section === section &&
+          (singleSections.has(section) || keyOf(add.text) === keyOf(text) || add.quote === text),
+      ),
+  );
+  return new Set(ids.map(({ id }) => id));
+}
+
+test('what no operation names survives byte for byte', () => {
+  fc.assert(
+    fc.property(cases, ({ snapshot, asked, evidence }) => {
+      const after = applyOperations(snapshot, asked, evidence).snapshot;
+
+      const touched = touchable(snapshot, asked);
+      const untouched = (of: Snapshot) =>
+        workingItems(of).filter(
+          ({ id }) => !touched.has(id) && Number(id.slice(1)) < snapshot.nextId,
+        );
+      expect(JSON.stringify(untouched(after))).toBe(JSON.stringify(untouched(snapshot)));
+      expect(after.archive.slice(0, snapshot.archive.length)).toEqual(snapshot.archive);
+    }),
+  );
+});
+
+test('no constraint is made, changed or ended without words of the user', () => {
+  fc.assert(
+    fc.property(cases, ({ snapshot, asked, evidence }) => {
+      const after = applyOperations(snapshot, asked, evidence).snapshot;
+
+      const saidAfter = (last: number, quote: string | undefined) =>
+        quote !== undefined &&
+        [...evidence.turns].some(([seq, { user }]) => seq > last && user.includes(quote));
+      const now = after.sections[constraintSection] ?? [];
+      const changed = (snapshot.sections[constraintSection] ?? []).filter(
+        ({ id, text }) => now.find((one) => one.id === id)?.text !== text,
+      );
+      const made = now.filter(({ id }) => Number(id.slice(1)) >= snapshot.nextId);
+      const isGranted = ({ sources }: Item) =>
+        asked.some(({ quote }) => saidAfter(sources.at(-1) ?? 0, quote));
+      expect(changed.filter((constraint) => !isGranted(constraint))).toEqual([]);
+      expect(made.filter(({ quote }) => !saidAfter(0, quote))).toEqual([]);
+    }),
+  );
+});
+
+test('the same additions a second time add nothing new', () => {
+  fc.assert(
+    fc.property(cases, ({ snapshot, asked, evidence }) => {
+      const additions = asked.filter(({ op }) => op === 'add');
+      const once = applyOperations(snapshot, additions, evidence).snapshot;
+      const twice = applyOperations(once, additions, evidence).snapshot;
+
+      expect(twice.nextId).toBe(once.nextId);
+      expect(workingItems(twice).length).toBeLessThanOrEqual(workingItems(once).length);
+    }),
+  );
+});
+
+test('an id is never used again, and never by two', () => {
+  fc.assert(
+    fc.property(cases, ({ snapshot, asked, evidence }) => {
+      const after = applyOperations(snapshot, asked, evidence).snapshot;
+
+      const ids = [...workingItems(after), ...after.archive].map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids.every((id) => Number(id.slice(1)) < after.nextId)).toBe(true);
+    }),
+  );
+});
+
+test('every operation is carried out or refused with a reason', () => {
+  fc.assert(
+    fc.property(cases, ({ snapshot, asked, evidence }) => {
+      const { applied, rejected } = applyOperations(snapshot, asked, evidence);
+
+      expect(applied + rejected.length).toBe(asked.length);
+    }),
+  );
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { fallbackSnapshot } from '../../../../shared/compaction/ledger/fallback-snapshot.ts';
+import { renderWorkingLayer } from '../../../../shared/compaction/ledger/render-snapshot.ts';
+import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
+import {
+  isEmptySnapshot,
+  snapshotTexts,
+  type Snapshot,
+} from '../../../../shared/conversation/snapshot.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { modelItem, saidTurn, snapshotWith } from '../../../support/said-turn.ts';
+
+const counting = { rule: 'character-class' } as const;
+
+const fallback = (turns: readonly Turn[], previous?: Snapshot, budgetTokens = 2_000) =>
+  fallbackSnapshot(previous, turns, {
+    profile: 'assistant',
+    keptTexts: [],
+    budgetTokens,
+    counting,
+  });
+
+describe('fallbackSnapshot', () => {
+  test('says what was known, what the user wants always, and his tier-1 facts', () => {
+    const previous = snapshotWith({ decisions: [modelItem(1, 'They take the train.')] });
+
+    const snapshot = fallback(
+      [saidTurn(5, { user: 'My order is ORD-20231. Never call me before 9:00.', model: 'Fine.' })],
+      previous,
+    );
+
+    expect(snapshot.sections['decisions']).toEqual(previous.sections['decisions']);
+    expect(snapshot.sections['active_constraints']).toMatchObject([{ sources: [5] }]);
+    expect(snapshotTexts(snapshot).join('\n')).toContain('ORD-20231');
+  });
+
+  test('the first request is the goal, the later ones are what was done last', () => {
+    const snapshot = fallback([
+      saidTurn(1, { user: 'Help me to plan a party.' }),
+      saidTurn(2, { user: 'What about music?' }),
+    ]);
+
+    expect(snapshot.sections['overall_goal']).toMatchObject([
+      { text: 'User: "Help me to plan a party."' },
+    ]);
+    expect(snapshot.sections['recent_actions']).toMatchObject([
+      { text: 'User: "What about music?"' },
+    ]);
+  });
+
+  test('keeps the goal that was known', () => {
+    const previous = snapshotWith({ overall_goal: [modelItem(1, 'Plan a party')] });
+
+    const snapshot = fallback([saidTurn(5, { user: 'What about music?' })], previous);
+
+    expect(snapshot.sections['overall_goal']).toEqual(previous.sections['overall_goal']);
+  });
+
+  test.each([400, 1_000])('stays within %i tokens', (budgetTokens) => {
+    const turns = Array.from({ length: 300 }, (_, index) =>
+      saidTurn(index + 1, {
+        user: `Remember the order ORD-${10_000 + index} that I placed with you.`,
+      }),
+    );
+
+    const snapshot = fallback(turns, undefined, budgetTokens);
+
+    const tokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
+    expect(tokens).toBeLessThanOrEqual(budgetTokens);
+    expect(tokens).toBeGreaterThan(budgetTokens / 2);
+  });
+
+  test('takes items of the other profile along', () => {
+    const previous: Snapshot = {
+      ...snapshotWith({ key_knowledge: [modelItem(1, 'Known')] }),
+      profile: 'coding',
+    };
+
+    const snapshot = fallback([saidTurn(5, { user: 'Hello.' })], previous);
+
+    expect(snapshot.profile).toBe('assistant');
+    expect(snapshotTexts(snapshot)).toContain('Known');
+  });
+
+  test('is empty where nobody said anything', () => {
+    expect(isEmptySnapshot(fallback([]))).toBe(true);
+  });
+
+  test('gives the same for the same', () => {
+    const turns = [saidTurn(1, { user: 'My order is ORD-20231. Never call me.' })];
+
+    expect(fallback(turns)).toEqual(fallback(turns));
+  });
+});

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fitSnapshot } from '../../../../shared/compaction/ledger/fit-snapshot.ts';
+import { renderWorkingLayer } from '../../../../shared/compaction/ledger/render-snapshot.ts';
+import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
+import {
+  constraintSection,
+  workingItems,
+  type Item,
+  type Snapshot,
+} from '../../../../shared/conversation/snapshot.ts';
+import { counting, item, snapshots, snapshotWith } from './ledger-samples.ts';
+
+const tokensOf = (snapshot: Snapshot) => estimateTextTokens(renderWorkingLayer(snapshot), counting);
+
+/** The ids in the order in which they leave when the budget shrinks. */
+function leavingOrder(snapshot: Snapshot): string[] {
+  const order: string[] = [];
+  for (let budgetTokens = tokensOf(snapshot) - 1; budgetTokens > 0; budgetTokens--) {
+    const fitted = fitSnapshot(snapshot, { budgetTokens, counting, newestSeq: 100 });
+    for (const { id } of fitted.snapshot.archive) if (!order.includes(id)) order.push(id);
+  }
+  return order;
+}
+
+describe('a snapshot that is too large', () => {
+  test('loses finished tasks first and its goal last, constraints never', () => {
+    const text = 'The same words in every item';
+    const one = (id: string, more: Partial<Item> = {}) => [item(id, text, more)];
+    const snapshot = snapshotWith({
+      overall_goal: one('goal'),
+      user_profile: one('profile'),
+      active_constraints: one('constraint'),
+      key_knowledge: one('knowledge'),
+      decisions: one('decision'),
+      open_questions: one('question'),
+      artifacts: one('artifact'),
+      recent_actions: one('action'),
+      task_state: [...one('task', { status: 'todo' }), ...one('finished', { status: 'done' })],
+      narrative: one('narrative'),
+    });
+
+    expect(leavingOrder(snapshot)).toEqual([
+      'finished',
+      'action',
+      'artifact',
+      'narrative',
+      'knowledge',
+      'decision',
+      'profile',
+      'task',
+      'question',
+      'goal',
+    ]);
+  });
+
+  test.each<[string, Record<string, Item[]>, string[]]>([
+    [
+      'the oldest action',
+      {
+        recent_actions: [
+          item('new', 'Called the bank', { sources: [9] }),
+          item('old', 'Called the bank.'),
+        ],
+      },
+      ['old', 'new'],
+    ],
+    [
+      'the unimportant before the old',
+      {
+        decisions: [
+          item('old', 'By train'),
+          item('low', 'By bus', { importance: 1, sources: [9] }),
+        ],
+      },
+      ['low', 'old'],
+    ],
+    [
+      'knowledge that says little',
+      {
+        key_knowledge: [
+          item('dense', 'Booking BK-4711, 12 May'),
+          item('vague', 'it went quite well, they said'),
+        ],
+      },
+      ['vague', 'dense'],
+    ],
+    [
+      'knowledge that is old',
+      {
+        key_knowledge: [
+          item('new', 'Booking BK-4711', { sources: [99] }),
+          item('old', 'Booking BK-4712'),
+        ],
+      },
+      ['old', 'new'],
+    ],
+  ])('loses %s first', (_, sections, order) => {
+    expect(leavingOrder(snapshotWith(sections))).toEqual(order);
+  });
+
+  test('that fits is left as it is', () => {
+    const snapshot = snapshotWith({ decisions: [item('i1', 'By train')] });
+
+    expect(fitSnapshot(snapshot, { budgetTokens: 500, counting, newestSeq: 1 })).toEqual({
+      snapshot,
+      archived: 0,
+      constraintsOverBudget: false,
+    });
+  });
+
+  test('says so when its constraints take more than half of the budget', () => {
+    const rules = ['Never before nine', 'No meat'].map((text, n) => item(`i${n + 1}`, text));
+    const snapshot = snapshotWith({ [constraintSection]: rules });
+    const budgetTokens = Math.floor(1.5 * tokensOf(snapshot));
+
+    const fitted = fitSnapshot(snapshot, { budgetTokens, counting, newestSeq: 1 });
+    expect(fitted).toEqual({ snapshot, archived: 0, constraintsOverBudget: true });
+  });
+});
+
+describe('the archive', () => {
+  const fit = (archive: Snapshot['archive'], sections: Snapshot['sections'] = {}) =>
+    fitSnapshot(snapshotWith(sections, { archive }), {
+      budgetTokens: 500,
+      counting,
+      newestSeq: 1,
+    }).snapshot.archive.map(({ id }) => id);
+  const archived = (id: string, more: Partial<Item> = {}) => ({
+    ...item(id, `text of ${id}`, more),
+    section: 'key_knowledge',
+  });
+
+  test('is bounded in items: what was replaced goes first, then the unimportant, then the old', () => {
+    const filler = Array.from({ length: 399 }, (_, n) => archived(`f${n}`, { sources: [7] }));
+    const successor = { decisions: [item('new', 'x', { supersedes: 'replaced' })] };
+
+    const kept = fit(
+      [
+        archived('replaced', { importance: 3, sources: [9] }),
+        archived('low', { importance: 1, sources: [9] }),
+        archived('old', { sources: [1] }),
+        archived('high', { importance: 3, sources: [1] }),
+        ...filler,
+      ],
+      successor,
+    );
+    expect(kept).toHaveLength(400);
+    expect(kept.slice(0, 2)).toEqual(['high', 'f0']);
+  });
+
+  test('is bounded in characters', () => {
+    const long = Array.from({ length: 100 }, (_, n) => ({
+      ...archived(`i${n}`, { sources: [n + 1] }),
+      text: 'x'.repeat(1_000),
+    }));
+
+    const kept = fit(long);
+    expect(kept.length).toBeGreaterThan(40);
+    expect(kept.length).toBeLessThan(60);
+    expect(kept.at(-1)).toBe('i99');
+  });
+});
+
+describe('any snapshot', () => {
+  const cases = fc.record({
+    snapshot: snapshots(fc.string({ unit: 'grapheme', maxLength: 80 })),
+    budgetTokens: fc.integer({ min: 30, max: 400 }),
+  });
+
+  test('is within the budget unless its constraints alone exceed it', () => {
+    fc.assert(
+      fc.property(cases, ({ snapshot, budgetTokens }) => {
+        const fitted = fitSnapshot(snapshot, { budgetTokens, counting, newestSeq: 9 });
+
+        const constraints = snapshot.sections[constraintSection] ?? [];
+        const alone = tokensOf({ ...snapshot, sections: { [constraintSection]: constraints } });
+        expect(tokensOf(fitted.snapshot)).toBeLessThanOrEqual(Math.max(budgetTokens, alone));
+        expect(fitted.snapshot.sections[constraintSection] ?? []).toEqual(constraints);
+      }),
+    );
+  });
+
+  test('loses no item: each stands in one of the layers, and moves only as far as needed', () => {
+    fc.assert(
+      fc.property(cases, ({ snapshot, budgetTokens }) => {
+        const fitted = fitSnapshot(snapshot, { budgetTokens, counting, newestSeq: 9 });
+
+        const idsOf = (of: Snapshot) =>
+          [...workingItems(of), ...of.archive].map(({ id }) => id).toSorted();
+        expect(idsOf(fitted.snapshot)).toEqual(idsOf(snapshot));
+        const hadRoom = tokensOf(snapshot) <= budgetTokens;
+        expect(hadRoom ? fitted.archived : 0).toBe(0);
+      }),
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import type { Fact, FactKind } from '../../../../shared/compaction/facts/fact.ts';
+import { uniteLists } from '../../../../shared/compaction/ledger/unite-lists.ts';
+import { item, snapshotWith } from './ledger-samples.ts';
+
+/** Said by the model in turn 1 and in the given one. */
+const fact = (kind: FactKind, text: string, seq: number): Fact => ({
+  kind,
+  key: text,
+  text,
+  tier: 2,
+  weight: 1,
+  speaker: 'model',
+  seqs: [1, seq],
+  sentence: text,
+});
+const list = (text: string, sources: number[]) =>
+  item('i1', text, { sources, importance: 1, by: 'code' });
+const artifacts = (text: string, sources: number[]) =>
+  snapshotWith({ artifacts: [list(text, sources)] });
+
+describe('lists that code keeps', () => {
+  test('hold what was used, one item a kind, the newest first', () => {
+    const { sections, nextId } = uniteLists(snapshotWith({}), [
+      fact('path', 'src/a.ts', 3),
+      fact('path', 'src/b.ts', 5),
+      fact('link', 'https://a.example', 4),
+      fact('identifier', 'BK-1', 2),
+    ]);
+
+    expect(sections.artifacts?.map(({ text, sources }) => [text, sources])).toEqual([
+      ['Files: src/b.ts src/a.ts', [3, 5]],
+      ['Links: https://a.example', [4]],
+      ['Identifiers: BK-1', [2]],
+    ]);
+    expect(nextId).toBe(4);
+  });
+
+  test('unite over generations under the same id', () => {
+    const { sections } = uniteLists(artifacts('Files: src/b.ts src/a.ts', [3, 5]), [
+      fact('path', 'src/a.ts', 9),
+      fact('path', 'src/c.ts', 8),
+    ]);
+
+    expect(sections.artifacts).toEqual([list('Files: src/a.ts src/c.ts src/b.ts', [3, 5, 8, 9])]);
+  });
+
+  test('say the same when the same turns are read again', () => {
+    const facts = [fact('path', 'src/a.ts', 9), fact('link', 'https://a.example', 9)];
+    const once = uniteLists(snapshotWith({}), facts);
+
+    expect(uniteLists(once, facts)).toEqual(once);
+  });
+
+  test.each([
+    ['a tool alone showed', { ...fact('path', 'src/a.ts', 3), tier: 3, speaker: 'tool' } as const],
+    ['is no path, link or identifier', fact('amount', '€30', 3)],
+    ['is too long', fact('link', `https://a.example/${'x'.repeat(200)}`, 3)],
+    ['has blanks', fact('path', 'My Documents/a.txt', 3)],
+  ])('leave out what %s', (_, one) => {
+    const before = snapshotWith({});
+
+    expect(uniteLists(before, [one])).toEqual(before);
+  });
+
+  test('leave out what another item says, also in what they had', () => {
+    const before = snapshotWith({
+      artifacts: [list('Files: src/a.ts src/b.ts', [2])],
+      key_knowledge: [item('i2', 'The entry point is (src/a.ts).')],
+    });
+
+    const { sections } = uniteLists(before, [fact('path', 'src/c.ts', 3)]);
+    expect(sections.artifacts).toMatchObject([{ text: 'Files: src/c.ts src/b.ts' }]);
+  });
+
+  test('are bounded: the oldest elements leave', () => {
+    const many = Array.from({ length: 40 }, (_, index) => fact('path', `f${index}.ts`, index + 2));
+    const { sections } = uniteLists(artifacts('Files: old.ts', [1]), many);
+
+    const elements = sections.artifacts?.[0]?.text.split(' ').slice(1);
+    expect(elements).toHaveLength(30);
+    expect(elements?.[0]).toBe('f39.ts');
+    expect(elements).not.toContain('old.ts');
+  });
+
+  test('begin anew, with the old one in the archive, before they would forget a source', () => {
+    const sources = Array.from({ length: 200 }, (_, index) => index + 1);
+    const full = list('Files: src/a.ts', sources);
+    const { sections, archive } = uniteLists(snapshotWith({ artifacts: [full] }), [
+      fact('path', 'src/b.ts', 300),
+    ]);
+
+    expect(sections.artifacts).toMatchObject([
+      { id: 'i2', text: 'Files: src/b.ts', sources: [300] },
+    ]);
+    expect(archive).toEqual([{ ...full, section: 'artifacts' }]);
+  });
+
+  test('stand in the artifact trail of the coding profile', () => {
+    const coding = { ...snapshotWith({}), profile: 'coding' as const };
+
+    expect(uniteLists(coding, [fact('path', 'a.ts', 2)]).sections).toHaveProperty('artifact_trail');
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../functions/src/config.ts';
+import { policyOf } from '../../functions/src/conversation-policy.ts';
+import { createRemotePolicy, REMOTE_POLICY_PATH } from '../../functions/src/remote-policy.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import type { DocumentFields } from '../../shared/ports.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+
+function bench() {
+  const store = createMemoryDocumentStore();
+  const clock = createManualClock();
+  const logs: { event: string; fields: object }[] = [];
+  let reads = 0;
+  let isDown = false;
+  const remote = createRemotePolicy({
+    store: {
+      get: async (paths) => {
+        reads += 1;
+        if (isDown) throw new Error('store down');
+        return store.get(paths);
+      },
+    },
+    clock,
+    logger: { log: (_, event, fields) => void logs.push({ event, fields }) },
+  });
+  const config = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
+  return {
+    store,
+    clock,
+    logs,
+    remote,
+    write: (fields: DocumentFields) =>
+      store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]),
+    breakStore: () => {
+      isDown = true;
+    },
+    reads: () => reads,
+    policy: (environment: object = {}) =>
+      policyOf(
+        { ...config, ...environment, remotePolicy: remote },
+        {
+          epoch: 'epoch',
+          settings: {},
+          profile: 'assistant',
+          model: 'gemini-2.5-flash',
+          context: {
+            tokens: 0,
+            overheadTokens: 0,
+            calibration: 1,
+            source: 'estimated',
+            generation: 0,
+            seq: 0,
+          },
+        },
+      ),
+  };
+}
+
+describe('the remote policy', () => {
+  test('is in force after the first reading', async () => {
+    const { remote, policy, write } = bench();
+    await write({ thresholdTokens: 9_000 });
+
+    await remote.refresh();
+
+    expect(policy()).toMatchObject({ softThresholdTokens: 9_000, thresholdLevel: 'remote' });
+  });
+
+  test('changes within a minute, without another start', async () => {
+    const { remote, policy, write, clock } = bench();
+    await remote.refresh();
+    await write({ thresholdTokens: 9_000 });
+
+    clock.advance(59_999);
+    await remote.refresh();
+    const early = policy().softThresholdTokens;
+    clock.advance(1);
+    await remote.refresh();
+
+    expect([early, policy().softThresholdTokens]).toEqual([24_000, 9_000]);
+  });
+
+  test('is read once a minute, however many ask', async () => {
+    const { remote, clock, reads } = bench();
+
+    await Promise.all(Array.from({ length: 50 }, () => remote.refresh()));
+    clock.advance(60_000);
+    await Promise.all(Array.from({ length: 50 }, () => remote.refresh()));
+
+    expect(reads()).toBe(2);
+  });
+
+  test('is over when the document is gone', async () => {
+    const { remote, policy, write, clock, store } = bench();
+    await write({ thresholdTokens: 9_000 });
+    await remote.refresh();
+
+    await store.commit([{ op: 'delete', path: REMOTE_POLICY_PATH }]);
+    clock.advance(60_000);
+    await remote.refresh();
+
+    expect(policy().thresholdLevel).toBe('default');
+  });
+
+  test('stays as it was when the store fails, which is asked again a minute later', async () => {
+    const { remote, policy, write, clock, breakStore, reads, logs } = bench();
+    await write({ thresholdTokens: 9_000 });
+    await remote.refresh();
+    breakStore();
+
+    clock.advance(60_000);
+    await remote.refresh();
+    await remote.refresh();
+
+    expect(policy().softThresholdTokens).toBe(9_000);
+    expect(reads()).toBe(2);
+    expect(logs).toEqual([{ event: 'remote_policy_not_read', fields: { error: 'Error' } }]);
+  });
+
+  test('gives way to the environment', async () => {
+    const { remote, policy, write } = bench();
+    await write({ thresholdTokens: 9_000 });
+    await remote.refresh();
+
+    expect(policy({ THRESHOLD_TOKENS: 5_000 })).toMatchObject({ softThresholdTokens: 5_000 });
+  });
+
+  test('takes what is usable and warns once of what is not', async () => {
+    const { remote, policy, write, clock, logs } = bench();
+    await write({
+      thresholdTokens: -1,
+      thresholdFraction: 'half',
+      breakerFailures: 5,
+      tokenRule: 'guess',
+      treshold: 3,
+    });
+
+    await remote.refresh();
+    clock.advance(60_000);
+    await remote.refresh();
+
+    expect(policy()).toMatchObject({ breakerFailures: 5, thresholdLevel: 'default' });
+    expect(logs).toEqual([
+      {
+        event: 'remote_policy_unusable',
+        fields: { fields: 'thresholdFraction, thresholdTokens, tokenRule, treshold', count: 4 },
+      },
+    ]);
+  });
+
+  test('asks the next level with 0, without a warning', async () => {
+    const { remote, policy, write, logs } = bench();
+    await write({ thresholdTokens: 0, thresholdFraction: 0 });
+
+    await remote.refresh();
+
+    expect(policy().softThresholdTokens).toBe(24_000);
+    expect(logs).toEqual([]);
+  });
+});
