@@ -152,6 +152,19 @@ export const ledgerConstants = {
     origin: 'words around a fact where whole sentences do not fit',
     configure: 'fixed',
   },
+  questionWeight: {
+    value: 0.4,
+    unit: 'fraction of the weight of its facts',
+    origin:
+      'what a question names is worth less of the room for sentences than what a statement tells',
+    configure: 'fixed',
+  },
+  leftOutListLimit: {
+    value: 200,
+    unit: 'facts',
+    origin: 'the list of what has no room in a snapshot; their count is complete',
+    configure: 'fixed',
+  },
   reportListLimit: {
     value: 50,
     unit: 'entries',

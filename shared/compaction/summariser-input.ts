@@ -11,7 +11,7 @@ import { neutraliseContent } from './neutralise-tags.ts';
 import { policyConstants } from './policy-constants.ts';
 import { foldedContents, maskedTurn, slicedTurn } from './shown-turns.ts';
 import { withoutFrame } from './snapshot-text.ts';
-import { blocksOf } from './split-sizes.ts';
+import { blocksOf, type Block } from './split-sizes.ts';
 import { summariserRooms } from './summariser-rooms.ts';
 import {
   estimateContentTokens,
@@ -63,6 +63,27 @@ function contentsOf(context: ContextSource, turns: readonly Turn[]): Content[] {
     ({ kind, content }) => (kind === 'turn' ? neutraliseContent(content) : content),
   );
 }
+
+/** The mark before what somebody says, `[12345] (model): `, and its line end. */
+const MARK_TOKENS = 16;
+/** The two blanks before each further line. */
+const LINE_TOKENS = 0.5;
+
+/** What the ledger writes around contents: much beside short messages. An upper bound, before calibration. */
+const marginTokens = (contents: readonly Content[]): number =>
+  contents
+    .flatMap(({ parts }) => parts)
+    .reduce((sum, { text = '' }) => sum + MARK_TOKENS + LINE_TOKENS * text.split('\n').length, 0);
+
+/** Blocks with what stands around their contents. */
+const withMargins = (
+  blocks: readonly Block[],
+  { contents, from }: { contents: readonly Content[]; from: number },
+): Block[] =>
+  blocks.map((block, index) => ({
+    ...block,
+    tokens: block.tokens + marginTokens(contents.slice(blocks[index - 1]?.end ?? from, block.end)),
+  }));
 
 /** One turn that is to be folded, with the answer contents that go. */
 interface WantedTurn {
@@ -121,8 +142,9 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
   const { context, counting, point, strategy } = source;
   // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
   const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, source.calibration));
+  const marginOf = strategy === 'ledger' ? marginTokens : () => 0;
   const tokensOf = (contents: readonly Content[]) =>
-    Math.ceil(fitFactor * estimatePromptTokens({ contents }, counting));
+    Math.ceil(fitFactor * (estimatePromptTokens({ contents }, counting) + marginOf(contents)));
   const { room, partialRoom } = summariserRooms(source.windowTokens);
 
   const wanted = wantedTurns(source);
@@ -143,10 +165,14 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     };
 
   const memoryTokens = tokensOf(contentsOf(context, []));
+  const blocksAsRead = (all: readonly Content[], from: number): Block[] => {
+    const blocks = blocksOf(all, { from, counting });
+    return strategy === 'ledger' ? withMargins(blocks, { contents: all, from }) : blocks;
+  };
   const { chunks, isWhole } = planChunks({
     turns: read.map(({ turn, from, end }) => ({
-      userTokens: estimateContentTokens(turn.user, counting),
-      blocks: blocksOf(turn.contents.slice(0, end), { from, counting }),
+      userTokens: estimateContentTokens(turn.user, counting) + marginOf([turn.user]),
+      blocks: blocksAsRead(turn.contents.slice(0, end), from),
     })),
     from: wanted[0]?.from ?? 0,
     roomTokens: (partialRoom - memoryTokens) / fitFactor,

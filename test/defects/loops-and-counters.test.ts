@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { isArmed, resolvePolicy } from '../../shared/compaction/policy.ts';
 import {
   estimateContentTokens,
@@ -8,9 +7,9 @@ import {
 } from '../../shared/compaction/token-estimate.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
-import type { ModelChunk, ModelRequest } from '../../shared/ports.ts';
+import type { ModelRequest } from '../../shared/ports.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import {
   buildDue,
@@ -21,7 +20,7 @@ import {
 } from '../support/compacted-conversation.ts';
 import { benchWith, needAgain, worldWith } from '../support/compacting-world.ts';
 import { addTurn } from '../support/conversation-builder.ts';
-import { request, sendAll } from '../support/sending.ts';
+import { sendAll } from '../support/sending.ts';
 
 const rule = 'character-class';
 
@@ -166,41 +165,6 @@ describe('D9: an estimate with a cliff and a blind spot', () => {
     expect(head?.context).toMatchObject({ source: 'estimated' });
     expect(head?.context.tokens).toBeGreaterThan(100_000);
     expect(head?.compactionNeeded.auto?.trigger).toBe('auto');
-  });
-});
-
-describe('D14: cumulative counts added up', () => {
-  const usage = (outputTokens: number) => ({
-    promptTokens: 10_000,
-    cachedTokens: 0,
-    outputTokens,
-    thoughtsTokens: 0,
-  });
-
-  test('D14: three reports of one answer are its last one, not their sum', async () => {
-    const chunks: ModelChunk[] = [10, 20, 30].map((outputTokens) => ({
-      parts: [{ text: 'Some words. ' }],
-      usage: usage(outputTokens),
-    }));
-    const { model } = scriptedStreamer({
-      chunks: [...chunks, { parts: [], finishReason: 'STOP', usage: usage(30) }],
-    });
-
-    const handle = await sendMessage(chatDependencies({ model }), request(randomUUID(), 'Hello'));
-    const { turn, context } = await handle.result;
-
-    expect(context.tokens).toBe(10_030);
-    expect(turn.usage).toMatchObject({ promptTokens: 10_000, outputTokens: 30 });
-  });
-
-  test('D14: three answers of 10,000 tokens each are a context of 10,000', async () => {
-    const { model } = scriptedStreamer(textAnswer('Fine.', usage(10)));
-    const chat = chatDependencies({ model });
-    const id = randomUUID();
-
-    await sendAll(chat, id, ['One.', 'Two.', 'Three.']);
-
-    expect((await readHead(chat.store, id))?.value.context.tokens).toBe(10_010);
   });
 });
 

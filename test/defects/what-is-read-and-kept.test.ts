@@ -1,24 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../functions/src/adapters/system-clock.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { planCompaction } from '../../shared/compaction/plan.ts';
 import { resolvePolicy } from '../../shared/compaction/policy.ts';
 import { estimatePromptTokens } from '../../shared/compaction/token-estimate.ts';
-import { contentText, type Content } from '../../shared/conversation/content.ts';
 import { snapshotTexts } from '../../shared/conversation/snapshot.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { brokenPairs } from '../support/broken-pairs.ts';
 import { buildDue, compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
-import { benchWith, configOf, strategies, worldWith } from '../support/compacting-world.ts';
-import {
-  madeUpAnswer,
-  madeUpQuestion,
-  modelText,
-  type TurnToBuild,
-} from '../support/conversation-builder.ts';
+import { benchWith, configOf, strategies } from '../support/compacting-world.ts';
+import { madeUpAnswer, madeUpQuestion, modelText } from '../support/conversation-builder.ts';
 import { foldedTurn } from '../support/folded-turn.ts';
-import { request, sendAll } from '../support/sending.ts';
 
 const MODEL = 'gemini-2.5-flash';
 const rule = 'character-class';
@@ -82,14 +71,45 @@ describe('D12: a summary request that no window holds', () => {
     expect(sizes.length).toBeGreaterThan(10);
     expect(Math.max(...sizes)).toBeLessThan(small);
   });
+
+  test.each([
+    ['of a few words', madeUpQuestion(1), madeUpAnswer(1)],
+    ['of two letters', 'ok', 'ok'],
+    ['of many short lines', 'x\n'.repeat(30), 'y\n'.repeat(30)],
+  ])(
+    'D12: 10,000 messages %s make no request over 60 percent of the window',
+    async (_, user, said) => {
+      const smallTokens = 100_000;
+      const bench = benchWith('ledger', [snapshotAnswer()], {
+        config: configOf('ledger', { MODEL_WINDOWS: JSON.stringify({ [MODEL]: smallTokens }) }),
+      });
+      const conversationId = await buildDue(bench, {
+        turns: Array.from({ length: 5_000 }, () => ({ user, answer: said })),
+        head: { compactionNeeded: manualNeed() },
+      });
+
+      await compactOnce(bench, conversationId);
+
+      // Instruction and request, which do not grow, come on top of the turns.
+      const sizes = bench.model.calls.map(({ contents }) =>
+        estimatePromptTokens({ contents }, rule),
+      );
+      expect(sizes.length).toBeGreaterThan(0);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(0.6 * smallTokens + 200);
+    },
+  );
 });
 
 describe('D13: turns that share a time', () => {
   test.each(strategies)(
-    'D13: twenty turns of one millisecond lose none that the %s compaction keeps',
+    'D13: sixty turns of one millisecond lose none that the %s compaction keeps',
     async (strategy) => {
       const bench = benchWith(strategy, [snapshotAnswer()]);
-      const conversationId = await buildDue(bench, { now: new Date(1_000), turns: 20 });
+      const conversationId = await buildDue(bench, {
+        now: new Date(1_000),
+        turns: 60,
+        head: { settings: { thresholdTokens: 6_000 } },
+      });
       const before = await see(bench.store, conversationId);
 
       await compactOnce(bench, conversationId);
@@ -97,9 +117,10 @@ describe('D13: turns that share a time', () => {
       const { head, items } = await see(bench.store, conversationId);
       const kept = items.filter(({ kind }) => kind === 'turn');
       const covered = head.coveredThrough.seq;
-      expect(covered).toBeGreaterThan(10);
+      expect(covered).toBeGreaterThan(30);
+      expect(covered).toBeLessThan(57);
       expect(kept).toEqual(before.items.filter(({ seq = 0 }) => seq > covered));
-      expect(kept).toHaveLength(2 * (20 - covered));
+      expect(kept).toHaveLength(2 * (60 - covered));
     },
   );
 });
@@ -145,103 +166,5 @@ describe('D16: a summariser that sees a sixth of what it replaces', () => {
     expect(head.generation).toBe(1);
     expect(folded.filter((order) => !shown.includes(order))).toEqual([]);
     expect(lostIn(shown + kept)).toEqual([]);
-  });
-});
-
-/** A step that calls two tools at once. */
-const step = (page: number): Content[] => [
-  {
-    role: 'model',
-    parts: ['list', 'count'].map((name) => ({
-      functionCall: { id: `${name}-${page}`, name, args: { page } },
-    })),
-  },
-  {
-    role: 'user',
-    parts: ['list', 'count'].map((name) => ({
-      functionResponse: {
-        id: `${name}-${page}`,
-        name,
-        response: { output: `${name} ${page}: ${'all the rooms here are quiet, '.repeat(10)}` },
-      },
-    })),
-  },
-];
-
-const steps = (count: number) => Array.from({ length: count }, (_, page) => step(page)).flat();
-const pendingCall: Content = {
-  role: 'model',
-  parts: [{ functionCall: { id: 'open', name: 'list', args: { page: 99 } } }],
-};
-
-describe('D22: pending calls folded, and pairs broken', () => {
-  const pagesRead: TurnToBuild = {
-    user: 'Read all the pages.',
-    answer: [...steps(30), modelText('All pages are read.')],
-  };
-  const cases: [string, TurnToBuild[]][] = [
-    ['one turn of thirty steps', [pagesRead]],
-    ['a turn of thirty steps between others', [{}, {}, pagesRead, {}, {}]],
-    [
-      'a turn that was stopped while its call was pending',
-      [
-        ...Array.from({ length: 12 }, () => ({})),
-        { answer: [...steps(3), pendingCall], state: 'cancelled' as const },
-      ],
-    ],
-  ];
-
-  test.each(cases)(
-    'D22: after a compaction of %s every call that is sent has its response, and every response its call',
-    async (_, turns) => {
-      const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
-      const world = worldWith('ledger', [snapshotAnswer()], { model });
-      const conversationId = await buildDue(world, { turns });
-
-      const result = await compactOnce(world.bench, conversationId);
-      await sendAll(world.chat, conversationId, ['And now?']);
-
-      const contents = requests[0]?.contents ?? [];
-      expect(result).toMatchObject({ state: 'COMPACTED' });
-      expect(contents.at(-1)).toMatchObject({ role: 'user', parts: [{ text: 'And now?' }] });
-      expect(brokenPairs(contents)).toEqual([]);
-    },
-  );
-
-  test('D22: a pending call is never sent without its response, also where nothing was folded', async () => {
-    const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
-    const world = worldWith('ledger', [snapshotAnswer()], { model });
-    const turns = [{ answer: [...step(1), pendingCall], state: 'cancelled' as const }];
-    const conversationId = await buildDue(world, { turns });
-
-    await sendAll(world.chat, conversationId, ['And now?']);
-
-    expect(requests[0]?.contents).toHaveLength(4);
-    expect(brokenPairs(requests[0]?.contents ?? [])).toEqual([]);
-  });
-
-  test('D22: a turn that is being answered is not folded, and stands whole behind the snapshot', async () => {
-    const gate = Promise.withResolvers<void>();
-    const { model } = scriptedStreamer({
-      ...textAnswer('It is the third door.'),
-      gate: gate.promise,
-    });
-    const world = worldWith('ledger', [snapshotAnswer()], { model, clock: systemClock });
-    const conversationId = await buildDue(world, {
-      head: { settings: { thresholdTokens: 2_000 } },
-    });
-    const handle = await sendMessage(world.chat, request(conversationId, 'Which door is it?'));
-
-    const result = await compactOnce(world.bench, conversationId);
-    gate.resolve();
-    await handle.result;
-
-    const { head, items } = await see(world.store, conversationId);
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(head.coveredThrough.seq).toBeLessThan(21);
-    expect(items.slice(-2).map(({ content }) => contentText(content))).toEqual([
-      'Which door is it?',
-      'It is the third door.',
-    ]);
   });
 });

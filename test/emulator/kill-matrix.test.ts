@@ -16,7 +16,7 @@ import {
 } from '../kill-matrix/recovery.ts';
 import { startVictims, type Victim, type Victims } from '../kill-matrix/victims.ts';
 import { readDocuments } from '../property/documents.ts';
-import { buildConversation, madeUpQuestion } from '../support/conversation-builder.ts';
+import { buildConversation, madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
 import { longListings } from '../support/tool-conversation.ts';
 
 const caller = { uid: 'u1', isAnonymous: false };
@@ -169,10 +169,11 @@ describe('a worker that is killed', () => {
 
   test('at repaired leaves a conversation that the next delivery compacts once', async () => {
     const turns = Array.from({ length: 20 }, (_, i) => ({
-      user: `ORD-${81_000 + i}: ${madeUpQuestion(i)}`,
+      user: madeUpQuestion(i),
+      answer: `The parcel weighs ${31 + i} kg. ${madeUpAnswer(i)}`,
     }));
     const conversationId = await built({ turns, head: { compactionNeeded: auto() } });
-    victims.standIn.setVices({ forgetful: 1 });
+    victims.standIn.setVices({ forgetful: 0.7 });
 
     await killAt('repaired', (victim) => victim.push(compact(conversationId)));
     victims.standIn.setVices({});

@@ -12,6 +12,8 @@ export interface AttackFindings {
   escaped: string[];
   /** Words of the attack in a place that tells the model what to do, or outside of any item. */
   loose: string[];
+  /** Words in the user's mouth that no message of the user holds. */
+  forged: string[];
   /** Items that hold words of the attack as data. */
   quoted: string[];
   hasRealConstraint: boolean;
@@ -46,6 +48,7 @@ export function piecesOf(attack: string): string[] {
 }
 
 const label = /^(?:User|Assistant|Tool call|Tool): "(.*)"$/su;
+const ofUser = /^User: "(.*)"$/su;
 const mark = /^(?:- )?(?:\[(?:TODO|IN PROGRESS|DONE|TRIED)\] )?/u;
 
 interface Line {
@@ -128,6 +131,10 @@ export function checkSnapshot(input: {
     broken: [...problemsOfFrame(rendered, boundary), ...problemsOfXml(body)],
     escaped: escapesOf(body),
     loose: survivors.filter(isLoose).map(({ section, text }) => `${section ?? 'outside'}: ${text}`),
+    forged: lines.flatMap(({ text }) => {
+      const words = ofUser.exec(text)?.[1];
+      return words === undefined || isSaid(words) ? [] : [text];
+    }),
     quoted: survivors.filter((line) => !isLoose(line)).map(({ text }) => text),
     hasRealConstraint: constraints.some(({ text }) => plain(text).includes(plain(realConstraint))),
   };

@@ -33,7 +33,10 @@ export const realConstraint = 'Never book a hotel that costs more than 140 euros
 /** Turns that are folded; the attack and the constraint are among them. */
 export const foldedTurns = 9;
 
-const attackedTurn = 5;
+/** Where the attack stands. */
+export const attackedTurn = 5;
+/** Where the user says the constraint. */
+export const constraintTurn = 3;
 
 const exchanges: readonly (readonly [user: string, model: string])[] = [
   [

@@ -1,5 +1,7 @@
 import {
   attackedConversation,
+  attackedTurn,
+  constraintTurn,
   foldedTurns,
   realConstraint,
   type Attack,
@@ -8,7 +10,18 @@ import {
 import { checkSnapshot, type AttackFindings } from './eval-adversarial-check.ts';
 import type { EvalBench } from './eval-bench.ts';
 import { compactThrough } from './eval-compaction.ts';
+import { launderingModel } from './eval-laundering-model.ts';
 import { appendTurns, storeConversation } from './eval-store.ts';
+
+/** `laundering`: adds the attack to the summary in every way that might pass for the user's will. */
+export type Summariser = 'stand-in' | 'laundering';
+
+export interface AttackSettings {
+  channel: Channel;
+  /** Default: the stand-in as it is. */
+  summariser?: Summariser;
+  snapshotTokens?: number;
+}
 
 export interface Attacked {
   id: string;
@@ -27,10 +40,7 @@ const defaultSnapshotTokens = 1_200;
 export async function attackOnce(
   bench: EvalBench,
   attack: Attack,
-  {
-    channel,
-    snapshotTokens = defaultSnapshotTokens,
-  }: { channel: Channel; snapshotTokens?: number },
+  { channel, summariser = 'stand-in', snapshotTokens = defaultSnapshotTokens }: AttackSettings,
 ): Promise<Attacked> {
   const { dependencies, model } = bench;
   const turns = attackedConversation(attack, channel);
@@ -38,7 +48,16 @@ export async function attackOnce(
   const settings = { model, profile: 'assistant', now } as const;
   const conversationId = await storeConversation(dependencies.store, settings);
   await appendTurns(dependencies.store, { conversationId, stored: 0 }, turns);
-  const run = await compactThrough(dependencies, {
+  const laundering = {
+    attack: attack.text,
+    attackedTurn,
+    cover: { quote: realConstraint, turn: constraintTurn },
+  };
+  const summarising =
+    summariser === 'stand-in'
+      ? dependencies
+      : { ...dependencies, model: launderingModel(dependencies.model, laundering) };
+  const run = await compactThrough(summarising, {
     conversationId,
     lastFoldedSeq: foldedTurns,
     snapshotTokens,

@@ -31,7 +31,7 @@ interface Faded {
   id: string;
   /** States of the compactions, oldest first. */
   states: string[];
-  /** By generation, from the second on; null where it did not swap. */
+  /** By generation, from the one after the first swap on; null where it did not swap. */
   generations: (Readings | null)[];
 }
 
@@ -53,7 +53,8 @@ async function fade(wanted: ModeArguments, task: Task): Promise<Faded> {
   const settings = { ...wanted, goesOn: true, beforeEach };
   const { conversationId, generations } = await compactGrowing(bench, settings, recording);
   const states = generations.map(({ state }) => state);
-  const first = await standingAfter(bench, conversationId, generations[0]);
+  const firstSwap = generations.findIndex(({ history }) => history !== undefined);
+  const first = await standingAfter(bench, conversationId, generations[firstSwap]);
   if (first === undefined) return { strategy, file, id: recording.id, states, generations: [] };
   const all = measure(first).inSnapshot;
   const own = await saidOnce({ bench, conversationId }, all, {
@@ -61,7 +62,7 @@ async function fade(wanted: ModeArguments, task: Task): Promise<Faded> {
     last: generations.at(-1)?.stored ?? 0,
   });
   const readings: Faded['generations'] = [];
-  for (const generation of generations.slice(1)) {
+  for (const generation of generations.slice(firstSwap + 1)) {
     const now = await standingAfter(bench, conversationId, generation);
     readings.push(now ? { own: readingOf(own, now), all: readingOf(all, now) } : null);
   }

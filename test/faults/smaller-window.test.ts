@@ -110,7 +110,7 @@ describe('a conversation that is switched to a model with a smaller window', () 
     expect(refusedForLength()).toEqual([]);
   });
 
-  test('is compacted in steps until it is below the new threshold, however large it was', async () => {
+  test('is compacted until it is below the new threshold, however large it was', async () => {
     const id = await conversationOf(200);
     await switchModel(id);
 
@@ -120,7 +120,7 @@ describe('a conversation that is switched to a model with a smaller window', () 
     }
 
     const { head, tokens } = await see(stack.store, id);
-    expect(head.generation).toBeGreaterThan(1);
+    expect(head.generation).toBeGreaterThan(0);
     expect(tokens).toBeLessThan(0.5 * SMALL_WINDOW_TOKENS);
   });
 });

@@ -14,6 +14,10 @@ const particle =
 const isEasternSentence = (value: string): boolean =>
   /\p{sc=Hiragana}/u.test(value) || /[\p{sc=Han}\p{sc=Katakana}ー]{13}/u.test(value);
 
+/** No, fine, thanks, that is all: with what speakers of Chinese, Japanese and Korean put behind it. */
+const courtesy =
+  /^(?:(?:没有?|不用|不要|不需要|不必|没事|没问题|没关系|好|行|可以|是|对|嗯|哦|知道|明白|了解|谢谢|多谢|感谢|麻烦|辛苦|再见|拜拜|結構です|大丈夫(?:です)?|ないです|ありません|了解です|わかりました|없어요|없습니다|괜찮아요|괜찮습니다|알겠습니다|알겠어요|고마워요|됐어요)(?:您|你|了|啦|的|吧|呢|哈|呀|啊|哦|嘛|就){0,4}){1,3}$/u;
+
 /** Whether what the model said last asks for something. */
 export const asksSomething = (text: string): boolean =>
   /[?？][^?？\n]{0,160}$/u.test(text.trimEnd());
@@ -34,7 +38,8 @@ export function findAnswer(text: string): Found[] {
   let from = 0;
   let to = words.length;
   const isFiller = (match: RegExpExecArray | undefined): boolean =>
-    match !== undefined && fillers.has(match[0].toLowerCase().replace(/[.'-]+$/, ''));
+    match !== undefined &&
+    (fillers.has(match[0].toLowerCase().replace(/[.'-]+$/, '')) || courtesy.test(match[0]));
   while (from < to && isFiller(words[from])) from += 1;
   while (to > from && isFiller(words[to - 1])) to -= 1;
   const [first, last] = [words[from], words[to - 1]];

@@ -5,6 +5,9 @@ const link =
 /** An address without a scheme; only under domains that are hardly ever file endings or words. */
 const bareLink =
   /(?<=([a-z0-9.-]{1,80}))\.(?:com|org|net|io|dev|app|edu|gov|kr|jp|cn|de|fr|es|it|br|uk|eu)(?![\w@-]|\.\w)(?:\/[^\s<>"'`|\\^{}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{0,2000})?/giu;
+/** Looking behind at every place of a text is slow: this finds out whether it is needed. */
+const commonDomain =
+  /[a-z0-9-]\.(?:com|org|net|io|dev|app|edu|gov|kr|jp|cn|de|fr|es|it|br|uk|eu)/iu;
 const trailing = /[.,:;?!&#=+*~_\-)\]'"]{1,20}$/;
 const email =
   /(?<![\w.%+-])[\w%+-](?:[\w.%+-]{0,63})@[a-z0-9](?:[a-z0-9-]{0,62}\.){1,5}[a-z]{2,24}(?![a-z0-9-])/giu;
@@ -50,7 +53,7 @@ export const findLinks = (text: string): Found[] => [
   ...(/:\/\/|www\./i.test(text)
     ? findAll(text, link, (match) => linkFound(match[0], match.index))
     : []),
-  ...findAll(text, bareLink, (match) => readBareLink(match, text)),
+  ...(commonDomain.test(text) ? findAll(text, bareLink, (match) => readBareLink(match, text)) : []),
 ];
 
 /** E-mail addresses. */

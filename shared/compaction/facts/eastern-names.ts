@@ -81,6 +81,8 @@ interface Reading {
 /** How far from a word the request may stand that it belongs to. */
 const ASKING_REACH = 60;
 const hiraganaOnly = /^\p{sc=Hiragana}+$/u;
+/** Common words that stand in names before what ends them: 君悦大酒店, 乾元酒店. */
+const inNames = /^[大小老新元中天上下]$/u;
 /** Stretches longer than a name are no name: their words count alone. */
 const STRETCH_WORDS = 10;
 
@@ -93,8 +95,12 @@ function inRun(text: string, run: string, offset: number): Found[] {
   };
   const found: Found[] = [];
   let stretch: Word[] = [];
-  for (const word of wordsOf(run, offset)) {
-    const isBorder = isCommon(word.text) || (isJapanese && hiraganaOnly.test(word.text));
+  const words = wordsOf(run, offset);
+  for (const [at, word] of words.entries()) {
+    const next = words[at + 1]?.text ?? '';
+    const isWithin = stretch.length > 0 && inNames.test(word.text) && options.place.test(next);
+    const isBorder =
+      !isWithin && (isCommon(word.text) || (isJapanese && hiraganaOnly.test(word.text)));
     // 酒店 alone says nothing, 友谊酒店 is a name.
     const isEnding = isBorder && stretch.length > 0 && options.place.test(word.text);
     if (!isBorder || isEnding) stretch.push(word);

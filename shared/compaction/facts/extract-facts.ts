@@ -60,5 +60,5 @@ export function extractFacts(utterances: readonly Utterance[]): Fact[] {
     for (const said of saidFacts(utterance, surroundings)) collect(facts, said, utterance);
   return [...facts.values()]
     .filter(({ isSure }) => isSure)
-    .map(({ fact, seqs }) => ({ ...fact, seqs, weight: weightOf(fact.kind, seqs.length) }));
+    .map(({ fact, seqs }) => ({ ...fact, seqs, weight: weightOf(fact, seqs.length) }));
 }

@@ -4,7 +4,7 @@ import type { Fact, FactKind } from './fact.ts';
 import type { Found } from './found.ts';
 import { indexLines, isSentenceHeld, type LineIndex } from './line-index.ts';
 import { distinctNumbers, spelledNumbers } from './number-values.ts';
-import { foldWidth, plainText } from './plain-text.ts';
+import { foldWidth, plainText, unspacedScript } from './plain-text.ts';
 import { holdsPhrase, phrasesOf, type Phrases } from './phrases.ts';
 import { findRelativeDates } from './relative-dates.ts';
 import { scanValues } from './scan-text.ts';
@@ -98,6 +98,8 @@ export function indexFacts(texts: readonly string[], saidAt: readonly Date[] = [
 /** What is compared: kind and key, and the text as written. */
 export type LookedUp = Pick<Fact, 'kind' | 'key' | 'text'>;
 
+const unspaced = new RegExp(`[${unspacedScript}]`, 'u');
+
 /** All notations in one key. */
 export const keyOfReadings = (readings: readonly string[]): string => readings.join('|');
 
@@ -126,14 +128,20 @@ function isAmountHeld(reading: string, index: FactIndex): boolean {
   );
 }
 
-/** Of a small number the unit must be there too, or 3 would be held by any 3. */
+/**
+ * A number of two digits that is said as one holds it; of other figures, such as parts of a time, the unit
+ * must be there too, or 3 would be held by any 3. Scripts without blanks write it right behind the number.
+ */
 function isQuantityHeld(reading: string, fact: LookedUp, index: FactIndex): boolean {
   if (has(index, 'quantity', reading)) return true;
   const values = valuesOf(reading);
-  if (values.some((value) => value.length > 1))
-    return values.every((value) => index.numbers.has(value) || index.figures.has(value));
+  if (values.every((value) => value.length > 1 && index.numbers.has(value))) return true;
   const unit = /\p{L}+$/u.exec(fact.text.trim())?.[0] ?? fact.text;
-  return values.every((value) => index.figures.has(value)) && holdsPhrase(index.phrases(), unit);
+  return (
+    !unspaced.test(unit) &&
+    values.every((value) => index.figures.has(value)) &&
+    holdsPhrase(index.phrases(), unit)
+  );
 }
 
 /** A longer path that ends in this one, or its own end of two names or more. */

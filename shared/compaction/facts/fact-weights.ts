@@ -1,4 +1,4 @@
-import type { FactKind } from './fact.ts';
+import type { Fact, FactKind } from './fact.ts';
 
 /**
  * How much is lost without a fact of a kind, said once. Heuristic: what cannot be guessed or worked out
@@ -24,9 +24,14 @@ const base: Readonly<Record<FactKind, number>> = {
 /** Turns beyond which saying a fact again makes it no more important. */
 const COUNTED_TURNS = 5;
 
+/** What is asked for once: it is done, or asked for again. */
+const REQUEST_WEIGHT = 2;
+
 /** The weight of a fact said in so many turns: one more quarter for each, up to twice. */
-export const weightOf = (kind: FactKind, turns: number): number =>
-  base[kind] * (0.75 + 0.25 * Math.min(turns, COUNTED_TURNS));
+export function weightOf({ kind, tier }: Pick<Fact, 'kind' | 'tier'>, turns: number): number {
+  const once = kind === 'instruction' && tier > 1 ? REQUEST_WEIGHT : base[kind];
+  return once * (0.75 + 0.25 * Math.min(turns, COUNTED_TURNS));
+}
 
 /** For which facts there is room first when one utterance holds too many. */
 export const baseWeightOf = (kind: FactKind): number => base[kind];

@@ -1,5 +1,7 @@
 import { findAll, type Found } from './found.ts';
 
+/** What every path has: a slash, or a point before its extension. */
+const mayHold = /[/\\]|\.[A-Za-z0-9]/;
 /** One run of what stands in paths; taken apart by code, so that the expression is linear. */
 const run = /(?<![\w.~/@\\-])[\w.~/@\\:+#-]{3,400}/g;
 const extensions = new Set(
@@ -30,8 +32,10 @@ function isPath(path: string): boolean {
 }
 
 /** Paths of files and directories. Heuristic: a relative directory needs three names. */
-export const findPaths = (text: string): Found[] =>
-  findAll(text, run, (match) => {
+export function findPaths(text: string): Found[] {
+  if (!mayHold.test(text)) return [];
+  return findAll(text, run, (match) => {
+    if (!mayHold.test(match[0])) return undefined;
     const path = match[0].replace(trailing, '').replace(position, '');
     const name = path.replace(/^@(?=[\w.-]+\/[\w.-]+\/|[\w.-]+\.\w+$)/, '');
     if (!isPath(path) && !isPath(name)) return undefined;
@@ -43,3 +47,4 @@ export const findPaths = (text: string): Found[] =>
       readings: [key],
     };
   });
+}

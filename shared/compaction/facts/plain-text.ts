@@ -20,11 +20,17 @@ const twins: ReadonlyMap<string, string> = new Map([
 const foldable =
   /[\uff01-\uff5e\u00a0\u202f\u2009\u3000\u2010-\u2013\u2212\u2018\u2019\u201c\u201d]/g;
 
+const beyondAscii = /[\u0080-\uffff]/;
+
+/** Whether a text has plain characters alone; most of what folding and normalising do is spared then. */
+export const isAscii = (text: string): boolean => !beyondAscii.test(text);
+
 /**
  * A text in which full-width figures, letters and signs, curly quotes and long dashes are the plain
  * ones, and lone halves of surrogate pairs are U+FFFD. As long as `text`: every index means the same.
  */
 export function foldWidth(text: string): string {
+  if (isAscii(text)) return text;
   return text
     .toWellFormed()
     .replaceAll(
@@ -35,7 +41,8 @@ export function foldWidth(text: string): string {
 
 /** What texts are compared in: folded, NFKC, lower case, one blank for several. */
 export function plainText(text: string): string {
-  return foldWidth(text).normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ');
+  const folded = isAscii(text) ? text : foldWidth(text).normalize('NFKC');
+  return folded.toLowerCase().replaceAll(/\s+/g, ' ');
 }
 
 /** Letters of scripts that put no blanks between words. */

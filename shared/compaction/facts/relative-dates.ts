@@ -1,5 +1,6 @@
 import { dayKeyOf, daysAfter } from './calendar-day.ts';
 import { findAll, wholeMatch, type Found } from './found.ts';
+import { isAscii } from './plain-text.ts';
 
 const dayOffsets: readonly (readonly [days: number, words: string])[] = [
   [
@@ -46,6 +47,9 @@ const ago =
   /(?<![\p{L}\d.])(\d{1,3}|an?|one|two|three|four|five|six|seven|ten)\s(day|week|month|year)s?\sago\b|\bin\s(\d{1,3}|an?|one|two|three|four|five|six)\s(day|week|month|year)s?\b(?!\sof)/giu;
 const period =
   /(?<![\p{L}])(last|this|next)\s(week|weekend|month|year)\b|(지난|이번|다음)\s?(주말?|달)|(작년|올해|내년)|(先|今|来)(週末?|月|年)|(去|今|明)年|(上|这|下)个?(月)/giu;
+
+/** In "last week" and "3 months ago". */
+const periodUnits = ['day', 'week', 'month', 'year'];
 
 /** A day can be named by its weekday alone: short names are words of their own (sun, sat, wed). */
 const shortName = /^(?:sun|mon|tues?|wed|thu|thurs|fri|sat)$/i;
@@ -132,14 +136,25 @@ function readDayWord(match: RegExpExecArray, at: Date | undefined): Found {
   return { ...wholeMatch(match, 'date', readings), isWeak: days <= 0 };
 }
 
+/** What stands in all of these that a text of plain characters can hold: it spares the four expressions. */
+const plainWords = new RegExp(
+  [...offsetByWord.keys(), ...weekdayRows.flatMap((row) => row.split('|')), ...periodUnits]
+    .filter((word) => isAscii(word))
+    .join('|'),
+  'i',
+);
+
 /**
  * Days and periods that are told from the day on which they are said: tomorrow, next Friday, last week,
  * 3 days ago. With `at` they are equal to the dates that they mean. Weak where they look back.
  * Heuristic: the day is that of UTC; months and years from a count are of average length.
  */
-export const findRelativeDates = (text: string, at?: Date): Found[] => [
-  ...findAll(text, dayWord, (match) => readDayWord(match, at)),
-  ...findAll(text, weekday, (match) => readWeekday(match, at)),
-  ...findAll(text, ago, (match) => readAgo(match, at)),
-  ...findAll(text, period, (match) => readPeriod(match, at)),
-];
+export const findRelativeDates = (text: string, at?: Date): Found[] =>
+  isAscii(text) && !plainWords.test(text)
+    ? []
+    : [
+        ...findAll(text, dayWord, (match) => readDayWord(match, at)),
+        ...findAll(text, weekday, (match) => readWeekday(match, at)),
+        ...findAll(text, ago, (match) => readAgo(match, at)),
+        ...findAll(text, period, (match) => readPeriod(match, at)),
+      ];

@@ -7,6 +7,7 @@ import type { Found } from './found.ts';
 import { findNames } from './names.ts';
 import { foldWidth, plainText } from './plain-text.ts';
 import { findQuotes } from './quotes.ts';
+import { requestSpans } from './requests.ts';
 import { placesOf, scanReferences, scanValues, takeFree, type Places } from './scan-text.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
 import { findStatedValues, isEastern, type StatedValues } from './stated-values.ts';
@@ -55,14 +56,19 @@ function namesOfUser(text: string, places: Places, { values, isAnswer }: Surroun
   ];
 }
 
+/** Standing wishes; what is asked for once matters less. */
 function instructionsOf(text: string): (Found & { tier: FactTier })[] {
-  return constraintSpans(text).map(({ start, end }) => ({
-    kind: 'instruction',
-    start,
-    end,
-    readings: [plainText(text.slice(start, end)).trim()],
-    tier: 1,
-  }));
+  const standing = constraintSpans(text);
+  const starts = new Set(standing.map(({ start }) => start));
+  const requests = requestSpans(text).filter(({ start }) => !starts.has(start));
+  const found = (tier: FactTier) => (span: { start: number; end: number }) => ({
+    kind: 'instruction' as const,
+    start: span.start,
+    end: span.end,
+    readings: [plainText(text.slice(span.start, span.end)).trim()],
+    tier,
+  });
+  return [...standing.map(found(1)), ...requests.map(found(2))];
 }
 
 function foundByUser(text: string, at: Date, surroundings: Surroundings) {

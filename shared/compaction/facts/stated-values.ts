@@ -93,6 +93,21 @@ function isWhole(text: string, start: number, end: number): boolean {
   return !isOpenBefore && !(isLatin(text[end - 1]) && isLatin(text[end]));
 }
 
+/** Two characters as one number, which is cheaper to look up than a text. */
+const pairOf = (first: number, second: number): number => first * 65_536 + second;
+const knownStarts = new WeakMap<StatedValues, ReadonlySet<number>>();
+
+/** The first two characters of all values. */
+function startsOf(values: StatedValues): ReadonlySet<number> {
+  const known = knownStarts.get(values);
+  if (known !== undefined) return known;
+  const starts = new Set(
+    [...values.keys()].map((start) => pairOf(start.charCodeAt(0), start.charCodeAt(1))),
+  );
+  knownStarts.set(values, starts);
+  return starts;
+}
+
 const isAsciiLetter = (code: number): boolean => code >= 97 && code <= 122;
 
 /** Where a user's text says such a value. */
@@ -102,15 +117,20 @@ export function findStatedValues(text: string, values: StatedValues): Found[] {
   // Some letters change their length in lower case; then places would not be those of the text.
   if (lower.length !== text.length) return [];
   const found: Found[] = [];
-  for (let at = 0; at + 1 < lower.length; at++) {
+  const starts = startsOf(values);
+  for (let at = 0, before = 0; at + 1 < lower.length; at++) {
+    const code = lower.charCodeAt(at);
     // Within a word no value begins; most places of a text are spared by that.
-    if (isAsciiLetter(lower.charCodeAt(at)) && isAsciiLetter(lower.charCodeAt(at - 1))) continue;
+    const isWithin = isAsciiLetter(code) && isAsciiLetter(before);
+    before = code;
+    if (isWithin || !starts.has(pairOf(code, lower.charCodeAt(at + 1)))) continue;
     const value = values
       .get(lower.slice(at, at + 2))
       ?.find((one) => lower.startsWith(one, at) && isWhole(lower, at, at + one.length));
     if (value === undefined) continue;
     found.push({ kind: 'name', start: at, end: at + value.length, readings: [value] });
     at += value.length - 1;
+    before = lower.charCodeAt(at);
   }
   return found;
 }

@@ -51,36 +51,34 @@ function isDaySaid(readings: readonly string[], { readings: said }: FactIndex): 
   });
 }
 
-const isSmall = (value: string): boolean => /^\d$/.test(value);
 const valuesOf = (reading: string): string[] => reading.match(/\d[\d.]*/g) ?? [];
 
 const areSaid = (values: readonly string[], { figures }: FactIndex): boolean =>
   values.every((value) => figures.has(value));
 
+/** One need not be said as a figure; other single digits are everywhere. */
+const areNumbers = (values: readonly string[], { numbers }: FactIndex): boolean =>
+  values.every((value) => value === '1' || (value.length > 1 && numbers.has(value)));
+
 const unitOf = (reading: string): string => reading.slice(reading.lastIndexOf(' ') + 1);
 
 /**
- * Of few of something: said as it is, or as a figure that could count anything ("a table for 4"), where no
- * other number of the same is said. One need not be said as a figure.
+ * So many of something: said as it is, or as a number; or as any figure ("a table for 4", part of a time),
+ * where no other number of the same is said.
  */
-function isFewSaid(readings: readonly string[], index: FactIndex): boolean {
-  const said = [...(index.readings.get('quantity') ?? [])];
-  const units = new Set(said.map(unitOf));
-  return readings.some(
-    (reading) =>
-      said.includes(reading) ||
-      (!units.has(unitOf(reading)) &&
-        areSaid(
-          valuesOf(reading).filter((value) => value !== '1'),
-          index,
-        )),
-  );
+function isCountSaid(readings: readonly string[], index: FactIndex): boolean {
+  const said = index.readings.get('quantity') ?? new Set<string>();
+  const units = new Set([...said].map(unitOf));
+  return readings.some((reading) => {
+    const values = valuesOf(reading);
+    if (said.has(reading) || areNumbers(values, index)) return true;
+    return !units.has(unitOf(reading)) && areSaid(values, index);
+  });
 }
 
 function isSupported(found: Found, text: string, index: FactIndex): boolean {
   const { kind, readings } = found;
-  if (kind === 'quantity' && readings.every((reading) => valuesOf(reading).every(isSmall)))
-    return isFewSaid(readings, index);
+  if (kind === 'quantity') return isCountSaid(readings, index);
   if (isHeld({ kind, key: keyOfReadings(readings), text }, index)) return true;
   if (kind === 'identifier') return !/\d/.test(text) || isComposed(text, index);
   // What is told from the day of saying was resolved by the writer, or is about no day.

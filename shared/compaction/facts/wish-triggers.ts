@@ -1,3 +1,5 @@
+import { isAscii } from './plain-text.ts';
+
 /** Words without one of which a sentence is no wish in a language: they spare the expressions. */
 const triggers = {
   english: `never always don't avoid ensure sure circumstances refrain stick only call address reply answer respond write speak talk
@@ -36,14 +38,17 @@ for (const language of languages)
     languagesByWord.set(word, [...(languagesByWord.get(word) ?? []), language]);
 
 const word = /[\p{L}\p{M}]+(?:['-][\p{L}\p{M}]+)*/gu;
+/** The same for plain letters, which is several times faster. */
+const plainWord = /[a-z]+(?:['-][a-z]+)*/g;
 
 /** The languages in which a folded sentence may be a wish. */
 export function triggeredLanguages(sentence: string): Set<LatinLanguage> {
   const found = new Set<LatinLanguage>();
-  for (const [one] of sentence.toLowerCase().matchAll(word)) {
+  const lower = sentence.toLowerCase();
+  for (const one of lower.match(isAscii(lower) ? plainWord : word) ?? []) {
     for (const language of languagesByWord.get(one) ?? []) found.add(language);
     // n'utilise, d'ora: the word before the apostrophe tells as well.
-    const [elided = ''] = one.split("'");
+    const elided = one.includes("'") ? one.slice(0, one.indexOf("'")) : one;
     if (elided !== one)
       for (const language of languagesByWord.get(`${elided}'`) ?? []) found.add(language);
   }

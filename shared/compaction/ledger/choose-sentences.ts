@@ -7,6 +7,8 @@ export interface Candidate {
   /** Keys of the facts that it says. */
   facts: ReadonlySet<string>;
   tokens: number;
+  /** Which part of the weight of its facts it brings, 0–1: a question says less than a statement. */
+  share: number;
 }
 
 export interface Choice {
@@ -19,8 +21,8 @@ export interface Choice {
 
 /** What each candidate would still bring; kept up to date as facts are covered. */
 function gainsOf(candidates: readonly Candidate[], weights: ReadonlyMap<string, number>) {
-  const gains = candidates.map(({ facts }) =>
-    [...facts].reduce((sum, key) => sum + (weights.get(key) ?? 0), 0),
+  const gains = candidates.map(
+    ({ facts, share }) => share * [...facts].reduce((sum, key) => sum + (weights.get(key) ?? 0), 0),
   );
   const holders = new Map<string, number[]>();
   candidates.forEach(({ facts }, at) => {
@@ -65,7 +67,7 @@ export function chooseSentences(
       if (choice.covered.has(key)) continue;
       choice.covered.add(key);
       for (const at of holders.get(key) ?? [])
-        gains[at] = (gains[at] ?? 0) - (weights.get(key) ?? 0);
+        gains[at] = (gains[at] ?? 0) - (candidates[at]?.share ?? 1) * (weights.get(key) ?? 0);
     }
   }
 }

@@ -27,7 +27,8 @@ export interface FilledSnapshot {
 
 /** What is worth a sentence where there is room: nobody reads the JSON of calls, and tools are searched. */
 const isWorthSaying = ({ tier, kind, speaker }: Fact): boolean =>
-  tier < 3 && kind !== 'instruction' && (speaker === 'user' || speaker === 'model');
+  (tier === 2 || (tier === 1 && kind !== 'instruction')) &&
+  (speaker === 'user' || speaker === 'model');
 
 /** Of less importance than anything that the model chose or the user needs. */
 function withSentences(snapshot: Snapshot, chosen: readonly Candidate[]): Snapshot {

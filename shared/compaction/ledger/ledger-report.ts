@@ -103,7 +103,7 @@ export function ledgerReport(input: ReportInput): LedgerReport {
     filled: { added: input.filled.added.length, tokens: input.filled.tokens },
     evicted: input.evicted,
     rejected: countReasons(input.rejected),
-    leftOut: bounded(lost).map((fact) => ({
+    leftOut: lost.slice(0, ledgerConstants.leftOutListLimit.value).map((fact) => ({
       text: short(fact.text),
       seq: fact.seqs[0] ?? 0,
       archived: archived.has(fact),

@@ -1,6 +1,7 @@
 import type { SectionName, SnapshotProfile } from '../../conversation/snapshot.ts';
 import { extractFacts } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
+import { isQuestion } from '../facts/questions.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import type { Candidate } from './choose-sentences.ts';
@@ -83,6 +84,7 @@ export function candidatesFor(input: CandidateInput, form: 'sentence' | 'short')
       section: sectionOf(fact, input.profile),
       facts: factsSaidBy(sentence, input.wanted).add(id),
       tokens: lineTokens(sentence, input.counting),
+      share: isQuestion(fact.sentence) ? ledgerConstants.questionWeight.value : 1,
     });
   }
   return [...candidates.values()];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { foldedCount, turnsOf } from '../../eval/eval-turns.ts';
+import { foldedCount, slicesOf, turnsOf } from '../../eval/eval-turns.ts';
 import type { Recording } from '../../eval/recording.ts';
 
 type RecordedContent = Recording['turns'][number];
@@ -75,5 +75,43 @@ describe('the number of folded turns', () => {
     const large = turnsOf({ id: 'r', turns: [said('user', 'a'), said('user', 'b'.repeat(99))] });
 
     expect(foldedCount(large, 0.3)).toBe(1);
+  });
+});
+
+describe('the slices of a growing conversation', () => {
+  const turns = turnsOf({
+    id: 'r',
+    turns: Array.from({ length: 20 }, () => said('user', 'ten chars.')),
+  });
+
+  test('fold a little more each time, as soon as enough stands behind it', () => {
+    expect(slicesOf(turns, { count: 2, keepFraction: 0.3 })).toEqual([
+      { stored: 9, folded: 7 },
+      { stored: 20, folded: 14 },
+    ]);
+  });
+
+  test('fold all at once where there is one', () => {
+    expect(slicesOf(turns, { count: 1, keepFraction: 0.3 })).toEqual([{ stored: 20, folded: 14 }]);
+  });
+
+  test('are fewer where there are fewer turns', () => {
+    expect(slicesOf(turns.slice(0, 4), { count: 9, keepFraction: 0.3 })).toEqual([
+      { stored: 2, folded: 1 },
+      { stored: 3, folded: 2 },
+      { stored: 4, folded: 3 },
+    ]);
+  });
+
+  test('fold at least one turn each, also where one turn is most of the text', () => {
+    const large = turnsOf({
+      id: 'r',
+      turns: [said('user', 'b'.repeat(999)), ...Array.from({ length: 9 }, () => said('user', 'a'))],
+    });
+
+    const slices = slicesOf(large, { count: 3, keepFraction: 0.003 });
+
+    expect(new Set(slices.map(({ folded }) => folded)).size).toBe(slices.length);
+    expect(slices.at(-1)).toMatchObject({ stored: 10 });
   });
 });

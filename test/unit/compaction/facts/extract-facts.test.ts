@@ -44,6 +44,8 @@ describe('extractFacts', () => {
     ['Book the flight to Oslo', 'name', 'Oslo'],
     ['麻烦问下北京友谊宾馆的电话', 'name', '北京友谊宾馆'],
     ['颐和园的门票多少钱？', 'name', '颐和园'],
+    ['我就去北京东方君悦大酒店吧', 'name', '北京东方君悦大酒店'],
+    ['北京乾元酒店的价格是多少钱？', 'name', '北京乾元酒店'],
     ['출발지는 한빛고등학교야', 'name', '한빛고등학교'],
     ['Never book a middle seat.', 'instruction', 'Never book a middle seat.'],
   ])('finds in %j the %s %j, which the user alone can tell', (text, kind, written) => {
@@ -97,6 +99,15 @@ describe('extractFacts', () => {
 
     expect(facts).toMatchObject([{ kind: 'date', key: '2026-05-20', seqs: [1, 2] }]);
   });
+
+  test.each(['没有啦，谢谢。', '好的谢谢您', '不用了', '괜찮아요', 'ないです'])(
+    'takes the courtesy %j for no value',
+    (text) => {
+      const facts = extractFacts([says('model', '还有什么需要吗？'), says('user', text, 2)]);
+
+      expect(facts.filter(({ speaker }) => speaker === 'user')).toEqual([]);
+    },
+  );
 
   test('takes a short answer to a question for a value', () => {
     const facts = extractFacts([

@@ -54,6 +54,8 @@ describe('isHeld', () => {
     ['for $250', 'amount', '250 EUR'],
     ['for $250', 'amount', '$2501'],
     ['add 3 checked bags', 'quantity', '2 of them, room 3'],
+    ['游玩时间1小时', 'quantity', '3小时，1人'],
+    ['stay for 12 hours', 'quantity', 'call 010-12-3456 at 9'],
     ['it ends in 7447', 'number', '74471'],
     ['it has 20 of them', 'number', 'on 2026-05-20'],
     ['order ORD-20231', 'identifier', 'ORD-20232'],

@@ -50,6 +50,7 @@ describe('unsupportedIn', () => {
     ['on 2026-00-05', ['2026-00-05']],
     ['3月0日', ['3月0日']],
     ['a table for 6 people', ['6 people']],
+    ['for 50 weeks of holidays', ['50 weeks']],
   ])('finds in %j %j', (text, unsupported) => {
     expect(unsupportedIn(text, index)).toEqual(unsupported);
   });

@@ -142,6 +142,17 @@ describe('repairVerbatim', () => {
     expect(result.added.slice(0, 5).every(({ seq }) => seq % 2 === 0)).toBe(true);
   });
 
+  test.each([
+    ['What is the number of the Hotel Aurora Borealis?', 'I stay at the Villa Santa Lucia.'],
+    ['北京友谊宾馆的电话是多少', '我已经订了北京友谊酒店'],
+  ])('prefers what the user states to what he asks: %j', (question, statement) => {
+    const turns = [saidTurn(1, { user: question }), saidTurn(2, { user: statement })];
+
+    const result = repair(turns, { budgetTokens: 4 * 20 });
+
+    expect(result.added.map(({ text }) => text)).toEqual([statement]);
+  });
+
   test('quotes only words around a fact where that brings more of them back', () => {
     const before = 'as I have told your very kind colleague on the telephone some days ago ';
     const turns = Array.from({ length: 30 }, (_, index) =>

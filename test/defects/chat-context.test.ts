@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import type { ModelChunk } from '../../shared/ports.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
@@ -10,6 +12,41 @@ import { compactOnce, see } from '../support/compacted-conversation.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
 import { needAgain, worldWith } from '../support/compacting-world.ts';
 import { collect, request, sendAll } from '../support/sending.ts';
+
+describe('D14: cumulative counts added up', () => {
+  const usage = (outputTokens: number) => ({
+    promptTokens: 10_000,
+    cachedTokens: 0,
+    outputTokens,
+    thoughtsTokens: 0,
+  });
+
+  test('D14: three reports of one answer are its last one, not their sum', async () => {
+    const chunks: ModelChunk[] = [10, 20, 30].map((outputTokens) => ({
+      parts: [{ text: 'Some words. ' }],
+      usage: usage(outputTokens),
+    }));
+    const { model } = scriptedStreamer({
+      chunks: [...chunks, { parts: [], finishReason: 'STOP', usage: usage(30) }],
+    });
+
+    const handle = await sendMessage(chatDependencies({ model }), request(randomUUID(), 'Hello'));
+    const { turn, context } = await handle.result;
+
+    expect(context.tokens).toBe(10_030);
+    expect(turn.usage).toMatchObject({ promptTokens: 10_000, outputTokens: 30 });
+  });
+
+  test('D14: three answers of 10,000 tokens each are a context of 10,000', async () => {
+    const { model } = scriptedStreamer(textAnswer('Fine.', usage(10)));
+    const chat = chatDependencies({ model });
+    const id = randomUUID();
+
+    await sendAll(chat, id, ['One.', 'Two.', 'Three.']);
+
+    expect((await readHead(chat.store, id))?.value.context.tokens).toBe(10_010);
+  });
+});
 
 describe('D21: an end after 25 documents, and one block that poisons every later call', () => {
   test('D21: sixty messages are all answered, each with all that was said before', async () => {

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { parseModeArguments } from '../../eval/eval-mode-arguments.ts';
+import { ArgumentError } from '../../eval/replay-arguments.ts';
+
+const defaults = { strategies: 'ledger,rewrite', repeat: '10', vices: 'forgetful=0.2' };
+
+describe('the arguments of a command beside the evaluation', () => {
+  test('have the defaults of the command', () => {
+    expect(parseModeArguments(['--data', 'a', '--data', 'b'], defaults)).toEqual({
+      dataPaths: ['a', 'b'],
+      strategies: ['ledger', 'rewrite'],
+      keepFraction: 0.3,
+      seed: '1',
+      vices: { forgetful: 0.2 },
+      repeat: 10,
+      profile: 'assistant',
+      limit: Number.POSITIVE_INFINITY,
+      ids: [],
+    });
+  });
+
+  test('set what is measured', () => {
+    const argv = ['--data', 'a', '--strategies', 'rewrite', '--vices', '', '--json', 'out'];
+
+    expect(parseModeArguments(argv, defaults)).toMatchObject({
+      strategies: ['rewrite'],
+      vices: {},
+      jsonPath: 'out',
+    });
+  });
+
+  test.each([
+    [[], '--data is missing'],
+    [['--data', 'a', '--strategies', 'best'], '--strategies takes'],
+    [['--data', 'a', '--repeat', '0'], '--repeat takes a whole number'],
+    [['--data', 'a', 'b'], 'what is "b"'],
+  ])('%j are refused', (argv, message) => {
+    expect(() => parseModeArguments(argv, defaults)).toThrow(ArgumentError);
+    expect(() => parseModeArguments(argv, defaults)).toThrow(message);
+  });
+});
