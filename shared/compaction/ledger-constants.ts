@@ -50,10 +50,24 @@ export const ledgerConstants = {
     origin: 'ending a rule takes more of the user’s words than making one, or the whole message',
     configure: 'fixed',
   },
-  constraintWordFraction: {
-    value: 0.5,
+  talkWordFraction: {
+    value: 0.6,
     unit: 'fraction of the words',
-    origin: 'a constraint with fewer of the user’s own words is replaced by its quote',
+    origin: 'a goal or a step with more of the words of user and model than this is theirs',
+    configure: 'fixed',
+  },
+  toolWordFraction: {
+    value: 0.7,
+    unit: 'fraction of the words',
+    origin:
+      'one that is not, with this many words of the cited turns, is a tool’s: it is kept as knowledge',
+    configure: 'fixed',
+  },
+  constraintForeignWords: {
+    value: 2,
+    unit: 'words',
+    origin:
+      'room for "the user"; a constraint with more words that its user did not say becomes its quote',
     configure: 'fixed',
   },
   listElementLimit: {
@@ -150,6 +164,13 @@ export const ledgerConstants = {
     value: 100,
     unit: 'characters',
     origin: 'words around a fact where whole sentences do not fit',
+    configure: 'fixed',
+  },
+  filledFraction: {
+    value: 0.5,
+    unit: 'fraction of the folded tokens',
+    origin:
+      'code adds what is worth having only to a snapshot that stays far smaller than the turns',
     configure: 'fixed',
   },
   questionWeight: {

@@ -206,7 +206,9 @@ export function planCompaction(source: PlanSource): Plan {
   if (source.isModelAllowed) return planFold(source, masks);
   const truncation = planTruncation(source, masks);
   const leftTokens =
-    truncation.kind === 'truncate' ? truncation.afterTokens : estimateContextTokens(context, source);
+    truncation.kind === 'truncate'
+      ? truncation.afterTokens
+      : estimateContextTokens(context, source);
   if (leftTokens < (source.foldFromTokens ?? Infinity)) return truncation;
   const fold = planFold(readByCode(source), masks);
   return fold.kind === 'fold' ? fold : truncation;

@@ -23,6 +23,8 @@ const english: WishPatterns = {
     String.raw`\b(?:from now on|going forward|from here on|in all future|for all future|in every (?:answer|reply|response))\b`,
     String.raw`\b(?:can|could|would|will)\syou\s(?:please\s)?(?:always|never|only|make sure|avoid|not)\s`,
     String.raw`\b(?:please|you (?:must|should|have to|need to|are to))\s(?:never|always|avoid|only ever)\s\w`,
+    String.raw`(?:${opening}|\bplease\s)(?:answer|reply|respond|write|speak|talk)(?:\s\w+){0,3}?\s(?:always|never|only)\b`,
+    String.raw`(?:${opening}|\bplease\s)keep (?:your |the |all )?(?:answers|replies|responses|messages)(?:\s\w+){0,2}?\s(?:under|below|short|brief|within|to)\b`,
     String.raw`\bplease\s(?:don't|do not|only|make sure|ensure|keep)\s`,
     String.raw`\byou\s(?:must|should)(?:n't|\snot)\s`,
     String.raw`\byou\smust\s(?!be\b|have\b|feel\b|miss\b|love\b)`,
@@ -39,7 +41,7 @@ const english: WishPatterns = {
     String.raw`\b(?:is|are|'s)\s(?:absolutely\s|strictly\s)?(?:off[- ]limits|a (?:hard |strict )?(?:requirement|no-go|dealbreaker|deal-breaker)|not (?:allowed|acceptable|an option)|forbidden)\b`,
   ]),
   not: joined([
-    String.raw`\b(?:never mind|never (?:been|heard|thought|knew|had|seen|tried|met|gone|felt|know|too late|a dull)|always (?:a|an|so|good|great|happy|nice|fun|been|loved|wanted|had|here|there|up for|important|open|down|feels?|the|worth|something|remember(?:ed)?|in|on|at|with|my|makes|was|is|better|helps)\b)`,
+    String.raw`\b(?:never mind|never (?:been|heard|thought|knew|had|seen|tried|met|gone|felt|know|too late|a dull)|(?<!(?:answer|reply|respond|write|speak|talk)\s)always (?:a|an|so|good|great|happy|nice|fun|been|loved|wanted|had|here|there|up for|important|open|down|feels?|the|worth|something|remember(?:ed)?|in|on|at|with|my|makes|was|is|better|helps)\b)`,
     String.raw`\bdon't (?:worry|mention|know|get me wrong|be (?:silly|sorry|afraid|shy|so|too)|think|you|we|they|i\b|give up|hesitate|have to|forget you|get too|let|give yourself|stress|sweat|beat yourself|lose|forget|miss)\b`,
     String.raw`\b(?:can't|cannot) (?:want|like) `,
     String.raw`\b(?:she|he|they|who) (?:said|told|says|asked)\b`,

@@ -5,24 +5,42 @@ import type { Speaker, Utterance } from './utterance.ts';
 
 /** What is read of one call or response; half of it is its beginning, half its end. */
 const OUTPUT_CHARACTERS = 20_000;
+/** Room for the words that say how much is left out. */
+const MARKER_CHARACTERS = 60;
 /** Deeper values are left unread; what the wire takes is far flatter. */
 const DEPTH_MAX = 64;
 
 function bounded(text: string): string {
   if (text.length <= OUTPUT_CHARACTERS) return text;
-  const half = OUTPUT_CHARACTERS / 2;
-  return `${headOf(text, half - 1)}\n\n${tailOf(text, half - 1)}`;
+  const half = (OUTPUT_CHARACTERS - MARKER_CHARACTERS) / 2;
+  const [head, tail] = [headOf(text, half), tailOf(text, half)];
+  return `${head}\n[${text.length - head.length - tail.length} characters left out]\n${tail}`;
 }
 
-function collectLines(value: unknown, depth: number, lines: string[]): void {
-  if (typeof value === 'string' || typeof value === 'number') lines.push(String(value));
+/** Fields whose text is the whole result: their name says nothing. */
+const plainFields: ReadonlySet<string> = new Set(['output', 'content', 'result']);
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+function collectLines(
+  value: unknown,
+  place: { key: string; depth: number },
+  lines: string[],
+): void {
+  const { key, depth } = place;
+  if (isScalar(value)) lines.push(key === '' ? String(value) : `${key}: ${value}`);
   else if (typeof value === 'object' && value !== null && depth < DEPTH_MAX)
-    for (const member of Object.values(value)) collectLines(member, depth + 1, lines);
+    for (const [name, member] of Object.entries(value)) {
+      const isNamed = !Array.isArray(value) && !plainFields.has(name);
+      // The members of a list are what the list is called.
+      collectLines(member, { key: isNamed ? name : key, depth: depth + 1 }, lines);
+    }
 }
 
 function responseText(response: unknown): string {
   const lines: string[] = [];
-  collectLines(response, 0, lines);
+  collectLines(response, { key: '', depth: 0 }, lines);
   return bounded(lines.join('\n'));
 }
 
@@ -57,8 +75,8 @@ const saidInContent = (content: Content, by: Speaker): Said[] =>
 
 /**
  * What is said in turns, in order: the user's text, the model's without its thoughts, each call as
- * `name: {arguments}`, the strings and numbers of each response one a line. Calls and responses are
- * bounded to 20,000 characters each. Only the user content of a turn speaks for the user.
+ * `name: {arguments}`, the values of each response one a line with the names of their fields. Calls and
+ * responses are bounded to 20,000 characters each; what is left out is said. Only the user content of a turn speaks for the user.
  */
 export function utterancesOf(turns: readonly Turn[]): Utterance[] {
   return turns.flatMap((turn) =>

@@ -6,7 +6,7 @@ const triggers = {
     from going future every whenever please must mustn't shouldn't should not can't cannot won't allergic allergy allergies
     intolerant intolerance vegan vegetarian pescatarian gluten lactose celiac coeliac diabetic halal kosher prefer rather
     preference budget limit maximum deadline most least than before after up minimum no has have to off must-have requirement forbidden
-    no-go dealbreaker deal-breaker acceptable allowed option`,
+    keep no-go dealbreaker deal-breaker acceptable allowed option`,
   german: `bitte nie niemals nur immer ab fall umständen zukunft künftig nun ich wir vermeide vermeiden achte achten verwende
     verwenden nutze buche antworte antworten allergisch allergie unverträglichkeit vegetarier vegetarierin vegan vegetarisch
     liebsten höchstens mindestens maximal mehr spätestens frühestens du ihr mein`,

@@ -1,7 +1,7 @@
 import { constraintSection, type ArchivedItem } from '../../conversation/snapshot.ts';
 import { endRefusal, type Application, type Refusal } from './application.ts';
 import { constraintText, withdrawnByUser } from './constraint-rules.ts';
-import { dropItem, findItem, putItem, type LedgerDraft } from './ledger-draft.ts';
+import { dropItem, findItem, putItem } from './ledger-draft.ts';
 import type { RemoveOperation, UpdateOperation } from './operation.ts';
 import { lastSource, mergeSources } from './sources.ts';
 import { quoteOf, statementOf, type Statement } from './statement.ts';
@@ -21,15 +21,21 @@ function validSources(
 }
 
 /** The item says something else from now on; a quote for its old words goes with them. */
-function change(draft: LedgerDraft, { section, ...item }: ArchivedItem, said: Statement): void {
+function change(
+  { draft, at }: Application,
+  { section, ...item }: ArchivedItem,
+  said: Statement,
+): void {
   const { quote: oldQuote, ...rest } = item;
   const isSame = said.text === item.text;
+  const day = isSame ? undefined : at(said.sources.at(-1) ?? 0);
   const quote = said.quote ?? (isSame ? oldQuote : undefined);
   putItem(draft, section, {
     ...rest,
     text: said.text,
     sources: mergeSources(item.sources, said.sources),
     ...(quote !== undefined && { quote }),
+    ...(day !== undefined && { at: day }),
     ...(said.status !== undefined && { status: said.status }),
     by: isSame ? item.by : 'model',
   });
@@ -45,13 +51,13 @@ export function applyUpdate(application: Application, update: UpdateOperation): 
   if (sources.length === 0) return 'NO_SOURCE';
   const said = statementOf(update, sources, evidence);
   if (item.section !== constraintSection) {
-    change(draft, item, said);
+    change(application, item, said);
     return undefined;
   }
   const stated = withdrawnByUser({ quote: quoteOf(update), sources }, evidence, lastSource(item));
   if (!stated.ok) return stated.reason;
   const text = constraintText(said.text, stated, { evidence, earlierText: item.text });
-  change(draft, item, { ...said, text, quote: stated.quote, sources: stated.sources });
+  change(application, item, { ...said, text, quote: stated.quote, sources: stated.sources });
   return undefined;
 }
 

@@ -21,8 +21,8 @@ export interface Choice {
 
 /** What each candidate would still bring; kept up to date as facts are covered. */
 function gainsOf(candidates: readonly Candidate[], weights: ReadonlyMap<string, number>) {
-  const gains = candidates.map(
-    ({ facts, share }) => share * [...facts].reduce((sum, key) => sum + (weights.get(key) ?? 0), 0),
+  const gains = candidates.map(({ facts }) =>
+    [...facts].reduce((sum, key) => sum + (weights.get(key) ?? 0), 0),
   );
   const holders = new Map<string, number[]>();
   candidates.forEach(({ facts }, at) => {
@@ -52,7 +52,7 @@ export function chooseSentences(
     let bestRatio = 0;
     let bestAt = 0;
     candidates.forEach((candidate, at) => {
-      const ratio = (gains[at] ?? 0) / Math.max(1, candidate.tokens);
+      const ratio = (candidate.share * (gains[at] ?? 0)) / Math.max(1, candidate.tokens);
       if (ratio <= bestRatio || choice.tokens + candidate.tokens > roomTokens) return;
       best = candidate;
       bestRatio = ratio;
@@ -67,7 +67,7 @@ export function chooseSentences(
       if (choice.covered.has(key)) continue;
       choice.covered.add(key);
       for (const at of holders.get(key) ?? [])
-        gains[at] = (gains[at] ?? 0) - (candidates[at]?.share ?? 1) * (weights.get(key) ?? 0);
+        gains[at] = (gains[at] ?? 0) - (weights.get(key) ?? 0);
     }
   }
 }

@@ -52,9 +52,9 @@ export function withdrawnByUser(
 }
 
 /**
- * What a constraint says: the model's wording where at least half of its words are the user's (of the
- * cited turns, or of `earlierText`), else the quote itself. So no text of a tool becomes a rule behind a
- * quote that says something else. A heuristic: a good paraphrase in other words is replaced too.
+ * What a constraint says: the model's wording where nearly all of its words are the user's (of the cited
+ * turns, or of `earlierText`), else the quote itself. So no text of a tool becomes a rule behind a quote
+ * that says something else, whole or as a further clause. A good paraphrase in other words is replaced too.
  */
 export function constraintText(
   text: string,
@@ -63,6 +63,7 @@ export function constraintText(
 ): string {
   const users = new Set(wordsOf(earlierText));
   for (const seq of stated.sources) for (const word of evidence.userWords(seq)) users.add(word);
-  const share = shareIn(wordsOf(text), users);
-  return share >= ledgerConstants.constraintWordFraction.value ? text : stated.quote;
+  const words = wordsOf(text);
+  const others = words.size * (1 - shareIn(words, users));
+  return Math.round(others) <= ledgerConstants.constraintForeignWords.value ? text : stated.quote;
 }

@@ -10,6 +10,23 @@ const joined = (items: readonly { text: string }[]): string =>
   items.map(({ text }) => text).join('\n');
 
 /**
+ * The snapshot without items of this run that run in a loop by themselves: one message that repeats itself
+ * must not keep a conversation from being compacted.
+ */
+export function withoutLoops(previous: Snapshot | undefined, snapshot: Snapshot): Snapshot {
+  const looping = new Set(
+    changedItems(previous, snapshot)
+      .filter(({ item }) => item.by === 'model' && isRepetitive(item.text))
+      .map(({ item }) => item.id),
+  );
+  if (looping.size === 0) return snapshot;
+  const sections = Object.entries(snapshot.sections).map(
+    ([name, items]) => [name, items.filter(({ id }) => !looping.has(id))] as const,
+  );
+  return { ...snapshot, sections: Object.fromEntries(sections) };
+}
+
+/**
  * What is wrong with a snapshot at first sight: nothing in its working layer; or the items that this
  * run made or changed take more than twice the budget, or run in a loop. Little is no fault: a short item that
  * its turns bear out is all that some turns have to say. Items of earlier runs were checked then: a budget that became smaller, or a user who repeats himself, is no fault of

@@ -14,6 +14,9 @@ export interface Statement {
   status: Item['status'];
 }
 
+/** How code marks whose words a sentence is: a model may not. */
+const speakerLabel = /^\s*(?:(?:user|assistant|tool)\s*:\s*)+/iu;
+
 /** The quote of an operation as it is looked for: on one line. */
 export function quoteOf(operation: Operation): string | undefined {
   if (operation.quote === undefined) return undefined;
@@ -29,7 +32,7 @@ export function statementOf(
 ): Statement {
   const quote = quoteOf(operation);
   const isHeld = quote !== undefined && sources.some((seq) => evidence.all(seq).includes(quote));
-  const { text, status } = splitStatus(operation.text);
+  const { text, status } = splitStatus(operation.text.replace(speakerLabel, ''));
   return {
     text: oneShortLine(text, ledgerConstants.itemTextCharacters.value),
     sources,

@@ -1,9 +1,10 @@
 import { oneLine } from './item-text.ts';
 import { wordsOf } from './word-overlap.ts';
 
-/** What was said in a turn: by its user, and by everybody, tools included. */
+/** What was said in a turn: by its user, by user and model to each other, and by everybody, tools included. */
 export interface TurnTexts {
   user: string;
+  talk: string;
   all: string;
 }
 
@@ -13,6 +14,8 @@ export interface TurnEvidence {
   user: (seq: number) => string;
   all: (seq: number) => string;
   userWords: (seq: number) => ReadonlySet<string>;
+  talkWords: (seq: number) => ReadonlySet<string>;
+  allWords: (seq: number) => ReadonlySet<string>;
 }
 
 function once<Value>(read: (seq: number) => Value): (seq: number) => Value {
@@ -27,10 +30,13 @@ function once<Value>(read: (seq: number) => Value): (seq: number) => Value {
 /** Turns that are not in `turns` have said nothing. */
 export function evidenceOf(turns: ReadonlyMap<number, TurnTexts>): TurnEvidence {
   const user = once((seq) => oneLine(turns.get(seq)?.user ?? ''));
+  const all = once((seq) => oneLine(turns.get(seq)?.all ?? ''));
   return {
     has: (seq) => turns.has(seq),
     user,
-    all: once((seq) => oneLine(turns.get(seq)?.all ?? '')),
+    all,
     userWords: once((seq) => wordsOf(user(seq))),
+    talkWords: once((seq) => wordsOf(turns.get(seq)?.talk ?? '')),
+    allWords: once((seq) => wordsOf(all(seq))),
   };
 }

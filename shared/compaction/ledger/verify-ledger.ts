@@ -4,6 +4,7 @@ import { extractFacts } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
 import type { Utterance } from '../facts/utterance.ts';
 import { utterancesOf } from '../facts/utterances.ts';
+import { ledgerConstants } from '../ledger-constants.ts';
 import { snapshotConstants } from '../snapshot-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { citedTurns, type CitedTurn } from './cited-turns.ts';
@@ -11,7 +12,7 @@ import { fillRoom, type FilledSnapshot } from './fill-room.ts';
 import { fitSnapshot } from './fit-snapshot.ts';
 import { lastingFacts } from './lasting-facts.ts';
 import { ledgerReport, type LedgerReport } from './ledger-report.ts';
-import { shapeProblems, type ShapeProblem } from './ledger-shape.ts';
+import { shapeProblems, withoutLoops, type ShapeProblem } from './ledger-shape.ts';
 import { missingConstraints } from './missing-constraints.ts';
 import { gatePrecision, type Precision } from './precision-gate.ts';
 import { recallOf, type Recall } from './recall.ts';
@@ -103,19 +104,26 @@ function repairRecall(
 
 /**
  * What code may still add to a snapshot that fits: sentences that say what is missing, as long as all that
- * code adds stays within a quarter of the budget.
+ * code adds stays within a quarter of the budget, and the snapshot well below what it takes the place of.
  */
 function fill(
-  { input, turns }: Reading,
+  { input, turns, utterances }: Reading,
   repair: VerbatimRepair,
   fitted: { snapshot: Snapshot; missing: readonly Fact[] },
 ): FilledSnapshot {
   const { budgetTokens, counting } = input;
   const quarter = Math.floor(snapshotConstants.appendedFactsFraction.value * budgetTokens);
+  const foldedTokens = utterances.reduce(
+    (sum, { text }) => sum + estimateTextTokens(text, counting),
+    0,
+  );
   return fillRoom({
     ...fitted,
     dayOf: (seq) => turns.get(seq)?.day,
-    budgetTokens,
+    budgetTokens: Math.min(
+      budgetTokens,
+      Math.floor(ledgerConstants.filledFraction.value * foldedTokens),
+    ),
     roomTokens: quarter - repair.tokens,
     counting,
   });
@@ -130,7 +138,8 @@ function fill(
  * before that: a model says it in fewer words. EMPTY becomes FAILED_EMPTY_SUMMARY, any other problem
  * FAILED_VERIFICATION. Linear in the text of the turns.
  */
-export function verifyLedger(input: LedgerInput): LedgerVerification {
+export function verifyLedger(given: LedgerInput): LedgerVerification {
+  const input = { ...given, snapshot: withoutLoops(given.previous, given.snapshot) };
   const shape = shapeProblems(input);
   if (shape.length > 0) return refused(input, shape);
   const reading = readTurns(input);

@@ -29,6 +29,9 @@ function evidenceIn(turns: readonly Turn[]): LedgerEvidence {
   const days = new Map(turns.map(({ seq, createTime }) => [seq, dayOf(createTime)]));
   const textsOf = (utterances: readonly Utterance[]) => ({
     user: utterances.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : [])).join('\n'),
+    talk: utterances
+      .flatMap(({ speaker, text }) => (speaker === 'user' || speaker === 'model' ? [text] : []))
+      .join('\n'),
     all: utterances.map(({ text }) => text).join('\n'),
   });
   return {

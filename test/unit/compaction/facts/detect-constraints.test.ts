@@ -9,6 +9,8 @@ describe('constraintsIn', () => {
   test.each([
     'Never call me before noon.',
     'Please always answer in French.',
+    'Please answer always in short sentences.',
+    'Keep your answers under 100 words.',
     "Don't share my address with anyone.",
     'You must not use any external library.',
     "I'm allergic to peanuts.",

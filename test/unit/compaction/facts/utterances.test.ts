@@ -39,9 +39,13 @@ describe('utterancesOf', () => {
     expect(said(hello, [{ role: 'model', parts }])).toContainEqual(['model', 'a b']);
   });
 
-  test('gives a call with its arguments and the strings of its response', () => {
+  test('gives a call with its arguments and the values of its response with their names', () => {
     const functionCall = { name: 'find', args: { city: 'Lyon', nights: 2 } };
-    const response = { rooms: [{ id: 'R-17', price: 80 }] };
+    const response = {
+      output: 'two',
+      rooms: [{ id: 'R-17', price: 80, isFree: true }],
+      nights: [1, 2],
+    };
     const contents: Content[] = [
       { role: 'model', parts: [{ functionCall }] },
       { role: 'user', parts: [{ functionResponse: { name: 'find', response } }] },
@@ -49,7 +53,7 @@ describe('utterancesOf', () => {
 
     expect(said(hello, contents).slice(1)).toEqual([
       ['call', 'find: {"city":"Lyon","nights":2}'],
-      ['tool', 'R-17\n80'],
+      ['tool', 'two\nid: R-17\nprice: 80\nisFree: true\nnights: 1\nnights: 2'],
     ]);
   });
 
@@ -68,6 +72,6 @@ describe('utterancesOf', () => {
     const [utterance] = utterancesOf([turn(user, [])]);
 
     expect(utterance?.text.length).toBeLessThanOrEqual(20_000);
-    expect(utterance?.text).toMatch(/^first [^]* last$/);
+    expect(utterance?.text).toMatch(/^first [^]*\n\[4\d{4} characters left out\]\n[^]* last$/);
   });
 });

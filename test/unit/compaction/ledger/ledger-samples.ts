@@ -31,7 +31,7 @@ export const evidence = (
   turns: new Map(
     Object.entries(turns).map(([seq, [user, others]]) => [
       Number(seq),
-      { user, all: `${user}\n${others}` },
+      { user, talk: `${user}\n${others}`, all: `${user}\n${others}` },
     ]),
   ),
   at: (seq) => `2026-11-${String(seq).padStart(2, '0')}`,

@@ -153,6 +153,14 @@ describe('repairVerbatim', () => {
     expect(result.added.map(({ text }) => text)).toEqual([statement]);
   });
 
+  test('puts a question in once, however much room there is', () => {
+    const turn = saidTurn(1, {
+      user: 'Is the train of 8:05 on 2026-05-17 to Rio Grande for 25 EUR with ORD-20231?',
+    });
+
+    expect(repair([turn]).added).toHaveLength(1);
+  });
+
   test('quotes only words around a fact where that brings more of them back', () => {
     const before = 'as I have told your very kind colleague on the telephone some days ago ';
     const turns = Array.from({ length: 30 }, (_, index) =>

@@ -17,36 +17,21 @@ const archived = (id: string, text: string) => ({ ...item(id, text), section: 'r
 describe('the holders of a fact', () => {
   const facts = factsOf('My order is ORD-20231.');
 
-  test.each([
-    [
-      'the only one',
-      [
-        ['a', 'Order ORD-20231'],
-        ['b', 'Thanks'],
-      ],
-      [],
-      ['a'],
-    ],
-    [
-      'the last to go of two',
-      [
-        ['a', 'Order ORD-20231'],
-        ['b', 'about ORD-20231'],
-      ],
-      [],
-      ['b'],
-    ],
-    ['none where a text that stays says it', [['a', 'Order ORD-20231']], ['see ORD-20231'], []],
-    ['none that says another', [['a', 'Order ORD-20232']], [], []],
-  ] as const)('%s', (_, items, others, expected) => {
-    const order = items.map(([id, text]) => archived(id, text));
+  const order = [archived('a', 'Order ORD-20231'), archived('b', 'about ORD-20231')];
 
-    expect([...soleHolders(order, facts, others).keys()]).toEqual(expected);
+  test.each([
+    ['the only one', order.slice(0, 1), ['a']],
+    ['the last to go of two', order, ['b']],
+    ['none that says another', [archived('a', 'Order ORD-20232')], []],
+  ])('%s', (_, items, expected) => {
+    expect([...soleHolders(items, facts, []).keys()]).toEqual(expected);
+  });
+
+  test('none where a text that stays says it', () => {
+    expect(soleHolders(order, facts, ['see ORD-20231']).size).toBe(0);
   });
 
   test('are not those of what the model said alone', () => {
-    const order = [archived('a', 'Order ORD-20231')];
-
     expect(soleHolders(order, factsOf('And?', 'It is ORD-20231.'), []).size).toBe(0);
   });
 });

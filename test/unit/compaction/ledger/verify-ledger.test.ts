@@ -9,6 +9,7 @@ import {
   workingItems,
   type Item,
   type Snapshot,
+  snapshotTexts,
 } from '../../../../shared/conversation/snapshot.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { modelItem, saidTurn, snapshotWith } from '../../../support/said-turn.ts';
@@ -34,6 +35,8 @@ const textOf = (snapshot: Snapshot) =>
     .join('\n');
 const trip = modelItem(1, 'The user wants to plan a long trip to the south of France in spring.');
 
+const LOOP = 'The user asks again and again and then once more for it. '.repeat(20);
+
 describe('the shape of a snapshot', () => {
   test.each<[string, Snapshot, string[]]>([
     ['a plain one', known(trip), []],
@@ -47,15 +50,24 @@ describe('the shape of a snapshot', () => {
       ),
       ['TOO_LARGE'],
     ],
+    ['nothing but a loop', known(modelItem(1, LOOP)), ['EMPTY']],
     [
-      'a loop',
-      known(modelItem(1, 'The user asks again and again and then once more for it. '.repeat(20))),
+      'the same over and over',
+      known(...Array.from({ length: 8 }, (_, n) => modelItem(n + 1, 'The user asks once more.'))),
       ['REPETITIVE'],
     ],
   ])('%s', (_, snapshot, problems) => {
     const result = verify({ snapshot });
 
     expect(result).toMatchObject({ ok: problems.length === 0, problems });
+  });
+
+  test('loses an item that runs in a loop, and nothing else', () => {
+    const result = verify({ snapshot: known(trip, modelItem(9, LOOP)) });
+
+    expect(result.ok).toBe(true);
+    expect(snapshotTexts(result.snapshot).join()).toContain(trip.text);
+    expect(snapshotTexts(result.snapshot).join()).not.toContain('once more');
   });
 
   test('a budget that became smaller is no fault of this run', () => {
@@ -160,9 +172,13 @@ describe('a forgetful summariser', () => {
 });
 
 describe('room that is left', () => {
+  const smallTalk = 'and so they went on to talk about this and that for quite a while. '.repeat(4);
   const talk = (count: number) =>
     Array.from({ length: count }, (_, index) =>
-      saidTurn(index + 1, { user: toldFact(index), model: `Noted. ${toldFact(index + 500)}` }),
+      saidTurn(index + 1, {
+        user: toldFact(index),
+        model: `Noted. ${toldFact(index + 500)} Well, ${smallTalk}`,
+      }),
     );
 
   test.each([600, 1_200, 2_400])(
@@ -187,9 +203,24 @@ describe('room that is left', () => {
     expect(report.filled.added).toBeGreaterThan(4);
   });
 
+  test('is not filled where the snapshot would be nearly as long as the turns', () => {
+    const turns = Array.from({ length: 4 }, (_, index) =>
+      saidTurn(index + 1, { user: toldFact(index), model: toldFact(index + 500) }),
+    );
+    const said = turns.flatMap(({ user, contents }) =>
+      [user, ...contents].flatMap(({ parts }) => parts.map(({ text = '' }) => text)),
+    );
+
+    const { snapshot, report } = verify({ turns, snapshot: known(trip) });
+
+    const tokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
+    expect(report.filled.added).toBe(0);
+    expect(tokens).toBeGreaterThan(estimateTextTokens(said.join(''), counting) / 3);
+  });
+
   test('does not hide that a second call is worth it', () => {
     const turns = Array.from({ length: 8 }, (_, index) =>
-      saidTurn(index + 1, { user: 'And?', model: toldFact(index) }),
+      saidTurn(index + 1, { user: 'And?', model: `${toldFact(index)} Well, ${smallTalk}` }),
     );
 
     const { wantsRepair, missing, report } = verify({ turns, snapshot: known(trip) });
