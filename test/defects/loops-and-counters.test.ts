@@ -45,7 +45,7 @@ describe('D1: compressed on every turn, and never smaller', () => {
   });
 
   test('D1: a summary that saves next to nothing is not swapped in', async () => {
-    const bench = benchWith('rewrite', [snapshotAnswer(proseOf(36))]);
+    const bench = benchWith('rewrite', [snapshotAnswer(proseOf(60))]);
     const conversationId = await buildDue(bench, { turns: 10 });
     const before = await see(bench.store, conversationId);
 

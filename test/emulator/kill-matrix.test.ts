@@ -16,7 +16,11 @@ import {
 } from '../kill-matrix/recovery.ts';
 import { startVictims, type Victim, type Victims } from '../kill-matrix/victims.ts';
 import { readDocuments } from '../property/documents.ts';
-import { buildConversation, madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
+import {
+  buildConversation,
+  madeUpAnswer,
+  madeUpQuestion,
+} from '../support/conversation-builder.ts';
 import { longListings } from '../support/tool-conversation.ts';
 
 const caller = { uid: 'u1', isAnonymous: false };

@@ -5,7 +5,7 @@ import { phrasesOf } from '../facts/phrases.ts';
 import { sentencesOf } from '../facts/sentences.ts';
 import type { Speaker } from '../facts/utterance.ts';
 import { utterancesOf } from '../facts/utterances.ts';
-import { dayOf } from './day-of.ts';
+import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
 import { callText } from './ledger-input.ts';
 import { literalFigures } from './literal-figures.ts';
 import { standsIn } from './word-for-word.ts';

@@ -14,7 +14,7 @@ import { utterancesOf } from '../facts/utterances.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { inProfile } from './change-profile.ts';
-import { dayOf } from './day-of.ts';
+import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
 import { fitSnapshot } from './fit-snapshot.ts';
 import { missingConstraints } from './missing-constraints.ts';
 import { recallOf } from './recall.ts';

@@ -1,7 +1,7 @@
 import type { Content } from '../../conversation/content.ts';
 import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
 import type { Utterance } from '../facts/utterance.ts';
-import { dayOf } from './day-of.ts';
+import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
 import { isUnitedList } from './united-list.ts';
 
 /** Everything that some reader takes for the end of a line. */

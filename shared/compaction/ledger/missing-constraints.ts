@@ -2,7 +2,7 @@ import { constraintSection, type Item, type Snapshot } from '../../conversation/
 import { constraintsIn } from '../facts/detect-constraints.ts';
 import { indexFacts, isHeld } from '../facts/fact-index.ts';
 import type { Utterance } from '../facts/utterance.ts';
-import { dayOf } from './day-of.ts';
+import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
 import { textKey } from './item-text.ts';
 import type { VerbatimSentence } from './verbatim-item.ts';
 

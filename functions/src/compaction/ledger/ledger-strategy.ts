@@ -7,7 +7,7 @@ import {
 import { inProfile } from '../../../../shared/compaction/ledger/change-profile.ts';
 import { promptVersion } from '../../../../shared/compaction/ledger/ledger-prompts.ts';
 import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
-import { dayOf } from '../../../../shared/compaction/ledger/day-of.ts';
+import { dayKeyOf as dayOf } from '../../../../shared/compaction/facts/calendar-day.ts';
 import { renderLedger } from '../../../../shared/compaction/ledger/render-snapshot.ts';
 import {
   verifyLedger,
@@ -17,8 +17,10 @@ import { countingOf, type FoldPlan } from '../../../../shared/compaction/plan.ts
 import { contentText } from '../../../../shared/conversation/content.ts';
 import { emptySnapshot, snapshotProfileOf } from '../../../../shared/conversation/snapshot.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { AppError } from '../../../../shared/errors.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { pinsAfterFold } from '../pins-after-fold.ts';
+import { rewriteStrategy } from '../rewrite/rewrite-strategy.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';
 import { askForMissing, askForOperations } from './ask-for-operations.ts';
@@ -109,18 +111,28 @@ function checkedOf(
 
 /**
  * Recap's way: the model only says what to add, change or end; code applies it, checks it against the turns
- * and puts back what the user stated and the model forgot. What nobody names survives unchanged.
+ * and puts back what the user stated and the model forgot. What nobody names survives unchanged. A model that
+ * refuses the schema rewrites instead.
  */
 export const ledgerStrategy: SnapshotStrategy = {
   name: 'ledger',
 
   async draft(run, plan) {
-    const asked = await askForOperations(run, plan);
-    return {
-      async check() {
-        if (asked.kind !== 'operations') return asked;
-        return checkedOf(run, await mended(run, plan, asked.operations));
-      },
-    };
+    try {
+      const asked = await askForOperations(run, plan);
+      return {
+        async check() {
+          if (asked.kind !== 'operations') return asked;
+          return checkedOf(run, await mended(run, plan, asked.operations));
+        },
+      };
+    } catch (error) {
+      const isRefused = error instanceof AppError && error.reason === 'MODEL_REFUSED_REQUEST';
+      if (!isRefused || run.signal.aborted) throw error;
+      // Not every model answers under a schema; every one writes text.
+      const { conversationId } = run.reading;
+      run.dependencies.logger.log('WARNING', 'summariser_without_schema', { conversationId });
+      return rewriteStrategy.draft(run, plan);
+    }
   },
 };
