@@ -8,6 +8,12 @@ export const ledgerConstants = {
     origin: 'far above the bound of an answer in tokens; keeps reading bounded',
     configure: 'fixed',
   },
+  attachmentCharacters: {
+    value: 10_000_000,
+    unit: 'characters of base64',
+    origin: 'Gemini takes requests up to 20 MB with inline data; the text of a chunk needs room too',
+    configure: 'fixed',
+  },
   ledgerOperationLimit: {
     value: 500,
     unit: 'operations an answer',

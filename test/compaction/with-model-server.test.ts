@@ -64,6 +64,20 @@ describe('the worker with a model server', () => {
     expect(history?.usage.promptTokens).toBeGreaterThan(0);
   });
 
+  test('keeps what the user stated when the model has nothing to say', async () => {
+    server.setVices({ forgetful: 1 });
+    const dependencies = worker();
+    const conversationId = await buildDue(dependencies, { turns: orderTurns });
+
+    const result = await compact(dependencies, conversationId);
+
+    const { history, text } = await see(dependencies.store, conversationId);
+    const kept = `${text} ${JSON.stringify(history?.snapshot)}`;
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(history?.snapshot?.sections['overall_goal']).toHaveLength(1);
+    expect(orders.filter((order) => !kept.includes(order))).toEqual([]);
+  });
+
   test('keeps every order number through five generations of a forgetful model', async () => {
     server.setVices({ forgetful: 0.5 });
     const dependencies = worker();

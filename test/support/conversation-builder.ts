@@ -10,7 +10,7 @@ import type { DocumentFields, DocumentStore, Write } from '../../shared/ports.ts
 
 /** A finished turn to store. Text that is not given is made up: about 130 tokens a turn. */
 export interface TurnToBuild {
-  user?: string;
+  user?: string | Content;
   /** The answer as text, or as contents when tools took part. */
   answer?: string | readonly Content[];
   state?: Extract<Turn['state'], 'done' | 'failed' | 'cancelled'>;
@@ -46,6 +46,10 @@ export const madeUpAnswer = (seq: number) =>
     2,
   );
 
+function userOf({ user }: TurnToBuild, seq: number): Content {
+  return typeof user === 'object' ? user : userText(user ?? madeUpQuestion(seq));
+}
+
 const contentsOf = (turn: TurnToBuild, seq: number): Content[] =>
   typeof turn.answer === 'object'
     ? [...turn.answer]
@@ -63,7 +67,7 @@ interface PlacedTurn {
 
 /** The documents of one finished turn and its message guard. */
 function turnWrites({ conversationId, seq, turn, now }: PlacedTurn): Write[] {
-  const user = userText(turn.user ?? madeUpQuestion(seq));
+  const user = userOf(turn, seq);
   const contents = contentsOf(turn, seq);
   const messageId = `message-${seq}`;
   const encodedUser = encodeUser({ conversationId, seq }, user);
@@ -103,7 +107,7 @@ function headOf(options: ConversationToBuild, turns: readonly TurnToBuild[], now
         ? sum
         : sum +
           tokensOf([
-            userText(turn.user ?? madeUpQuestion(index + 1)),
+            userOf(turn, index + 1),
             ...contentsOf(turn, index + 1),
           ]),
     0,

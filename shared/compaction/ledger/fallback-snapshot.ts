@@ -1,17 +1,12 @@
 import {
   emptySnapshot,
   workingItems,
-  type Item,
-  type SectionName,
   type Snapshot,
   type SnapshotProfile,
 } from '../../conversation/snapshot.ts';
 import type { Turn } from '../../conversation/turn.ts';
 import { extractFacts } from '../facts/extract-facts.ts';
-import { sentencesOf } from '../facts/sentences.ts';
-import type { Utterance } from '../facts/utterance.ts';
 import { utterancesOf } from '../facts/utterances.ts';
-import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { inProfile } from './change-profile.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
@@ -21,7 +16,7 @@ import { recallOf } from './recall.ts';
 import { renderWorkingLayer } from './render-snapshot.ts';
 import { repairVerbatim } from './repair-verbatim.ts';
 import { uniteLists } from './unite-lists.ts';
-import { verbatimFields } from './verbatim-item.ts';
+import { withRequests } from './with-requests.ts';
 
 export interface FallbackOptions {
   profile: SnapshotProfile;
@@ -29,42 +24,6 @@ export interface FallbackOptions {
   keptTexts: readonly string[];
   budgetTokens: number;
   counting: TokenCounting;
-}
-
-function withItem(
-  snapshot: Snapshot,
-  section: SectionName,
-  item: Omit<Item, 'id' | 'importance'>,
-): Snapshot {
-  const added: Item = { ...item, id: `i${snapshot.nextId}`, importance: 2 };
-  const items = [...(snapshot.sections[section] ?? []), added];
-  return {
-    ...snapshot,
-    sections: { ...snapshot.sections, [section]: items },
-    nextId: snapshot.nextId + 1,
-  };
-}
-
-/** The beginning of what the user says in a turn, as an item. */
-function openingOf({ seq, speaker, text, at }: Utterance) {
-  const [opening] = sentencesOf(text);
-  return opening === undefined
-    ? undefined
-    : verbatimFields({ seq, speaker, text: opening, day: dayOf(at) });
-}
-
-/** With the user's first words as the goal, where there is none, and his last requests. */
-function withRequests(snapshot: Snapshot, utterances: readonly Utterance[]): Snapshot {
-  const said = utterances.filter(({ speaker }) => speaker === 'user');
-  const hasGoal = (snapshot.sections['overall_goal'] ?? []).length > 0;
-  const [first, ...others] = said;
-  const goal = hasGoal || first === undefined ? undefined : openingOf(first);
-  const later = goal === undefined ? said : others;
-  const requests = later.slice(-ledgerConstants.fallbackRequestLimit.value).map(openingOf);
-  let next = goal === undefined ? snapshot : withItem(snapshot, 'overall_goal', goal);
-  for (const request of requests)
-    if (request !== undefined) next = withItem(next, 'recent_actions', request);
-  return next;
 }
 
 /**

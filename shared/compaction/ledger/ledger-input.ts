@@ -2,6 +2,7 @@ import type { Content } from '../../conversation/content.ts';
 import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
 import type { Utterance } from '../facts/utterance.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
+import { attachmentLine, attachmentParts, type Attachment } from './attachments.ts';
 import { isUnitedList } from './united-list.ts';
 
 /** Everything that some reader takes for the end of a line. */
@@ -26,18 +27,35 @@ function utteranceText({ seq, speaker, text }: Utterance): string {
   );
 }
 
-/** The utterances as lines, each day that begins with a line that names it. */
-function historyLines(utterances: readonly Utterance[]): string[] {
-  let day = '';
-  return utterances
+/** One thing that was said or sent. */
+interface Entry {
+  seq: number;
+  at: Date;
+  text: string;
+}
+
+/** What was said and what was sent, a turn's files behind its words. */
+function entriesOf(utterances: readonly Utterance[], attachments: readonly Attachment[]): Entry[] {
+  const said = utterances
     .filter(({ text }) => text.trim() !== '')
-    .flatMap((utterance) => {
-      const text = utteranceText(utterance);
-      const today = dayOf(utterance.at);
-      if (today === day) return [text];
-      day = today;
-      return [`turn ${utterance.seq}: ${today} ${weekdays[utterance.at.getUTCDay()]}`, text];
-    });
+    .map((utterance) => ({ ...utterance, text: utteranceText(utterance) }));
+  const sent = attachments.map((attachment, index) => ({
+    seq: attachment.seq,
+    at: attachment.at,
+    text: attachmentLine(attachment, index + 1),
+  }));
+  return [...said, ...sent].toSorted((a, b) => a.seq - b.seq);
+}
+
+/** The entries as lines, each day that begins with a line that names it. */
+function historyLines(entries: readonly Entry[]): string[] {
+  let day = '';
+  return entries.flatMap(({ seq, at, text }) => {
+    const today = dayOf(at);
+    if (today === day) return [text];
+    day = today;
+    return [`turn ${seq}: ${today} ${weekdays[at.getUTCDay()]}`, text];
+  });
 }
 
 const knownLines = (previous: Snapshot): string[] =>
@@ -49,18 +67,21 @@ const knownLines = (previous: Snapshot): string[] =>
  * What the model reads, as one user content: the utterances between two lines of `boundary`, then the items of
  * the previous snapshot as JSON lines up to a third. Only our own lines begin at the margin (a mark
  * `[12] (user): `, a day, a boundary, an item): the lines of an utterance go on behind two blanks, so that
- * text which imitates a mark, an item or a boundary stays text. Linear.
+ * text which imitates a mark, an item or a boundary stays text. The files of
+ * the turns follow as parts of their own, in the order of their lines. Linear.
  */
 export function ledgerContents(input: {
   /** In the order of the turns. */
   utterances: readonly Utterance[];
+  /** Those of the same turns. */
+  attachments: readonly Attachment[];
   previous: Snapshot | undefined;
   /** Random: nobody who wrote the history can know it. */
   boundary: string;
 }): Content[] {
-  const { boundary, previous } = input;
-  const history = historyLines(input.utterances);
+  const { attachments, boundary, previous } = input;
+  const history = historyLines(entriesOf(input.utterances, attachments));
   const known = previous === undefined ? [] : knownLines(previous);
   const lines = [boundary, ...history, boundary, ...known, boundary];
-  return [{ role: 'user', parts: [{ text: lines.join('\n') }] }];
+  return [{ role: 'user', parts: [{ text: lines.join('\n') }, ...attachmentParts(attachments)] }];
 }

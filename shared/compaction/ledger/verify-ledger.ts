@@ -20,6 +20,7 @@ import { renderWorkingLayer } from './render-snapshot.ts';
 import { repairVerbatim, type VerbatimRepair } from './repair-verbatim.ts';
 import { repairWorth } from './repair-worth.ts';
 import { uniteLists } from './unite-lists.ts';
+import { withRequests } from './with-requests.ts';
 
 export type LedgerProblem = ShapeProblem | 'UNSUPPORTED_FACTS';
 
@@ -134,12 +135,16 @@ function fill(
  * its shape; that the cited turns hold what changed items say (repaired or dropped); that the user's
  * tier-1 facts and standing wishes are in the snapshot or in what stays (put back word for word); lists
  * in use are united; what exceeds the budget goes to the archive; what is left of the budget and of the
- * quarter that code may add takes sentences with further facts. Whether another call is worth it is asked
+ * quarter that code may add takes sentences with further facts. Where neither the model nor an earlier run
+ * has anything to say, the user's requests stand first: small talk is no failure. Whether another call is worth it is asked
  * before that: a model says it in fewer words. EMPTY becomes FAILED_EMPTY_SUMMARY, any other problem
  * FAILED_VERIFICATION. Linear in the text of the turns.
  */
 export function verifyLedger(given: LedgerInput): LedgerVerification {
-  const input = { ...given, snapshot: withoutLoops(given.previous, given.snapshot) };
+  const sound = withoutLoops(given.previous, given.snapshot);
+  const isBare = workingItems(sound).length === 0;
+  const snapshot = isBare ? withRequests(sound, utterancesOf(given.turns)) : sound;
+  const input = { ...given, snapshot };
   const shape = shapeProblems(input);
   if (shape.length > 0) return refused(input, shape);
   const reading = readTurns(input);

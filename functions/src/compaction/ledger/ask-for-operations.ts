@@ -1,4 +1,5 @@
 import { utterancesOf } from '../../../../shared/compaction/facts/utterances.ts';
+import { attachmentsIn } from '../../../../shared/compaction/ledger/attachments.ts';
 import { inProfile } from '../../../../shared/compaction/ledger/change-profile.ts';
 import { ledgerContents } from '../../../../shared/compaction/ledger/ledger-input.ts';
 import {
@@ -45,6 +46,7 @@ async function askOnce(run: ClaimedRun, question: Question): Promise<Asked> {
     contents: [
       ...ledgerContents({
         utterances: utterancesOf(question.turns),
+        attachments: attachmentsIn(question.turns),
         previous: history?.snapshot ? inProfile(history.snapshot, profile) : undefined,
         boundary,
       }),

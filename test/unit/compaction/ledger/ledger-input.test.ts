@@ -14,7 +14,7 @@ const said = (seq: number, speaker: Speaker, text: string): Utterance => ({
 });
 
 function linesOf(utterances: Utterance[], previous?: Snapshot): string[] {
-  const contents = ledgerContents({ utterances, previous, boundary });
+  const contents = ledgerContents({ utterances, attachments: [], previous, boundary });
   expect(contents).toHaveLength(1);
   return contents[0]?.parts[0]?.text?.split('\n') ?? [];
 }
