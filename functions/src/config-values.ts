@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelPricesSchema } from '../../shared/compaction/prices.ts';
+import { thresholdRowsSchema } from '../../shared/compaction/threshold-table.ts';
 import { variantsSchema } from '../../shared/compaction/variants.ts';
 import { readSnapshotKeys } from './snapshot-keys.ts';
 
@@ -44,6 +45,12 @@ export const windows = json(
 export const prices = json(
   modelPricesSchema,
   'must be a JSON object of model id to prices, e.g. {"gemini-2.5-flash":{"input":0.3,"cached":0.03,"output":2.5}}',
+);
+
+/** Thresholds by model and profile, from JSON. */
+export const thresholdRows = json(
+  thresholdRowsSchema,
+  'must be a JSON object of model/profile to settings, e.g. {"gemini-2.5-pro/coding":{"thresholdTokens":64000}}',
 );
 
 /** The arms of a comparison, from JSON. */

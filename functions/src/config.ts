@@ -1,8 +1,16 @@
 import { z } from 'zod';
-import type { PolicySettings } from '../../shared/compaction/policy-levels.ts';
+import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
 import { splitPolicies } from '../../shared/compaction/split-policy.ts';
 import { AppError } from '../../shared/errors.ts';
-import { integer, list, prices, snapshotKeys, variants, windows } from './config-values.ts';
+import {
+  integer,
+  list,
+  prices,
+  snapshotKeys,
+  thresholdRows,
+  variants,
+  windows,
+} from './config-values.ts';
 import type { RemotePolicy } from './remote-policy.ts';
 import { localSnapshotKeys } from './snapshot-keys.ts';
 
@@ -86,6 +94,9 @@ export const environmentSchema = z.object({
     .positive()
     .optional()
     .describe('Tokens at which compaction is requested.'),
+  THRESHOLD_TABLE: thresholdRows.describe(
+    'JSON {"model/profile": {thresholdTokens?, thresholdFraction?, tailTokens?, snapshotBudgetTokens?, toolOutputBudgetTokens?}}: rows before those of the table of thresholds. A key is the beginning of a model id; either half may be missing.',
+  ),
   SPLIT_POLICY: z
     .enum(splitPolicies)
     .optional()
@@ -100,6 +111,12 @@ export const environmentSchema = z.object({
     .default('off')
     .describe(
       'on: the sweep compacts conversations that nobody has used for 15 minutes, where that pays off.',
+    ),
+  CONDENSE_TOOL_OUTPUTS: z
+    .enum(['off', 'on'])
+    .default('off')
+    .describe(
+      'on: the summariser condenses tool outputs of more than 80,000 characters that a compaction shortens, up to three at a time, 15 s each; what it writes is checked, else they are cut. Not in the profile gemini-cli.',
     ),
   HOOK_HOSTS: list.describe(
     'Comma-separated hosts, with :port where it is not 443, that compaction webhooks may call; no others are called.',

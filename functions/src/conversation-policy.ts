@@ -19,12 +19,13 @@ export const variantOfHead = (
 ): Variant | undefined =>
   profile === 'gemini-cli' ? undefined : variantOf(config.COMPACTION_VARIANTS, epoch);
 
-/** The policy of one conversation in this deployment: its own settings, the environment's, the remote ones. */
+/** The policy of one conversation in this deployment: its own settings, then those of the deployment. */
 export function policyOf(
   config: Pick<
     Config,
     | 'THRESHOLD_FRACTION'
     | 'THRESHOLD_TOKENS'
+    | 'THRESHOLD_TABLE'
     | 'SPLIT_POLICY'
     | 'MODEL_WINDOWS'
     | 'policySettings'
@@ -44,6 +45,7 @@ export function policyOf(
       ...variantOfHead(config, head)?.settings,
     },
     remote: config.remotePolicy?.current(),
+    table: config.THRESHOLD_TABLE,
     model: head.model,
     profile: head.profile,
     windowOverrides: {
@@ -98,8 +100,14 @@ export const strategyNameOf = (
     ? 'rewrite'
     : (variantOfHead(config, head)?.strategy ?? config.SUMMARY_STRATEGY);
 
-/** How the meter estimates what no model has reported yet; media cost what the model's family takes. */
-export const meterCounting = ({ model }: Pick<Head, 'model'>): TokenCounting => ({
-  rule: 'character-class',
+/**
+ * How the meter estimates what no model has reported yet: by character class, in the profile `gemini-cli` as
+ * that one does; media cost what the model's family takes.
+ */
+export const meterCounting = ({
+  model,
+  profile,
+}: Pick<Head, 'model' | 'profile'>): TokenCounting => ({
+  rule: profile === 'gemini-cli' ? 'gemini-cli' : 'character-class',
   mediaFamily: mediaFamilyOf(model),
 });

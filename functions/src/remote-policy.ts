@@ -1,4 +1,4 @@
-import type { PolicySettings } from '../../shared/compaction/policy-levels.ts';
+import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
 import type { Webhook } from '../../shared/compaction/webhook.ts';
 import { readRemoteSettings } from '../../shared/compaction/remote-settings.ts';
 import type { Clock, DocumentStore, Logger, StoredDocument } from '../../shared/ports.ts';

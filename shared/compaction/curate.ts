@@ -2,25 +2,35 @@ import type { Content, Part } from '../conversation/content.ts';
 
 /** A part with something in it: any payload, known or not, except empty text. */
 function hasPayload(part: Part): boolean {
-  return Object.entries(part).some(([key, value]) => {
-    if (value === undefined || key === 'thought' || key === 'thoughtSignature') return false;
-    return key !== 'text' || (typeof value === 'string' && value.trim() !== '');
-  });
+  if (part.text !== undefined && part.text.trim() !== '') return true;
+  return Object.entries(part).some(
+    ([key, value]) =>
+      value !== undefined && key !== 'text' && key !== 'thought' && key !== 'thoughtSignature',
+  );
 }
 
-function withoutThoughts(parts: readonly Part[]): Part[] {
-  return parts
-    .filter((part) => part.thought !== true && hasPayload(part))
-    .map(({ thought: _thought, thoughtSignature: _signature, ...part }) => part);
+/** Calls and responses become objects of their own: pairs are told by them, and a turn may be read twice. */
+function withoutThought(whole: Part): Part {
+  const isShared =
+    whole.functionCall === undefined &&
+    whole.functionResponse === undefined &&
+    !('thought' in whole || 'thoughtSignature' in whole);
+  if (isShared) return whole;
+  const { thought: _thought, thoughtSignature: _signature, ...part } = whole;
+  return part;
 }
 
+/** Neighbours of one role as one content; parts without payload and thoughts are left out. */
 function coalesce(contents: readonly Content[]): Content[] {
   const result: Content[] = [];
   for (const { role, parts } of contents) {
-    if (parts.length === 0) continue;
+    const kept: Part[] = [];
+    for (const part of parts)
+      if (part.thought !== true && hasPayload(part)) kept.push(withoutThought(part));
+    if (kept.length === 0) continue;
     const previous = result.at(-1);
-    if (previous?.role === role) previous.parts.push(...parts);
-    else result.push({ role, parts: [...parts] });
+    if (previous?.role === role) previous.parts.push(...kept);
+    else result.push({ role, parts: kept });
   }
   return result;
 }
@@ -58,9 +68,15 @@ function pairUp(calls: readonly Part[], answers: readonly Part[]): Map<Part, Par
   return pairs;
 }
 
+const holdsTool = ({ parts }: Content): boolean =>
+  parts.some(
+    ({ functionCall, functionResponse }) => (functionCall ?? functionResponse) !== undefined,
+  );
+
 function withWholePairs(contents: readonly Content[]): Content[] {
   let open = new Map<Part, Part>();
   return contents.map((content, index) => {
+    if (open.size === 0 && !holdsTool(content)) return content;
     if (content.role === 'model') {
       const next = contents[index + 1];
       open = pairUp(content.parts, next?.parts ?? []);
@@ -84,9 +100,5 @@ function withWholePairs(contents: readonly Content[]): Content[] {
  * Input is not changed. Only for the summariser: a chat call needs the signatures back.
  */
 export function curate(contents: readonly Content[]): Content[] {
-  const clean = contents.map(({ role, parts }): Content => ({
-    role,
-    parts: withoutThoughts(parts),
-  }));
-  return withWholePairs(coalesce(clean));
+  return withWholePairs(coalesce(contents));
 }

@@ -7,22 +7,19 @@ const continuation = /^\s+\S|^\s*at\s|^Caused by/;
 /** Lines longer than this are looked at, and kept, up to here only. */
 const LINE_CHARACTERS = 2_000;
 
+/** Whether a line tells of an error or a warning. */
+export const tellsOfError = (line: string): boolean => telling.test(line);
+
 /**
  * The error and warning blocks of a text: each line with a telling word and the indented lines that
- * follow it (stack traces), whole, in order, as long as all fit into `maxCharacters`. Equal blocks once.
+ * follow it (stack traces), whole, in order. Equal blocks once.
  */
-export function errorBlocksOf(text: string, maxCharacters: number): string {
-  const kept: string[] = [];
-  const seen = new Set<string>();
-  let room = maxCharacters;
+export function findErrorBlocks(text: string): string[] {
+  const found = new Set<string>();
   let block: string[] = [];
   const close = (): void => {
-    const whole = block.join('\n');
+    if (block.length > 0) found.add(block.join('\n'));
     block = [];
-    if (whole === '' || whole.length + 1 > room || seen.has(whole)) return;
-    seen.add(whole);
-    kept.push(whole);
-    room -= whole.length + 1;
   };
   for (const rawLine of text.split('\n')) {
     const line = headOf(rawLine, LINE_CHARACTERS);
@@ -31,8 +28,20 @@ export function errorBlocksOf(text: string, maxCharacters: number): string {
       continue;
     }
     close();
-    if (telling.test(line)) block.push(line);
+    if (tellsOfError(line)) block.push(line);
   }
   close();
-  return kept.join('\n');
+  return [...found];
+}
+
+/** Those of `findErrorBlocks` that fit into `maxCharacters` together, the first ones first. */
+export function errorBlocksOf(text: string, maxCharacters: number): string {
+  let room = maxCharacters;
+  return findErrorBlocks(text)
+    .filter((block) => {
+      if (block.length + 1 > room) return false;
+      room -= block.length + 1;
+      return true;
+    })
+    .join('\n');
 }

@@ -11,7 +11,8 @@ export const ledgerConstants = {
   attachmentCharacters: {
     value: 10_000_000,
     unit: 'characters of base64',
-    origin: 'Gemini takes requests up to 20 MB with inline data; the text of a chunk needs room too',
+    origin:
+      'Gemini takes requests up to 20 MB with inline data; the text of a chunk needs room too',
     configure: 'fixed',
   },
   ledgerOperationLimit: {
@@ -110,36 +111,6 @@ export const ledgerConstants = {
     value: 100,
     unit: 'turns',
     origin: 'a statement this much older than the newest turn counts half when room is short',
-    configure: 'fixed',
-  },
-  unsupportedItemFraction: {
-    value: 0.05,
-    unit: 'fraction of the checked items',
-    origin: 'items with figures that their turns do not hold are dropped; more are an invention',
-    configure: 'fixed',
-  },
-  unsupportedItemAllowance: {
-    value: 2,
-    unit: 'items',
-    origin: 'a short snapshot may lose as many: a slip is no invention',
-    configure: 'fixed',
-  },
-  sameSentenceOverlap: {
-    value: 0.6,
-    unit: 'Dice coefficient of the words',
-    origin: 'two sentences that differ in their figures and a few words',
-    configure: 'fixed',
-  },
-  quotedSentenceOverlap: {
-    value: 0.2,
-    unit: 'Dice coefficient of the words',
-    origin: 'a sentence with the quote of the item is about the same more often',
-    configure: 'fixed',
-  },
-  neighbourTurns: {
-    value: 2,
-    unit: 'turns',
-    origin: 'models cite the turn before or after the right one',
     configure: 'fixed',
   },
   repairCallRecall: {

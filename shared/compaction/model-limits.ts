@@ -8,6 +8,11 @@ const builtIn: WindowOverrides = {
   'gemini-1.5-pro*': windowConstants.windowTokensGemini15Pro.value,
   'gemma-4-31b*': windowConstants.windowTokensGemma4.value,
   'gemma-4-26b*': windowConstants.windowTokensGemma4.value,
+  'gemma-3-*': windowConstants.windowTokensGemma3.value,
+  'gemma-3-270m*': windowConstants.windowTokensGemma3Small.value,
+  'gemma-3-1b*': windowConstants.windowTokensGemma3Small.value,
+  'gemma-3n*': windowConstants.windowTokensGemma3Small.value,
+  'gemma-2*': windowConstants.windowTokensGemma2.value,
 };
 
 /** The exact id wins, then the longest prefix. */

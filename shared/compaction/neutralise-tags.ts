@@ -31,6 +31,16 @@ export function neutraliseTags(text: string): string {
   });
 }
 
+/** Whether a `<` stands anywhere in a value, names of fields included: most have none and stay as they are. */
+function holdsSign(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('<');
+  if (Array.isArray(value)) return value.some(holdsSign);
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    Object.keys(value).some((key) => key.includes('<')) || Object.values(value).some(holdsSign)
+  );
+}
+
 function neutraliseValue(value: unknown): unknown {
   if (typeof value === 'string') return neutraliseTags(value);
   if (Array.isArray(value)) return value.map(neutraliseValue);
@@ -42,7 +52,15 @@ const neutraliseRecord = (record: object): Record<string, unknown> =>
     Object.entries(record).map(([key, value]) => [neutraliseTags(key), neutraliseValue(value)]),
   );
 
+const isPlain = ({ text, functionCall, functionResponse }: Part): boolean =>
+  !(
+    text?.includes('<') === true ||
+    holdsSign(functionCall?.args) ||
+    holdsSign(functionResponse?.response)
+  );
+
 function neutralisePart(part: Part): Part {
+  if (isPlain(part)) return part;
   const { text, functionCall, functionResponse } = part;
   return {
     ...part,
@@ -59,8 +77,6 @@ function neutralisePart(part: Part): Part {
   };
 }
 
-/** The same for a content: its text, and the arguments and results of its tools. */
-export const neutraliseContent = (content: Content): Content => ({
-  ...content,
-  parts: content.parts.map(neutralisePart),
-});
+/** The same for a content: its text, and the arguments and results of its tools. The same object where there is nothing to do. */
+export const neutraliseContent = (content: Content): Content =>
+  content.parts.every(isPlain) ? content : { ...content, parts: content.parts.map(neutralisePart) };

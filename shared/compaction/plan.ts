@@ -4,7 +4,7 @@ import {
   type ContextItem,
   type ContextSource,
 } from '../conversation/assemble-context.ts';
-import type { Content } from '../conversation/content.ts';
+import type { Content, Part } from '../conversation/content.ts';
 import type { CoveredThrough, Trigger } from '../conversation/head.ts';
 import type { Turn } from '../conversation/turn.ts';
 import { mediaFamilyOf } from './media-tokens.ts';
@@ -85,38 +85,52 @@ export const countingOf = (policy: CompactionPolicy, model: string): TokenCounti
   mediaFamily: mediaFamilyOf(model),
 });
 
+interface Weighing extends PlanSource {
+  weighed: Map<Part, number>;
+}
+
+const countingIn = ({ policy, context, weighed }: Weighing): TokenCounting => ({
+  ...countingOf(policy, context.model),
+  weighed,
+});
+
 const withMasks = (context: ContextSource, masks: readonly PlannedMask[]): ContextSource => ({
   ...context,
   history: { snapshotText: context.history?.snapshotText ?? '', masks: storedMasks(masks) },
 });
 
 /** Calibrated estimate of the whole prompt that the context makes. */
-export function estimateContextTokens(
+export const estimateContextTokens = (
   context: ContextSource,
   source: Pick<PlanSource, 'policy' | 'calibration'>,
+): number => contextTokens(context, source, countingOf(source.policy, context.model));
+
+function contextTokens(
+  context: ContextSource,
+  { calibration }: Pick<PlanSource, 'calibration'>,
+  counting: TokenCounting,
 ): number {
   const prompt = promptOf(context, assembleContext(context));
-  const estimate = estimatePromptTokens(prompt, countingOf(source.policy, context.model));
-  return Math.ceil(source.calibration * estimate);
+  return Math.ceil(calibration * estimatePromptTokens(prompt, counting));
 }
 
-function planTruncation(source: PlanSource, masks: PlannedMask[]): Plan {
-  const beforeTokens = estimateContextTokens(source.context, source);
-  const afterTokens = estimateContextTokens(withMasks(source.context, masks), source);
+function planTruncation(source: Weighing, masks: PlannedMask[]): Plan {
+  const counting = countingIn(source);
+  const beforeTokens = contextTokens(source.context, source, counting);
+  const afterTokens = contextTokens(withMasks(source.context, masks), source, counting);
   if (afterTokens >= beforeTokens) return { kind: 'noop', reason: 'BREAKER_OPEN' };
   return { kind: 'truncate', masks, beforeTokens, afterTokens };
 }
 
 /** Calibrated estimate of snapshot and turns, without system instruction and pins. */
-function conversationTokens(source: PlanSource, context: ContextSource): number {
+function conversationTokens(source: Weighing, context: ContextSource): number {
   const items: ContextItem[] = assembleContext({ ...context, pins: [] });
   const contents = items.map(({ content }) => content);
-  const counting = countingOf(source.policy, context.model);
-  return Math.ceil(source.calibration * estimatePromptTokens({ contents }, counting));
+  return Math.ceil(source.calibration * estimatePromptTokens({ contents }, countingIn(source)));
 }
 
 /** Whether an automatic run could not save enough even with an empty snapshot: no model need be asked. */
-function savesTooLittle(source: PlanSource, after: ContextSource): boolean {
+function savesTooLittle(source: Weighing, after: ContextSource): boolean {
   const { policy, trigger = 'auto' } = source;
   if (policy.acceptsEqualSize) return false;
   const beforeTokens = conversationTokens(source, source.context);
@@ -149,14 +163,14 @@ function foldPlanOf(
 }
 
 /** Code reads everything at once, whatever the window of a model. */
-const readByCode = (source: PlanSource): PlanSource => ({
+const readByCode = (source: Weighing): Weighing => ({
   ...source,
   summariserWindowTokens: Number.MAX_SAFE_INTEGER,
 });
 
-function planFold(source: PlanSource, masks: PlannedMask[]): Plan {
+function planFold(source: Weighing, masks: PlannedMask[]): Plan {
   const { context, policy, calibration } = source;
-  const counting = countingOf(policy, context.model);
+  const counting = countingIn(source);
   const masked = withMasks(context, masks);
   const point = foldPoint({
     context: masked,
@@ -192,8 +206,13 @@ function planFold(source: PlanSource, masks: PlannedMask[]): Plan {
  * (`foldFromTokens`), turns are folded all the same.
  */
 export function planCompaction(source: PlanSource): Plan {
+  // One part is looked at for masks, sizes, the summariser's window and the saving: it is weighed once.
+  return planWith({ ...source, weighed: new Map() });
+}
+
+function planWith(source: Weighing): Plan {
   const { context, policy } = source;
-  const counting = countingOf(policy, context.model);
+  const counting = countingIn(source);
   const masks = planMasks({
     turns: context.turns.filter(({ inContext }) => inContext),
     coveredThrough: context.coveredThrough,
@@ -208,7 +227,7 @@ export function planCompaction(source: PlanSource): Plan {
   const leftTokens =
     truncation.kind === 'truncate'
       ? truncation.afterTokens
-      : estimateContextTokens(context, source);
+      : contextTokens(context, source, counting);
   if (leftTokens < (source.foldFromTokens ?? Infinity)) return truncation;
   const fold = planFold(readByCode(source), masks);
   return fold.kind === 'fold' ? fold : truncation;

@@ -15,7 +15,7 @@ export const policyConstants = {
     value: 24_000,
     unit: 'tokens',
     origin: 'cost model: the optimum lies at 6–19 k; 24 k buys fidelity for 1.5 × the cheapest',
-    configure: policySetting('thresholdTokens'),
+    configure: `${policySetting('thresholdTokens')}; the table of thresholds`,
   },
   windowFraction: {
     value: 0.8,
@@ -57,12 +57,12 @@ export const policyConstants = {
     value: 4_000,
     unit: 'tokens',
     origin: 'pins ≤ 1 k + snapshot ≤ 2.4 k + tail ≤ 4 k stay below 0.4 × 24 k',
-    configure: 'follows a soft threshold below 24,000',
+    configure: `${policySetting('tailTokens')}; a sixth of the soft threshold at most`,
   },
   tailFraction: {
     value: 1 / 6,
     unit: 'fraction of the soft threshold',
-    origin: '4,000 of 24,000: the tail of a smaller threshold',
+    origin: '4,000 of 24,000: the longest tail of any threshold',
     configure: 'follows the soft threshold',
   },
   tailCapFraction: {

@@ -1,33 +1,14 @@
 import { AppError } from '../errors.ts';
 import { policyConstants } from './policy-constants.ts';
-import { modelName } from './model-name.ts';
-import { splitPolicies, type SplitPolicy } from './split-policy.ts';
-import type { TokenRule } from './token-estimate.ts';
-
-/** What one level may say. A field that is absent leaves the question to the next level. */
-export interface PolicySettings {
-  /** Share of the window, in (0, 1]; 1 = never. */
-  thresholdFraction?: number | undefined;
-  /** Tokens of the conversation without system instruction and tools; a whole number from 1. */
-  thresholdTokens?: number | undefined;
-  /** Share of the JSON characters that stays verbatim, in (0, 1). */
-  preserveFraction?: number | undefined;
-  toolOutputBudgetTokens?: number | undefined;
-  /** Size of a snapshot; default: a share of the soft threshold. */
-  snapshotBudgetTokens?: number | undefined;
-  breakerFailures?: number | undefined;
-  breakerOpenMs?: number | undefined;
-  tokenRule?: TokenRule | undefined;
-  splitPolicy?: SplitPolicy | undefined;
-}
-
-export interface PolicyTableEntry {
-  /** Beginning of the model's id; absent = every model. */
-  modelPrefix?: string;
-  /** Absent = every profile. */
-  profile?: string;
-  settings: PolicySettings;
-}
+import {
+  allowedText,
+  isUsableNumber,
+  numberFields,
+  type PolicySettings,
+  type PolicyTableEntry,
+} from './policy-settings.ts';
+import { splitPolicies } from './split-policy.ts';
+import { findRow, thresholdTable } from './threshold-table.ts';
 
 export type DecidingLevel = 'conversation' | 'environment' | 'remote' | 'table' | 'default';
 
@@ -38,40 +19,6 @@ interface Threshold {
   /** Infinity where the level gives none. */
   tokens: number;
 }
-
-type NumberField = Exclude<keyof PolicySettings, 'tokenRule' | 'splitPolicy'>;
-
-function isWhole(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 1;
-}
-
-const range: Readonly<Record<NumberField, { holds: (value: number) => boolean; text: string }>> = {
-  thresholdFraction: {
-    holds: (value) => value > 0 && value <= 1,
-    text: 'above 0 and at most 1 (1 = never)',
-  },
-  thresholdTokens: { holds: isWhole, text: 'a whole number from 1' },
-  preserveFraction: { holds: (value) => value > 0 && value < 1, text: 'above 0 and below 1' },
-  toolOutputBudgetTokens: { holds: isWhole, text: 'a whole number from 1' },
-  snapshotBudgetTokens: { holds: isWhole, text: 'a whole number from 1' },
-  breakerFailures: { holds: isWhole, text: 'a whole number from 1' },
-  breakerOpenMs: { holds: isWhole, text: 'a whole number of milliseconds from 1' },
-};
-
-/** The settings that are numbers. */
-export const numberFields: readonly NumberField[] = [
-  'thresholdFraction',
-  'thresholdTokens',
-  'preserveFraction',
-  'toolOutputBudgetTokens',
-  'snapshotBudgetTokens',
-  'breakerFailures',
-  'breakerOpenMs',
-];
-
-/** Whether a setting may have this value at any level. */
-export const isUsableNumber = (field: NumberField, value: number): boolean =>
-  range[field].holds(value);
 
 function refuse(
   level: DecidingLevel,
@@ -103,21 +50,10 @@ function checked(level: DecidingLevel, settings: PolicySettings | undefined): Po
   for (const field of numberFields) {
     const value = settings?.[field];
     if (value === undefined) continue;
-    if (range[field].holds(value)) result[field] = value;
-    else if (isLoud) refuse(level, { field, value, allowed: range[field].text });
+    if (isUsableNumber(field, value)) result[field] = value;
+    else if (isLoud) refuse(level, { field, value, allowed: allowedText(field) });
   }
   return result;
-}
-
-function tableSettings(
-  table: readonly PolicyTableEntry[],
-  wanted: { model: string; profile: string | undefined },
-): PolicySettings | undefined {
-  return table.find(
-    (entry) =>
-      modelName(wanted.model).startsWith(modelName(entry.modelPrefix ?? '')) &&
-      (entry.profile === undefined || entry.profile === wanted.profile),
-  )?.settings;
 }
 
 /** The built-in level; Gemini CLI knows a fraction only. */
@@ -128,9 +64,13 @@ function defaultSettings(isPeer: boolean): PolicySettings {
     : { thresholdFraction, thresholdTokens: policyConstants.thresholdTokens.value };
 }
 
+/** Which level a setting comes from; one that no level gives follows from the others. */
+export type SettingLevels = Readonly<Partial<Record<keyof PolicySettings, DecidingLevel>>>;
+
 /**
- * Which level decides the threshold, and the other settings from the highest level that has each.
- * Throws AppError INVALID_ARGUMENT that names the field.
+ * Which level decides the threshold, and the other settings from the highest level that has each. The level
+ * `table` has the deployment's own rows before those of `threshold-table.ts`, which leave the profile
+ * `gemini-cli` as it is. Throws AppError INVALID_ARGUMENT that names the field.
  */
 export function findLevel(
   input: {
@@ -139,31 +79,34 @@ export function findLevel(
     remote?: PolicySettings | undefined;
     table?: readonly PolicyTableEntry[] | undefined;
     model: string;
-    profile?: string | undefined;
+    profile: string;
   },
   options: { isPeer: boolean },
-): { threshold: Threshold; settings: PolicySettings } {
-  const fromTable = tableSettings(input.table ?? [], {
-    model: input.model,
-    profile: input.profile,
-  });
+): { threshold: Threshold; settings: PolicySettings; levels: SettingLevels } {
   const levels: readonly [DecidingLevel, PolicySettings][] = [
     ['conversation', checked('conversation', input.conversation)],
     ['environment', checked('environment', input.environment)],
     ['remote', checked('remote', input.remote)],
-    ['table', checked('table', fromTable)],
+    ['table', checked('table', findRow(input.table ?? [], input)?.settings)],
+    ['table', findRow(thresholdTable, input)?.settings ?? {}],
     ['default', defaultSettings(options.isPeer)],
   ];
 
   let threshold: Threshold | undefined;
   let settings: PolicySettings = {};
+  let levelOf: SettingLevels = {};
   for (const [level, given] of levels) {
     const present = Object.entries(given).filter(([, value]) => value !== undefined);
     settings = { ...Object.fromEntries(present), ...settings };
+    levelOf = { ...Object.fromEntries(present.map(([field]) => [field, level])), ...levelOf };
     if (threshold !== undefined) continue;
     const { thresholdFraction, thresholdTokens } = given;
     if (thresholdFraction === undefined && thresholdTokens === undefined) continue;
     threshold = { level, fraction: thresholdFraction ?? 1, tokens: thresholdTokens ?? Infinity };
   }
-  return { threshold: threshold ?? { level: 'default', fraction: 1, tokens: Infinity }, settings };
+  return {
+    threshold: threshold ?? { level: 'default', fraction: 1, tokens: Infinity },
+    settings,
+    levels: levelOf,
+  };
 }

@@ -5,7 +5,8 @@ import { toolOutputConstants } from './tool-output-constants.ts';
 import { contextWindowTokens } from './model-limits.ts';
 import type { WindowOverrides } from './model-limits.ts';
 import { findLevel } from './policy-levels.ts';
-import type { DecidingLevel, PolicySettings, PolicyTableEntry } from './policy-levels.ts';
+import type { DecidingLevel, SettingLevels } from './policy-levels.ts';
+import type { PolicySettings, PolicyTableEntry } from './policy-settings.ts';
 import type { SplitPolicy } from './split-policy.ts';
 import type { TokenRule } from './token-estimate.ts';
 
@@ -17,6 +18,8 @@ export interface CompactionPolicy {
   readonly softThresholdTokens: number | null;
   /** Which level decided the soft threshold. */
   readonly thresholdLevel: DecidingLevel;
+  /** Which level gave each of the other settings; those that are absent follow from the threshold. */
+  readonly levels: SettingLevels;
   /** Conversation tokens from which the chat answers from a shrunken view. */
   readonly hardThresholdTokens: number;
   readonly snapshotBudgetTokens: number;
@@ -48,7 +51,7 @@ export interface PolicyInput {
   environment?: PolicySettings | undefined;
   /** Document `config/compaction`; 0 and unusable values mean "ask the next level". */
   remote?: PolicySettings | undefined;
-  /** Deployment table; the first entry that fits model and profile counts. */
+  /** The deployment's own rows; the first that fits model and profile counts, before the table that ships. */
   table?: readonly PolicyTableEntry[] | undefined;
   model: string;
   profile?: string | undefined;
@@ -84,12 +87,12 @@ function usableTokens(windowTokens: number, overheadTokens: number): number {
   return Math.floor(policyConstants.windowFraction.value * windowTokens) - overheadTokens;
 }
 
-/** What stays verbatim of a conversation whose threshold, or whose size, is `scaleTokens`. */
-export const tailValues = (scaleTokens: number) => ({
-  tailTokens: Math.min(
-    policyConstants.tailTokens.value,
-    Math.floor(policyConstants.tailFraction.value * scaleTokens),
-  ),
+/**
+ * What stays verbatim of a conversation whose threshold, or whose size, is `scaleTokens`; at most
+ * `mostTokens` where more than two turns stay.
+ */
+export const tailValues = (scaleTokens: number, mostTokens: number) => ({
+  tailTokens: Math.min(mostTokens, Math.floor(policyConstants.tailFraction.value * scaleTokens)),
   tailCapTokens: Math.floor(policyConstants.tailCapFraction.value * scaleTokens),
 });
 
@@ -126,8 +129,8 @@ function profileValues(isPeer: boolean, scaleTokens: number) {
 
 /**
  * The policy of one conversation, frozen. Levels in order: conversation, environment, remote document,
- * table, default; the highest level that gives a fraction or a number of tokens decides the threshold
- * with the smaller of what it gives. Other settings are taken from the highest level that has them.
+ * table (the deployment's rows, then `threshold-table.ts`), default; the highest level that gives a fraction
+ * or a number of tokens decides the threshold with the smaller of what it gives. Other settings are taken from the highest level that has them.
  * Throws AppError INVALID_ARGUMENT for an unusable value of conversation or environment (0 included).
  */
 export function resolvePolicy(input: PolicyInput): CompactionPolicy {
@@ -135,7 +138,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
   const overheadTokens = input.overheadTokens ?? 0;
   const profile = input.profile ?? 'assistant';
   const isPeer = profile === peerProfile;
-  const { threshold, settings } = findLevel(input, { isPeer });
+  const { threshold, settings, levels } = findLevel({ ...input, profile }, { isPeer });
 
   const wanted = Math.min(
     threshold.fraction === 1 ? Infinity : Math.floor(threshold.fraction * windowTokens),
@@ -153,6 +156,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
     windowTokens,
     softThresholdTokens: soft,
     thresholdLevel: threshold.level,
+    levels,
     hardThresholdTokens: Math.min(
       windowLimit,
       policyConstants.hardThresholdFactor.value * scaleTokens,
@@ -170,7 +174,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
     tokenRule: settings.tokenRule ?? values.tokenRule,
     // The baseline of comparisons stays what it is, whatever the deployment prefers.
     splitPolicy: isPeer ? values.splitPolicy : (settings.splitPolicy ?? values.splitPolicy),
-    ...tailValues(scaleTokens),
+    ...tailValues(scaleTokens, settings.tailTokens ?? policyConstants.tailTokens.value),
     preserveFraction: settings.preserveFraction ?? values.preserveFraction,
     toolOutputBudgetTokens,
     toolOutputMinimumGainTokens: isPeer

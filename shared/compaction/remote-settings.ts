@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isUsableNumber, numberFields, type PolicySettings } from './policy-levels.ts';
+import { isUsableNumber, numberFields, type PolicySettings } from './policy-settings.ts';
 import { splitPolicies } from './split-policy.ts';
 import { webhooksSchema, type Webhook } from './webhook.ts';
 import type { TokenRule } from './token-estimate.ts';

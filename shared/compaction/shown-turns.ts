@@ -1,4 +1,4 @@
-import { maskedContents } from '../conversation/assemble-context.ts';
+import { maskedContents, type MasksBySeq } from '../conversation/assemble-context.ts';
 import type { Content, Part } from '../conversation/content.ts';
 import type { CoveredThrough } from '../conversation/head.ts';
 import type { Mask } from '../conversation/history.ts';
@@ -15,9 +15,9 @@ export const slicedTurn = (turn: Turn, range: { from: number; end?: number }): T
 });
 
 /** The turn with its outputs as the masks shorten them. */
-export function maskedTurn(turn: Turn, masks: readonly Mask[]): Turn {
-  const own = masks.filter(({ seq }) => seq === turn.seq);
-  if (own.length === 0) return turn;
+export function maskedTurn(turn: Turn, masks: MasksBySeq): Turn {
+  const own = masks.get(turn.seq);
+  if (own === undefined) return turn;
   const [user = turn.user, ...contents] = maskedContents([turn.user, ...turn.contents], own);
   return { ...turn, user, contents };
 }
@@ -34,7 +34,5 @@ const isSent = ({ thought, thoughtSignature }: Part) =>
   thought !== true || thoughtSignature !== undefined;
 
 /** A content as far as it is sent. */
-export const sentPart = (content: Content): Content => ({
-  ...content,
-  parts: content.parts.filter(isSent),
-});
+export const sentPart = (content: Content): Content =>
+  content.parts.every(isSent) ? content : { ...content, parts: content.parts.filter(isSent) };

@@ -63,7 +63,7 @@ function maskOutputs(
       content: result.contents[index] ?? item.content,
     })),
     freedTokens: result.tokensBefore - result.tokensAfter,
-    masked: result.offloads.length,
+    masked: result.shortened,
   };
 }
 

@@ -92,12 +92,6 @@ export const snapshotConstants = {
     origin: 'sentences that code adds must not crowd out the summary',
     configure: 'follows the soft threshold',
   },
-  appendedFactCharacters: {
-    value: 200,
-    unit: 'characters',
-    origin: 'a sentence around the identifier',
-    configure: 'fixed',
-  },
   unsupportedLineFraction: {
     value: 0.05,
     unit: 'fraction of the lines',

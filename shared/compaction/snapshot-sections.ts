@@ -1,15 +1,7 @@
-import type { Item, Snapshot } from '../conversation/snapshot.ts';
+import { geminiCliSections, type Item, type Snapshot } from '../conversation/snapshot.ts';
 
-/** The sections of a snapshot, in the order in which they are written. */
-export const sectionNames = [
-  'overall_goal',
-  'active_constraints',
-  'key_knowledge',
-  'artifact_trail',
-  'file_system_state',
-  'recent_actions',
-  'task_state',
-] as const;
+/** The sections of a snapshot that a model writes as one text, in the order in which they are written. */
+export const sectionNames = geminiCliSections;
 
 export type SectionName = (typeof sectionNames)[number];
 

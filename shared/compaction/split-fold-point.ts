@@ -1,11 +1,16 @@
-import { assembleContext, promptOf, type ContextSource } from '../conversation/assemble-context.ts';
+import {
+  assembleContext,
+  masksBySeq,
+  promptOf,
+  type ContextSource,
+} from '../conversation/assemble-context.ts';
 import type { CoveredThrough, Trigger } from '../conversation/head.ts';
 import { policyConstants } from './policy-constants.ts';
 import type { CompactionPolicy } from './policy.ts';
 import { maskedTurn } from './shown-turns.ts';
 import { adaptiveStart } from './split-adaptive.ts';
 import { preserveFractionPoint } from './split-preserve-fraction.ts';
-import { sizedTurns, type SizedTurn } from './split-sizes.ts';
+import { sizedTurn, sizedTurns, type SizedTurn } from './split-sizes.ts';
 import { foldPointOf, pointBefore, splitInside, tailLimits, tailStart } from './split-tail.ts';
 import { estimatePromptTokens, type TokenCounting } from './token-estimate.ts';
 
@@ -22,25 +27,27 @@ interface Measured extends SplitSource {
   visible: ContextSource['turns'];
   /** Of `visible`, as shown. */
   sizes: SizedTurn[];
+  /** Of all of them without masks: those say nothing about how long the conversation is. */
+  unmaskedTokens: number;
 }
 
 function measured(source: SplitSource): Measured {
   const { context, counting } = source;
   const visible = context.turns.filter(({ inContext }) => inContext);
-  const masks = context.history?.masks ?? [];
-  const sizes = sizedTurns(
-    visible.map((turn) => maskedTurn(turn, masks)),
-    { covered: context.coveredThrough, counting },
-  );
-  return { ...source, visible, sizes };
+  const masks = masksBySeq(context.history?.masks ?? []);
+  const options = { covered: context.coveredThrough, counting };
+  const unmasked = sizedTurns(visible, options);
+  const sizes = unmasked.map((size, index) => {
+    const turn = visible[index];
+    if (turn === undefined || !masks.has(turn.seq)) return size;
+    return sizedTurn(maskedTurn(turn, masks), options);
+  });
+  const unmaskedTokens = unmasked.reduce((sum, { tokens }) => sum + tokens, 0);
+  return { ...source, visible, sizes, unmaskedTokens };
 }
 
-function limitsOf({ visible, context, counting, policy, calibration }: Measured) {
-  // Masks say nothing about how long the conversation is.
-  const unmasked = sizedTurns(visible, { covered: context.coveredThrough, counting });
-  const tokens = unmasked.reduce((sum, turn) => sum + turn.tokens, 0);
-  return tailLimits(policy, { tokens, calibration });
-}
+const limitsOf = ({ policy, calibration, unmaskedTokens: tokens }: Measured) =>
+  tailLimits(policy, { tokens, calibration });
 
 function usualPoint(source: Measured): CoveredThrough | undefined {
   const { context, policy, visible, sizes } = source;

@@ -27,10 +27,12 @@ export interface SizedTurn {
 
 /** Calls without their response, after one more content. */
 function openCalls(open: number, content: Content): number {
-  const calls = content.parts.filter(({ functionCall }) => functionCall !== undefined).length;
-  const responses = content.parts.filter(
-    ({ functionResponse }) => functionResponse !== undefined,
-  ).length;
+  let calls = 0;
+  let responses = 0;
+  for (const { functionCall, functionResponse } of content.parts) {
+    if (functionCall !== undefined) calls += 1;
+    if (functionResponse !== undefined) responses += 1;
+  }
   return Math.max(0, open - responses) + calls;
 }
 
@@ -59,22 +61,24 @@ export function blocksOf(
   return blocks;
 }
 
-/** Measures turns (shortened outputs as they are shown) behind `covered`. Estimates before calibration. */
-export function sizedTurns(
+/** Measures a turn (shortened outputs as they are shown) behind `covered`. Estimates before calibration. */
+export function sizedTurn(
+  turn: Turn,
+  { covered, counting }: { covered: CoveredThrough; counting: TokenCounting },
+): SizedTurn {
+  const userTokens = estimateContentTokens(sentPart(turn.user), counting);
+  const blocks = blocksOf(turn.contents, { from: foldedContents(turn, covered), counting });
+  return {
+    seq: turn.seq,
+    userTokens,
+    blocks,
+    tokens: blocks.reduce((sum, { tokens }) => sum + tokens, userTokens),
+    isDropped: turn.retention === 'drop',
+    isResponse: hasFunctionResponse(turn.user),
+  };
+}
+
+export const sizedTurns = (
   turns: readonly Turn[],
   options: { covered: CoveredThrough; counting: TokenCounting },
-): SizedTurn[] {
-  const { covered, counting } = options;
-  return turns.map((turn) => {
-    const userTokens = estimateContentTokens(sentPart(turn.user), counting);
-    const blocks = blocksOf(turn.contents, { from: foldedContents(turn, covered), counting });
-    return {
-      seq: turn.seq,
-      userTokens,
-      blocks,
-      tokens: blocks.reduce((sum, { tokens }) => sum + tokens, userTokens),
-      isDropped: turn.retention === 'drop',
-      isResponse: hasFunctionResponse(turn.user),
-    };
-  });
-}
+): SizedTurn[] => turns.map((turn) => sizedTurn(turn, options));

@@ -23,7 +23,8 @@ export function tailLimits(
   policy: Pick<CompactionPolicy, 'tailTokens' | 'tailCapTokens'>,
   conversation: { tokens: number; calibration: number },
 ): TailLimits {
-  const own = tailValues(conversation.tokens);
+  const mostTokens = Math.max(policyConstants.tailTokens.value, policy.tailTokens);
+  const own = tailValues(conversation.tokens, mostTokens);
   const targetTokens = Math.min(policy.tailTokens / conversation.calibration, own.tailTokens);
   const turnCapTokens = policy.tailCapTokens / conversation.calibration;
   return {

@@ -1,4 +1,8 @@
-import { assembleContext, type ContextSource } from '../conversation/assemble-context.ts';
+import {
+  assembleContext,
+  masksBySeq,
+  type ContextSource,
+} from '../conversation/assemble-context.ts';
 import type { Content } from '../conversation/content.ts';
 import type { CoveredThrough } from '../conversation/head.ts';
 import type { Mask } from '../conversation/history.ts';
@@ -70,10 +74,18 @@ const MARK_TOKENS = 16;
 const LINE_TOKENS = 0.5;
 
 /** What the ledger writes around contents: much beside short messages. An upper bound, before calibration. */
-const marginTokens = (contents: readonly Content[]): number =>
-  contents
-    .flatMap(({ parts }) => parts)
-    .reduce((sum, { text = '' }) => sum + MARK_TOKENS + LINE_TOKENS * text.split('\n').length, 0);
+function marginTokens(contents: readonly Content[]): number {
+  let tokens = 0;
+  for (const { parts } of contents)
+    for (const { text = '' } of parts) tokens += MARK_TOKENS + LINE_TOKENS * linesIn(text);
+  return tokens;
+}
+
+function linesIn(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
 
 /** Blocks with what stands around their contents. */
 const withMargins = (
@@ -116,7 +128,13 @@ function pointBehind(wanted: readonly WantedTurn[], piece: Piece, point: Covered
 }
 
 const sliceOf = (turn: Turn, { from, end }: { from: number; end: number }): Turn =>
-  slicedTurn(turn, { from, end });
+  from === 0 && end === turn.contents.length ? turn : slicedTurn(turn, { from, end });
+
+/** What of the turns goes, and the prompt that it makes. */
+function readOf(context: ContextSource, wanted: readonly WantedTurn[]) {
+  const slices = wanted.map(({ turn, ...range }) => sliceOf(turn, range));
+  return { slices, contents: contentsOf(context, slices) };
+}
 
 /** What the pieces cover of each turn, as one; they come in order, so those of a turn are neighbours. */
 function foldedBy(wanted: readonly WantedTurn[], pieces: readonly Piece[]): Turn[] {
@@ -148,18 +166,20 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
   const { room, partialRoom } = summariserRooms(source.windowTokens);
 
   const wanted = wantedTurns(source);
-  const raw = wanted.map(({ turn, ...range }) => sliceOf(turn, range));
-  const fitsWhole = tokensOf(contentsOf(context, raw)) <= room;
-  const read = fitsWhole
-    ? wanted
-    : wanted.map((item) => ({ ...item, turn: maskedTurn(item.turn, source.masks) }));
-  const slices = read.map(({ turn, ...range }) => sliceOf(turn, range));
-  const contents = contentsOf(context, slices);
-  if (tokensOf(contents) <= (strategy === 'ledger' ? partialRoom : room))
+  const whole = readOf(context, wanted);
+  const wholeTokens = tokensOf(whole.contents);
+  const masks = masksBySeq(source.masks);
+  const isMasked = wholeTokens > room && masks.size > 0;
+  const read = isMasked
+    ? wanted.map((item) => ({ ...item, turn: maskedTurn(item.turn, masks) }))
+    : wanted;
+  const { slices, contents } = isMasked ? readOf(context, read) : whole;
+  const tokens = isMasked ? tokensOf(contents) : wholeTokens;
+  if (tokens <= (strategy === 'ledger' ? partialRoom : room))
     return {
       point,
       isPartial: false,
-      folded: raw,
+      folded: whole.slices,
       chunks: [{ turns: slices }],
       contents: curate(contents),
     };
@@ -186,11 +206,13 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
       const item = read[piece.turn];
       return item ? [sliceOf(item.turn, piece)] : [];
     });
+  // Every turn in one piece: what they hold together is known already.
+  const isUncut = isWhole && pieces.length === wanted.length;
   return {
     point: pointBehind(wanted, last, point),
     isPartial: !isWhole,
-    folded: foldedBy(wanted, pieces),
+    folded: isUncut ? whole.slices : foldedBy(wanted, pieces),
     chunks: chunks.map((chunk) => ({ turns: turnsOf(chunk) })),
-    contents: curate(contentsOf(context, turnsOf(pieces))),
+    contents: curate(isUncut ? contents : contentsOf(context, turnsOf(pieces))),
   };
 }

@@ -2,20 +2,24 @@ import type { Content, Part } from '../conversation/content.ts';
 import type { CoveredThrough } from '../conversation/head.ts';
 import type { Mask } from '../conversation/history.ts';
 import type { Turn } from '../conversation/turn.ts';
+import { emptiedResponse } from '../conversation/emptied-response.ts';
+import { storedMask, withinDocument } from './masks-within-document.ts';
 import { isShown } from './shown-turns.ts';
 import { estimatePartTokens, type TokenCounting } from './token-estimate.ts';
-import { applyToolOutputBudget, type Offload } from './tool-output-budget.ts';
+import {
+  applyToolOutputBudget,
+  type Offload,
+  type ToolOutputBudgetResult,
+} from './tool-output-budget.ts';
 import { toolOutputOf } from './tool-output-mask.ts';
 
 /** A shortened tool output, and the full text that must be stored before the short one is shown. */
 export interface PlannedMask extends Mask {
-  offload: Offload;
+  /** Absent where nothing names it: one word stands for the output. */
+  offload?: Offload;
   /** Estimated tokens that it saves, before calibration. */
   savedTokens: number;
 }
-
-/** Masks stand in the history document: this much of their JSON leaves it well below 1 MiB. */
-const MASKS_CHARACTERS = 200_000;
 
 interface PlacedContent {
   seq: number;
@@ -33,25 +37,47 @@ function plannedMask(part: Part, mask: Mask, options: MaskOptions): PlannedMask 
   const output = toolOutputOf(part);
   if (output === undefined) return undefined;
   const { counting, blobName } = options;
+  const shown = mask.part ?? emptiedResponse(part);
   return {
     ...mask,
-    offload: { name: blobName(output.text), text: output.text },
-    savedTokens: estimatePartTokens(part, counting) - estimatePartTokens(mask.part, counting),
+    ...(mask.part && { offload: { name: blobName(output.text), text: output.text } }),
+    savedTokens: estimatePartTokens(part, counting) - estimatePartTokens(shown, counting),
   };
 }
 
-function plannedMasks(
-  place: PlacedContent,
-  shortened: Content | undefined,
-  options: MaskOptions,
-): PlannedMask[] {
-  const { seq, contentIndex } = place;
-  return place.content.parts.flatMap((part, partIndex) => {
-    const masked = shortened?.parts[partIndex];
-    if (masked === undefined || masked === part) return [];
-    return plannedMask(part, { seq, contentIndex, partIndex, part: masked }, options) ?? [];
-  });
+/** A part that the budget shortened, and what shows in its place; nothing: one word. */
+interface MaskedPart {
+  part: Part;
+  place: Omit<Mask, 'part' | 'condensed'>;
+  shown?: Part;
 }
+
+function maskedParts(
+  places: readonly PlacedContent[],
+  { contents, emptied }: Pick<ToolOutputBudgetResult, 'contents' | 'emptied'>,
+): MaskedPart[] {
+  return places.flatMap(({ seq, contentIndex, content }, index) =>
+    content.parts.flatMap((part, partIndex): MaskedPart[] => {
+      const shown = contents[index]?.parts[partIndex];
+      if (shown === undefined || shown === part) return [];
+      const place = { seq, contentIndex, partIndex };
+      return [emptied.has(shown) ? { part, place } : { part, place, shown }];
+    }),
+  );
+}
+
+/** The masks of what the budget shortened, as far as the document holds them. */
+function plannedMasks(masked: readonly MaskedPart[], options: MaskOptions): PlannedMask[] {
+  const least = masked.flatMap(({ part, place }) => plannedMask(part, place, options) ?? []);
+  const planned = masked.flatMap(
+    ({ part, place, shown }) =>
+      plannedMask(part, { ...place, ...(shown && { part: shown }) }, options) ?? [],
+  );
+  return withinDocument(planned, least);
+}
+
+const placeOf = ({ seq, contentIndex }: Pick<Mask, 'seq' | 'contentIndex'>) =>
+  `${seq}/${contentIndex}`;
 
 /** The masks that stand already, of what is still shown. */
 function standingMasks(
@@ -59,27 +85,34 @@ function standingMasks(
   standing: readonly Mask[],
   options: MaskOptions,
 ): PlannedMask[] {
+  const byPlace = Map.groupBy(standing, placeOf);
   return places.flatMap((place) =>
-    standing
-      .filter(({ seq, contentIndex }) => seq === place.seq && contentIndex === place.contentIndex)
-      .flatMap((mask) => {
-        const part = place.content.parts[mask.partIndex];
-        return (part && plannedMask(part, mask, options)) ?? [];
-      }),
+    (byPlace.get(placeOf(place)) ?? []).flatMap((mask) => {
+      const part = place.content.parts[mask.partIndex];
+      return (part && plannedMask(part, mask, options)) ?? [];
+    }),
   );
+}
+
+/** The planned masks, but what a model has condensed as it stands where it is no longer, and what it tried in vain. */
+function withCondensed(
+  planned: readonly PlannedMask[],
+  standing: readonly PlannedMask[],
+): PlannedMask[] {
+  const tried = new Map(
+    standing
+      .filter(({ condensed }) => condensed !== undefined)
+      .map((mask) => [`${placeOf(mask)}/${mask.partIndex}`, mask]),
+  );
+  return planned.map((mask) => {
+    const before = tried.get(`${placeOf(mask)}/${mask.partIndex}`);
+    if (before?.condensed === false) return { ...mask, condensed: false };
+    return before && before.savedTokens >= mask.savedTokens ? before : mask;
+  });
 }
 
 const savedBy = (masks: readonly PlannedMask[]) =>
   masks.reduce((sum, { savedTokens }) => sum + savedTokens, 0);
-
-/** As many as fit into the document, newest first. */
-function withinDocument(masks: readonly PlannedMask[]): PlannedMask[] {
-  let characters = 0;
-  return masks
-    .toReversed()
-    .filter(({ part }) => (characters += JSON.stringify(part).length) <= MASKS_CHARACTERS)
-    .toReversed();
-}
 
 /**
  * The tool outputs of `turns` (oldest first, behind `coveredThrough`) that the budget shortens, always from
@@ -107,20 +140,17 @@ export function planMasks(input: {
       })),
     )
     .filter((place) => isShown(place, coveredThrough));
-  const { contents } = applyToolOutputBudget({
+  const fitted = applyToolOutputBudget({
     contents: places.map(({ content }) => content),
     budgetTokens,
     rule: counting,
     blobName,
   });
-  const planned = withinDocument(
-    places.flatMap((place, index) => plannedMasks(place, contents[index], options)),
-  );
   const standing = standingMasks(places, input.standing, options);
+  const planned = withCondensed(plannedMasks(maskedParts(places, fitted), options), standing);
   const gainTokens = savedBy(planned) - savedBy(standing);
   return standing.length > 0 && gainTokens < input.minimumGainTokens ? standing : planned;
 }
 
 /** The masks as the history document holds them. */
-export const storedMasks = (masks: readonly PlannedMask[]): Mask[] =>
-  masks.map(({ seq, contentIndex, partIndex, part }) => ({ seq, contentIndex, partIndex, part }));
+export const storedMasks = (masks: readonly PlannedMask[]): Mask[] => masks.map(storedMask);

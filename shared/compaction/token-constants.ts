@@ -169,4 +169,22 @@ export const windowConstants = {
     origin: 'Gemma 4 31B and 26B (Gemini CLI #25604)',
     configure: 'overrides by model',
   },
+  windowTokensGemma3: {
+    value: 131_072,
+    unit: 'tokens',
+    origin: 'Gemma 3 4B, 12B and 27B: model card',
+    configure: 'overrides by model',
+  },
+  windowTokensGemma3Small: {
+    value: 32_768,
+    unit: 'tokens',
+    origin: 'Gemma 3 270M and 1B, Gemma 3n: model cards',
+    configure: 'overrides by model',
+  },
+  windowTokensGemma2: {
+    value: 8_192,
+    unit: 'tokens',
+    origin: 'Gemma 1 and 2: model cards',
+    configure: 'overrides by model',
+  },
 } as const satisfies ConstantTable;

@@ -16,6 +16,11 @@ export interface TokenCounting {
   rule: TokenRule;
   /** Whose prices media have; default `gemini-2.5`. */
   mediaFamily?: MediaFamily;
+  /**
+   * Weights of calls and responses by part, for one piece of work that looks at the same parts several times:
+   * they are weighed as JSON, which has to be made. The parts must not change meanwhile.
+   */
+  weighed?: Map<Part, number>;
 }
 
 export interface PromptToEstimate {
@@ -147,8 +152,22 @@ function partWeight(part: Part, counting: TokenCounting, depth: number): number 
   return isKnown === undefined ? textWeight(jsonOf(withoutSignature(part)), rule) : sum;
 }
 
+/** As `partWeight`, each call and response once. */
+function wholePartWeight(part: Part, counting: TokenCounting): number {
+  const { weighed } = counting;
+  if (weighed === undefined || (part.functionCall ?? part.functionResponse) === undefined)
+    return partWeight(part, counting, 0);
+  const known = weighed.get(part);
+  if (known !== undefined) return known;
+  const weight = partWeight(part, counting, 0);
+  weighed.set(part, weight);
+  return weight;
+}
+
 function contentWeight(content: Content, counting: TokenCounting): number {
-  return content.parts.reduce((sum, part) => sum + partWeight(part, counting, 0), 0);
+  let sum = 0;
+  for (const part of content.parts) sum += wholePartWeight(part, counting);
+  return sum;
 }
 
 function countingOf(rule: TokenRule | TokenCounting): TokenCounting {
@@ -174,7 +193,7 @@ export function estimateTextTokens(text: string, rule: TokenRule | TokenCounting
 /** Tokens of one part; see `estimateContentTokens`. */
 export function estimatePartTokens(part: Part, rule: TokenRule | TokenCounting): number {
   const counting = countingOf(rule);
-  return tokensOf(partWeight(part, counting, 0), counting.rule);
+  return tokensOf(wholePartWeight(part, counting), counting.rule);
 }
 
 /**

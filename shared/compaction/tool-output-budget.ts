@@ -1,9 +1,17 @@
 import type { Content, Part } from '../conversation/content.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
+import {
+  emptiedForm,
+  longestForm,
+  markerForm,
+  pointerForm,
+  type Fitted,
+  type FormOptions,
+  type OutputToFit,
+} from './tool-output-forms.ts';
 import { estimatePartTokens } from './token-estimate.ts';
 import type { TokenCounting, TokenRule } from './token-estimate.ts';
-import { maskedText, toolOutputOf, withOutput } from './tool-output-mask.ts';
-import type { ToolOutput } from './tool-output-mask.ts';
+import { toolOutputOf } from './tool-output-mask.ts';
 
 export interface ToolOutputBudgetInput {
   contents: readonly Content[];
@@ -17,7 +25,7 @@ export interface ToolOutputBudgetInput {
 }
 
 export interface Offload {
-  /** As `blobName` gave it; '' without one. */
+  /** As `blobName` gave it. */
   name: string;
   /** The full text: stored before the shortened contents are. */
   text: string;
@@ -26,75 +34,55 @@ export interface Offload {
 export interface ToolOutputBudgetResult {
   /** Contents that have not changed are the same objects. */
   contents: Content[];
-  /** Only outputs that were shortened, each name once, newest first. */
+  /** Texts that shortened outputs name, each once, newest first. Empty without `blobName`. */
   offloads: Offload[];
+  /** How many outputs were shortened. */
+  shortened: number;
+  /** Those parts of `contents` that say one word in the place of an output, and name no text. */
+  emptied: ReadonlySet<Part>;
   /** Tokens of all tool outputs, by `rule`. */
   tokensBefore: number;
   tokensAfter: number;
 }
 
-interface Candidate {
-  part: Part;
-  tokens: number;
-  output: ToolOutput;
-}
+const total = (items: readonly { tokens: number }[]): number =>
+  items.reduce((sum, item) => sum + item.tokens, 0);
 
-type NamedCandidate = Candidate & { name: string | undefined };
-
-interface Masked {
-  part: Part;
-  tokens: number;
-  offload?: Offload;
-}
-
-/** Rounds in which caps are lowered until the total fits its budget. */
-const FITTING_ROUNDS = 8;
-
-function candidatesNewestFirst(
-  contents: readonly Content[],
-  rule: ToolOutputBudgetInput['rule'],
-): Candidate[] {
-  const found: Candidate[] = [];
-  for (const content of contents)
-    for (const part of content.parts) {
+function outputsNewestFirst({
+  contents,
+  rule,
+}: ToolOutputBudgetInput): Omit<OutputToFit, 'name'>[] {
+  const found = contents.flatMap(({ parts }) =>
+    parts.flatMap((part) => {
       const output = toolOutputOf(part);
-      if (output !== undefined)
-        found.push({ part, output, tokens: estimatePartTokens(part, rule) });
-    }
+      return output ? [{ part, output, tokens: estimatePartTokens(part, rule) }] : [];
+    }),
+  );
   return found.toReversed();
 }
 
-function maskTo(
-  candidate: NamedCandidate,
-  characters: number,
-  input: ToolOutputBudgetInput,
-): Masked {
-  const { part, output, tokens, name } = candidate;
-  const masked = withOutput(part, output, maskedText(output.text, { characters, name }));
-  const maskedTokens = estimatePartTokens(masked, input.rule);
-  // Words around a short output can cost more than the output: then it stays as it is.
-  if (maskedTokens >= tokens) return { part, tokens };
-  return { part: masked, tokens: maskedTokens, offload: { name: name ?? '', text: output.text } };
-}
-
-/** The longest view within `availableTokens`; the smallest possible one if nothing fits. */
-function fit(
-  candidate: NamedCandidate,
-  availableTokens: number,
-  input: ToolOutputBudgetInput,
-): Masked {
-  if (availableTokens <= 0) return maskTo(candidate, 0, input);
-  let characters = Math.min(
-    input.capCharacters ?? toolOutputConstants.toolOutputCapCharacters.value,
-    candidate.output.text.length - 1,
-  );
-  for (let round = 0; round < FITTING_ROUNDS; round++) {
-    if (characters < toolOutputConstants.toolOutputCutMinimumCharacters.value) break;
-    const masked = maskTo(candidate, characters, input);
-    if (masked.tokens <= availableTokens) return masked;
-    characters = Math.floor(characters * Math.min(0.8, (0.95 * availableTokens) / masked.tokens));
-  }
-  return maskTo(candidate, 0, input);
+/**
+ * Tokens that each output needs at least: one word, then, newest first, as much more as names its blob, then
+ * as much more as tells its length, within what short forms may take of the budget.
+ */
+function setAsideFor(
+  outputs: readonly OutputToFit[],
+  budgetTokens: number,
+  options: FormOptions,
+): number[] {
+  const least = outputs.map((output) => emptiedForm(output, options).tokens);
+  let left =
+    toolOutputConstants.toolOutputMarkersFraction.value * budgetTokens -
+    least.reduce((sum, tokens) => sum + tokens, 0);
+  for (const shortForm of [pointerForm, markerForm])
+    for (const [index, output] of outputs.entries()) {
+      const now = least[index] ?? 0;
+      const { tokens } = shortForm(output, options);
+      if (tokens - now > left) break;
+      left -= tokens - now;
+      least[index] = tokens;
+    }
+  return least;
 }
 
 function replaceParts(contents: readonly Content[], replaced: ReadonlyMap<Part, Part>): Content[] {
@@ -105,45 +93,64 @@ function replaceParts(contents: readonly Content[], replaced: ReadonlyMap<Part, 
   );
 }
 
-function total(items: readonly { tokens: number }[]): number {
-  return items.reduce((sum, item) => sum + item.tokens, 0);
+/** The outputs in the forms in which the newest say most, what the others need at least set aside. */
+function fitAll(
+  outputs: readonly OutputToFit[],
+  budgetTokens: number,
+  options: FormOptions,
+): Fitted[] {
+  const least = setAsideFor(outputs, budgetTokens, options);
+  let setAside = least.reduce((sum, tokens) => sum + tokens, 0);
+  let used = 0;
+  return outputs.map((output, index) => {
+    setAside -= least[index] ?? 0;
+    const fitted = longestForm(output, budgetTokens - used - setAside, options);
+    used += fitted.tokens;
+    return fitted;
+  });
 }
+
+const isNamed = ({ form }: Fitted) => form !== 'whole' && form !== 'emptied';
 
 /**
  * Shortens tool outputs until all of them together cost at most `budgetTokens`, keeping the newest
- * whole. What each older output needs at least (a marker that names its blob) is set aside first, so
- * the total holds; only when the markers alone exceed the budget is it exceeded, by no more than that.
- * Returns the input when it is within the budget. Pure: the caller stores `offloads`.
+ * whole. What each older output needs at least is set aside first: a marker with its length and its blob;
+ * for the oldest, where markers would take more than three quarters of the budget, only the call that reads the
+ * blob; where these would too, one word. So the total is exceeded only where one word for each output (or the
+ * output, if that is shorter) costs more: then that is the total. Returns the input when it is within the
+ * budget. Pure: the caller stores `offloads`.
  */
 export function applyToolOutputBudget(input: ToolOutputBudgetInput): ToolOutputBudgetResult {
-  const outputs = candidatesNewestFirst(input.contents, input.rule);
-  const tokensBefore = total(outputs);
-  if (tokensBefore <= input.budgetTokens)
-    return { contents: [...input.contents], offloads: [], tokensBefore, tokensAfter: tokensBefore };
+  const { contents, budgetTokens, rule, blobName } = input;
+  const found = outputsNewestFirst(input);
+  const tokensBefore = total(found);
+  const unchanged = { offloads: [], shortened: 0, emptied: new Set<Part>(), tokensBefore };
+  if (tokensBefore <= budgetTokens)
+    return { ...unchanged, contents: [...contents], tokensAfter: tokensBefore };
 
-  const candidates = outputs.map((output) => ({
-    ...output,
-    name: input.blobName?.(output.output.text),
-  }));
-  const smallest = candidates.map((candidate) => maskTo(candidate, 0, input));
-  let setAside = total(smallest);
-  let used = 0;
-  const replaced = new Map<Part, Part>();
-  const offloads = new Map<string, Offload>();
-  for (const [index, candidate] of candidates.entries()) {
-    setAside -= smallest[index]?.tokens ?? 0;
-    const available = input.budgetTokens - used - setAside;
-    const fitted: Masked =
-      candidate.tokens <= available ? candidate : fit(candidate, available, input);
-    used += fitted.tokens;
-    if (fitted.offload === undefined) continue;
-    replaced.set(candidate.part, fitted.part);
-    offloads.set(fitted.offload.name, fitted.offload);
-  }
+  const capCharacters = input.capCharacters ?? toolOutputConstants.toolOutputCapCharacters.value;
+  const outputs = found.map((one) => ({ ...one, name: blobName?.(one.output.text) }));
+  const fitted = fitAll(outputs, budgetTokens, { rule, capCharacters });
+  const pairs = outputs.flatMap((one, index) => {
+    const shown = fitted[index];
+    return shown && shown.form !== 'whole' ? [{ one, shown }] : [];
+  });
+  const offloads = pairs
+    .filter(({ shown }) => isNamed(shown))
+    .flatMap(({ one: { name, output } }) =>
+      name === undefined ? [] : [[name, { name, text: output.text }] as const],
+    );
   return {
-    contents: replaceParts(input.contents, replaced),
-    offloads: [...offloads.values()],
+    contents: replaceParts(
+      contents,
+      new Map(pairs.map(({ one, shown }) => [one.part, shown.part])),
+    ),
+    offloads: [...new Map(offloads).values()],
+    shortened: pairs.length,
+    emptied: new Set(
+      pairs.filter(({ shown }) => shown.form === 'emptied').map(({ shown }) => shown.part),
+    ),
     tokensBefore,
-    tokensAfter: used,
+    tokensAfter: total(fitted),
   };
 }

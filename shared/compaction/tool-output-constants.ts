@@ -52,4 +52,47 @@ export const toolOutputConstants = {
     origin: 'a shorter cut says less than the marker alone',
     configure: 'fixed',
   },
+  toolOutputMarkersFraction: {
+    value: 0.75,
+    unit: 'fraction of the budget',
+    origin: 'what may go to naming left-out outputs; the newest have the rest to say something',
+    configure: 'fixed',
+  },
+  masksBytes: {
+    value: 400_000,
+    unit: 'bytes of JSON',
+    origin:
+      'beside snapshot, archive and report below the 1 MiB of a document; 5,000 of one word fit',
+    configure: 'fixed',
+  },
+  condensedFromCharacters: {
+    value: 80_000,
+    unit: 'characters',
+    origin: 'Gemini CLI, distillation: twice the cap of one output; shorter ones are cut alone',
+    configure: '`CONDENSE_TOOL_OUTPUTS`',
+  },
+  condensedToCharacters: {
+    value: 1_000_000,
+    unit: 'characters',
+    origin: 'Gemini CLI, distillation: longer ones are cut alone',
+    configure: 'fixed',
+  },
+  condensedRoomCharacters: {
+    value: 1_000,
+    unit: 'characters',
+    origin: 'a cut with less room says too little to pay a model for saying it better',
+    configure: 'fixed',
+  },
+  condensedOutputLimit: {
+    value: 3,
+    unit: 'outputs a compaction',
+    origin: 'the largest; bounds what one compaction may cost, and all run at once',
+    configure: 'fixed',
+  },
+  condensingTimeoutMs: {
+    value: 15_000,
+    unit: 'ms',
+    origin: 'Gemini CLI, distillation: then the cut stands',
+    configure: 'fixed',
+  },
 } as const satisfies ConstantTable;

@@ -27,8 +27,11 @@ export function toolOutputOf(part: Part): ToolOutput | undefined {
   return { text: JSON.stringify(response, null, 2), key: 'output', others: {} };
 }
 
+/** The call that gives a full text back: the least that names a blob. */
+export const pointerText = (name: string): string => `read_blob("${name}")`;
+
 function marker(text: string, omitted: number, name: string | undefined): string {
-  const readBack = name === undefined ? '.' : `; read_blob("${name}") returns the full text.`;
+  const readBack = name === undefined ? '.' : `; ${pointerText(name)} returns the full text.`;
   return `[${omitted} of ${text.length} characters left out${readBack}]`;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isUsableNumber, type PolicySettings } from './policy-levels.ts';
+import { isUsableNumber, type PolicySettings } from './policy-settings.ts';
 import { splitPolicies } from './split-policy.ts';
 
 const setting = (field: Parameters<typeof isUsableNumber>[0]) =>
@@ -18,6 +18,7 @@ const variantSchema = z.strictObject({
   thresholdFraction: setting('thresholdFraction'),
   thresholdTokens: setting('thresholdTokens'),
   preserveFraction: setting('preserveFraction'),
+  tailTokens: setting('tailTokens'),
   toolOutputBudgetTokens: setting('toolOutputBudgetTokens'),
   snapshotBudgetTokens: setting('snapshotBudgetTokens'),
   breakerFailures: setting('breakerFailures'),

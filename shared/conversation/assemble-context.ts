@@ -1,5 +1,6 @@
 import type { Prompt, ToolDeclaration } from '../ports.ts';
-import type { Content } from './content.ts';
+import type { Content, Part } from './content.ts';
+import { emptiedResponse } from './emptied-response.ts';
 import type { CoveredThrough, Pin } from './head.ts';
 import type { History, Mask } from './history.ts';
 import { pinText } from './pin-text.ts';
@@ -44,23 +45,37 @@ function memoryItems(source: ContextSource): ContextItem[] {
   ];
 }
 
+/** Masks by the turn that they belong to. */
+export type MasksBySeq = ReadonlyMap<number, readonly Mask[]>;
+
+export const masksBySeq = (masks: readonly Mask[]): MasksBySeq =>
+  Map.groupBy(masks, ({ seq }) => seq);
+
+const maskedPart = (part: Part, mask: Mask | undefined): Part =>
+  mask ? (mask.part ?? emptiedResponse(part)) : part;
+
 /** One turn's contents, user content first, with the parts that its masks shorten. */
 export function maskedContents(contents: readonly Content[], masks: readonly Mask[]): Content[] {
   return contents.map((content, contentIndex) => ({
     ...content,
-    parts: content.parts.map(
-      (part, partIndex) =>
-        masks.find((mask) => mask.contentIndex === contentIndex && mask.partIndex === partIndex)
-          ?.part ?? part,
+    parts: content.parts.map((part, partIndex) =>
+      maskedPart(
+        part,
+        masks.find((mask) => mask.contentIndex === contentIndex && mask.partIndex === partIndex),
+      ),
     ),
   }));
 }
 
 /** One turn as the context shows it: masked where the generation says so, the folded part left out. */
-function turnContents(turn: Turn, source: ContextSource): Content[] {
-  const masks = source.history?.masks.filter(({ seq }) => seq === turn.seq) ?? [];
-  const contents = maskedContents([turn.user, ...turn.contents], masks);
-  const { seq, contentIndex } = source.coveredThrough;
+function turnContents(
+  turn: Turn,
+  { coveredThrough, masks }: { coveredThrough: CoveredThrough; masks: MasksBySeq },
+): Content[] {
+  const own = masks.get(turn.seq);
+  const whole = [turn.user, ...turn.contents];
+  const contents = own === undefined ? whole : maskedContents(whole, own);
+  const { seq, contentIndex } = coveredThrough;
   // A fold point inside a turn keeps its user content and drops the folded contents behind it.
   const kept =
     turn.seq === seq && contentIndex > 0
@@ -74,18 +89,15 @@ function turnContents(turn: Turn, source: ContextSource): Content[] {
  * shown is what is sent. Pure; an empty conversation gives no items.
  */
 export function assembleContext(source: ContextSource): ContextItem[] {
-  return [
-    ...memoryItems(source),
-    ...source.turns
-      .filter(({ inContext }) => inContext)
-      .flatMap((turn) =>
-        turnContents(turn, source).map((content): ContextItem => ({
-          kind: 'turn',
-          seq: turn.seq,
-          content,
-        })),
-      ),
-  ];
+  const { coveredThrough } = source;
+  const masks = masksBySeq(source.history?.masks ?? []);
+  const items = memoryItems(source);
+  for (const turn of source.turns) {
+    if (!turn.inContext) continue;
+    for (const content of turnContents(turn, { coveredThrough, masks }))
+      items.push({ kind: 'turn', seq: turn.seq, content });
+  }
+  return items;
 }
 
 /**

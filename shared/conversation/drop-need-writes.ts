@@ -30,8 +30,8 @@ const recordOf = ({ head, need, state, reason, now }: DroppedNeed): CompactionRe
   reason,
 });
 
-/** A job that nobody holds and nobody has worked at. */
-const freeJob = (now: Date): Omit<CompactionJob, 'records'> => ({
+/** A job that nobody holds and nobody has worked at, without its records. */
+export const freeJob = (now: Date): Omit<CompactionJob, 'records'> => ({
   schemaVersion: 1,
   owner: '',
   leaseUntil: now,

@@ -62,7 +62,7 @@ export function erasedFields(history: History): DocumentFields {
 /** Names of the blobs (SHA-256, hex) that a history's masks tell the model of, by turn. */
 export const blobsNamedBy = (history: Pick<History, 'masks'>): { seq: number; name: string }[] =>
   history.masks.flatMap(({ seq, part }) =>
-    [...JSON.stringify(part).matchAll(/read_blob\(\\+"([0-9a-f]{64})\\+"\)/gu)].map(
+    [...(JSON.stringify(part) ?? '').matchAll(/read_blob\(\\+"([0-9a-f]{64})\\+"\)/gu)].map(
       ([, name = '']) => ({ seq, name }),
     ),
   );

@@ -5,13 +5,16 @@ import { partSchema } from './content.ts';
 import { coveredThroughSchema, triggerSchema } from './head.ts';
 import { snapshotSchema, type Snapshot } from './snapshot.ts';
 
-/** A part of a kept turn that the context shows shortened; the full text is in blob `blob`. */
+/** A part of a kept turn that the context shows shortened; a blob that it names has the full text. */
 export const maskSchema = z.object({
   seq: z.number().int().positive(),
   /** 0 = the turn's user content, 1 = its first answer content, … */
   contentIndex: z.number().int().nonnegative(),
   partIndex: z.number().int().nonnegative(),
-  part: partSchema,
+  /** Absent: one word stands for the output, and no blob is named. There may be thousands of these. */
+  part: partSchema.optional(),
+  /** A model condensed the output; false: it tried in vain, and need not try again. */
+  condensed: z.boolean().optional(),
 });
 export type Mask = z.infer<typeof maskSchema>;
 

@@ -4,7 +4,18 @@ import type { Profile } from './head.ts';
 /** What a snapshot tells apart: conversations with people, or with tools on files. */
 export type SnapshotProfile = 'assistant' | 'coding';
 
-/** The sections of each profile, in the order in which they are written. `coding` has Gemini CLI's seven. */
+/** Gemini CLI's seven sections. */
+export const geminiCliSections = [
+  'overall_goal',
+  'active_constraints',
+  'key_knowledge',
+  'artifact_trail',
+  'file_system_state',
+  'recent_actions',
+  'task_state',
+] as const;
+
+/** The sections of each profile, in the order in which they are written. */
 export const snapshotSections = {
   assistant: [
     'overall_goal',
@@ -18,16 +29,7 @@ export const snapshotSections = {
     'task_state',
     'narrative',
   ],
-  coding: [
-    'overall_goal',
-    'active_constraints',
-    'key_knowledge',
-    'artifact_trail',
-    'file_system_state',
-    'recent_actions',
-    'task_state',
-    'narrative',
-  ],
+  coding: [...geminiCliSections, 'narrative'],
 } as const satisfies Record<SnapshotProfile, readonly string[]>;
 
 export type SectionName = (typeof snapshotSections)[SnapshotProfile][number];

@@ -7,6 +7,8 @@ export interface BenchCase {
   /** Whether `ours / reference` is to be at most or at least `aim`. */
   direction: 'atMost' | 'atLeast';
   aim: number;
+  /** How many samples of each; default 7. One is taken as it comes, without a run to warm up. */
+  samples?: number;
   /** One sample each, in `unit`. They are taken in turns, so that noise falls on both. */
   ours: () => number;
   reference: () => number;

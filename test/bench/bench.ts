@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { BenchCase, BenchResult } from './bench-case.ts';
 import { resultOf } from './bench-result.ts';
+import { engineCases } from './cases/engine-size.ts';
 import { estimateCases } from './cases/estimate-throughput.ts';
 import { planCases } from './cases/plan-size.ts';
 
@@ -19,12 +20,15 @@ const machine = () => ({
 });
 
 function measure(of: BenchCase): BenchResult {
+  const { samples = SAMPLES } = of;
   // Once each to warm up; then in turns.
-  of.ours();
-  of.reference();
+  if (samples > 1) {
+    of.ours();
+    of.reference();
+  }
   const ours: number[] = [];
   const reference: number[] = [];
-  for (let sample = 0; sample < SAMPLES; sample++) {
+  for (let sample = 0; sample < samples; sample++) {
     ours.push(of.ours());
     reference.push(of.reference());
   }
@@ -46,7 +50,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { only: { type: 'string' }, json: { type: 'string' } },
   });
-  const all = [...estimateCases(), ...planCases()];
+  const all = [...estimateCases(), ...planCases(), ...engineCases()];
   const chosen = all.filter(({ name }) => values.only === undefined || name.includes(values.only));
   if (chosen.length === 0)
     throw new RangeError(

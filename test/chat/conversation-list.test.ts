@@ -2,12 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodePageToken } from '../../shared/wire/page-token.ts';
 import { conversationListResponse } from '../../shared/wire/responses/conversations.ts';
-import {
-  errorOf,
-  startChatServer,
-  type CallOptions,
-  type ChatServer,
-} from '../support/chat-server.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { createConversation, readAs } from '../support/http-answers.ts';
 
 let chat: ChatServer;
@@ -16,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => chat.stop());
 
-const create = (options: CallOptions) => createConversation(chat, options);
+const create = (uid: string) => createConversation(chat, { uid });
 
 describe('the list of conversations', () => {
   const list = async (uid: string, query: string) =>
@@ -25,8 +20,8 @@ describe('the list of conversations', () => {
   test('gives the caller’s own, newest update first, page by page', async () => {
     const uid = `user-${randomUUID()}`;
     const created: string[] = [];
-    for (let i = 0; i < 5; i++) created.push((await create({ uid })).id);
-    await create({ uid: 'somebody else' });
+    for (let i = 0; i < 5; i++) created.push((await create(uid)).id);
+    await create('somebody else');
 
     const seen: string[] = [];
     let token: string | undefined;
@@ -43,8 +38,8 @@ describe('the list of conversations', () => {
 
   test('shows nothing of others to a forged page token', async () => {
     const [uid, victim] = [`user-${randomUUID()}`, `user-${randomUUID()}`];
-    const secret = await create({ uid: victim });
-    await create({ uid });
+    const secret = await create(victim);
+    await create(uid);
     const forged = [
       encodePageToken({ t: Date.now() + 1e9, id: secret.id }),
       encodePageToken({ t: 0, id: secret.id }),

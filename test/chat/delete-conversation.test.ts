@@ -14,7 +14,7 @@ import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { steeredStreamer } from '../fakes/steered-streamer.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { actingAt } from '../support/compaction-dependencies.ts';
 import { compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 import { compacted, lifecycle, owner, setHead, stranger } from '../support/lifecycle.ts';
 import { request } from '../support/sending.ts';
@@ -113,13 +113,9 @@ describe('deleting a conversation', () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
-    const held = compactionBench({
-      ...world.bench,
-      atCrashPoint: async (name) => {
-        if (name === 'before-swap')
-          await deleteConversation(world.chat, { caller: owner, conversationId });
-      },
-    });
+    const held = actingAt(world.bench, 'before-swap', () =>
+      deleteConversation(world.chat, { caller: owner, conversationId }),
+    );
 
     await compactOnce(held, conversationId);
 

@@ -2,13 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import {
-  chunkPath,
-  historyPath,
-  messageGuardPath,
-  turnPath,
-} from '../../shared/conversation/paths.ts';
+import { chunkPath, historyPath, turnPath } from '../../shared/conversation/paths.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
 import { see } from '../support/compacted-conversation.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
@@ -20,17 +14,16 @@ import {
   lifecycle,
   owner,
   setHead,
+  shortConversation,
   stranger,
   type Lifecycle,
   removeMessage,
 } from '../support/lifecycle.ts';
 
-const shortConversation = async ({ store }: Lifecycle) =>
-  (
-    await buildConversation(store, {
-      turns: [{}, { user: `I say ${CANARY}.`, answer: `You said ${CANARY}.` }, {}],
-    })
-  ).conversationId;
+async function messagesAfter({ chat }: Lifecycle, conversationId: string, afterSeq: number) {
+  const page = { caller: owner, conversationId, pageSize: 10, order: 'asc', afterSeq } as const;
+  return (await listMessages(chat, page)).messages;
+}
 
 describe('deleting a message of the tail', () => {
   test('wipes question and answer and keeps their places', async () => {
@@ -39,14 +32,7 @@ describe('deleting a message of the tail', () => {
 
     const view = await removeMessage(world, conversationId, 'message-2');
 
-    const page = {
-      caller: owner,
-      conversationId,
-      pageSize: 10,
-      order: 'asc',
-      afterSeq: 0,
-    } as const;
-    const { messages } = await listMessages(world.chat, page);
+    const messages = await messagesAfter(world, conversationId, 0);
     expect(view).toMatchObject({ id: 'message-2', seq: 2, parts: [], deleted: true });
     expect(messages.map(({ id, deleted }) => [id, deleted ?? false])).toEqual([
       ['message-1', false],
@@ -79,14 +65,7 @@ describe('deleting a message of the tail', () => {
 
     const view = await removeMessage(world, conversationId, 'm_2');
 
-    const page = {
-      caller: owner,
-      conversationId,
-      pageSize: 10,
-      order: 'asc',
-      afterSeq: 1,
-    } as const;
-    const { messages } = await listMessages(world.chat, page);
+    const messages = await messagesAfter(world, conversationId, 1);
     expect(view).toMatchObject({ id: 'm_2', parts: [], deleted: true });
     expect(messages[0]).toMatchObject({ parts: [{ text: `I say ${CANARY}.` }], inContext: false });
     expect(messages[0]?.deleted).toBeUndefined();
@@ -228,44 +207,5 @@ describe('what cannot be deleted', () => {
     await expect(deleteMessage(world.chat, request)).rejects.toMatchObject({
       reason: 'CONVERSATION_NOT_FOUND',
     });
-  });
-});
-
-describe('the id of a deleted message', () => {
-  test('asks the model nothing when it comes again, whatever it says', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    await removeMessage(world, conversationId, 'message-2');
-    const message = { id: 'message-2', parts: [{ text: 'Something else.' }] };
-
-    const handle = await sendMessage(world.chat, { caller: owner, conversationId, message });
-
-    const { turn, replayed } = await handle.result;
-    expect(replayed).toBe(true);
-    expect(turn).toMatchObject({ seq: 2, contents: [], user: { parts: [] } });
-    expect((await see(world.store, conversationId)).head.lastSeq).toBe(3);
-  });
-
-  test('of a failed one that could have been tried again is not tried again', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, {
-      turns: [{ state: 'failed', answer: [] }],
-    });
-    const error = {
-      status: 'UNAVAILABLE',
-      reason: 'MODEL_OVERLOADED',
-      message: '',
-      retryable: true,
-    };
-    const path = turnPath(conversationId, 1);
-    await world.store.commit([{ op: 'update', path, fields: { error }, guard: { exists: true } }]);
-    await removeMessage(world, conversationId, 'message-1');
-    const message = { id: 'message-1', parts: [{ text: 'Again.' }] };
-
-    const handle = await sendMessage(world.chat, { caller: owner, conversationId, message });
-
-    await expect(handle.result).rejects.toMatchObject({ reason: 'MODEL_OVERLOADED' });
-    const [guard] = await world.store.get([messageGuardPath(conversationId, 'message-1')]);
-    expect(guard?.fields['bodyHash']).toBe('');
   });
 });

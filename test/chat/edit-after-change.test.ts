@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { requestCancel } from '../../functions/src/chat/answer/cancel-turn.ts';
-import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
-import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { contentText } from '../../shared/conversation/content.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
-import { CANARY, canaries, lifecycle, owner, type Lifecycle } from '../support/lifecycle.ts';
+import { owner, removeMessage } from '../support/lifecycle.ts';
 import { passTime } from '../support/pass-time.ts';
 import { edit, regenerate, shownTexts } from '../support/replacing.ts';
 import { request } from '../support/sending.ts';
@@ -27,9 +24,6 @@ async function twoBranches(chat: Chat) {
   await answered(chat, corrected);
   return { id, two, three, corrected: corrected.message.id };
 }
-
-const remove = (chat: Chat, conversationId: string, messageId: string) =>
-  deleteMessage(chat, { caller: owner, conversationId, messageId });
 
 describe('a message that another has taken the place of', () => {
   test.each(['two', 'three'] as const)('is not edited: %s', async (which) => {
@@ -149,7 +143,7 @@ describe('a message whose answer was deleted', () => {
     await answered(chat, request(id, 'one'));
     const asked = request(id, 'two');
     await answered(chat, asked);
-    await remove(chat, id, 'm_2');
+    await removeMessage({ chat }, id, 'm_2');
 
     const turn = await answered(chat, regenerate(id, by === 'm_2' ? by : asked.message.id));
 
@@ -162,7 +156,7 @@ describe('a message whose answer was deleted', () => {
     const id = randomUUID();
     const asked = request(id, 'one');
     await answered(chat, asked);
-    await remove(chat, id, 'm_1');
+    await removeMessage({ chat }, id, 'm_1');
 
     await answered(chat, edit(id, asked.message.id, 'one, corrected'));
 
@@ -174,81 +168,9 @@ describe('a message whose answer was deleted', () => {
     const id = randomUUID();
     const asked = request(id, 'one');
     await answered(chat, asked);
-    await remove(chat, id, asked.message.id);
+    await removeMessage({ chat }, id, asked.message.id);
 
     for (const again of [edit(id, asked.message.id, 'x'), regenerate(id, 'm_1')])
       await expect(sendMessage(chat, again)).rejects.toMatchObject({ reason: 'MESSAGE_NOT_FOUND' });
-  });
-});
-
-describe('deleting a message that was answered anew', () => {
-  /** A message with the canary, answered three times. */
-  async function regenerated({ chat }: Pick<Lifecycle, 'chat'>) {
-    const id = randomUUID();
-    const asked = request(id, `The word is ${CANARY}.`);
-    await answered(chat, asked);
-    const again = regenerate(id, 'm_1');
-    await answered(chat, again);
-    await answered(chat, regenerate(id, 'm_2'));
-    return { id, messageIds: [asked.message.id, again.message.id] };
-  }
-
-  test.each([0, 1])('erases it from every turn that says it (named by turn %#)', async (index) => {
-    const world = lifecycle();
-    const { id, messageIds } = await regenerated(world);
-
-    await remove(world.chat, id, messageIds[index] ?? '');
-
-    expect(await canaries(world)).toEqual([]);
-    expect(await shownTexts(world.chat, id)).toEqual([]);
-    const page = { caller: owner, conversationId: id, pageSize: 10, order: 'asc' } as const;
-    const { messages } = await listMessages(world.chat, { ...page, afterSeq: 0 });
-    expect(messages.map(({ deleted }) => deleted)).toEqual(messages.map(() => true));
-  });
-
-  test('leaves the edit that took its place', async () => {
-    const world = lifecycle();
-    const { id, messageIds } = await regenerated(world);
-    const [last] = (await turnsOf(world.chat, id, 3)).slice(-1);
-    await answered(world.chat, edit(id, last?.messageId ?? '', 'Something else.'));
-
-    await remove(world.chat, id, messageIds[0] ?? '');
-
-    expect(await canaries(world)).toEqual([]);
-    expect(await shownTexts(world.chat, id)).toEqual(['Something else.', 'Fine.']);
-  });
-
-  test('leaves its other answers when one answer alone is deleted', async () => {
-    const world = lifecycle();
-    const { id } = await regenerated(world);
-
-    await remove(world.chat, id, 'm_1');
-
-    const turns = await turnsOf(world.chat, id, 3);
-    expect(turns.map(({ contents }) => contents.length)).toEqual([0, 1, 1]);
-    expect(turns.map(({ user }) => contentText(user).includes(CANARY))).toEqual([true, true, true]);
-  });
-
-  test('waits while it is being answered anew', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const asked = request(id, 'one');
-    const first = await sendMessage(chat, asked);
-    await world.called(1);
-    const again = await sendMessage(chat, { ...regenerate(id, 'm_1'), onBusy: 'queue' });
-    world.answerAll();
-    await passTime(world.clock, first.result);
-
-    const removal = remove(chat, id, asked.message.id);
-
-    await expect(removal).rejects.toMatchObject({
-      reason: 'TURN_IN_PROGRESS',
-      metadata: { turnId: 't_2' },
-    });
-    world.answerAll();
-    await passTime(world.clock, again.result);
-    await remove(chat, id, asked.message.id);
-    expect((await turnsOf(chat, id, 2)).map(({ user }) => user.parts)).toEqual([[], []]);
   });
 });

@@ -6,7 +6,7 @@ import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { compactionCrashPoints } from '../../functions/src/compaction/crash-points.ts';
 import { compactionJobPath, historyPath, turnPath } from '../../shared/conversation/paths.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { actingAt, compactionBench } from '../support/compaction-dependencies.ts';
 import { manualNeed, buildDue, compactOnce } from '../support/compacted-conversation.ts';
 import {
   dyingAt,
@@ -30,12 +30,9 @@ describe('erasing in the middle of a compaction', () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
-    const held = compactionBench({
-      ...world.bench,
-      atCrashPoint: async (name) => {
-        if (name === 'before-swap') await eraseUser(world.chat, { caller: owner });
-      },
-    });
+    const held = actingAt(world.bench, 'before-swap', () =>
+      eraseUser(world.chat, { caller: owner }),
+    );
 
     await compactOnce(held, conversationId).catch(() => undefined);
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { readOwnTurn } from '../../functions/src/chat/stream/read-turn.ts';
+import { streamTurn } from '../../functions/src/chat/stream/stream-turn.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { turnPath } from '../../shared/conversation/paths.ts';
@@ -168,5 +170,64 @@ describe('a turn that is taken over', () => {
     const rest = await collect(await openStream(reader, { conversationId, cursor }));
     expect(typesOf(rest)).toEqual(['data-context', 'error', 'finish']);
     expect(await readStream(reader, { conversationId, cursor: rest.at(-1)?.id })).toBeUndefined();
+  });
+});
+
+describe('a reader who takes a turn over', () => {
+  /** A regeneration whose instance has died in mid-answer. */
+  async function diedRegenerating() {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    await (
+      await sendMessage(chatDependencies({ store, clock }), request(conversationId, 'Tell me.'))
+    ).result;
+    let isDead = false;
+    const dead = steeredChat({
+      store,
+      clock,
+      atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
+    });
+    const id = randomUUID();
+    await sendMessage(dead.dependencies, {
+      ...request(conversationId, '', id),
+      message: { id, parts: [] },
+      replacing: { kind: 'regenerate', messageId: 'm_1' },
+    });
+    await sayEach(clock, await dead.call(), ['Half']);
+    await pass(clock, 600);
+    isDead = true;
+    (await dead.call()).say('!'.repeat(2_000));
+    await pass(clock, 25_000, 500);
+    return { store, clock, conversationId };
+  }
+
+  test('goes on with a regeneration as it is stored', async () => {
+    const { store, clock, conversationId } = await diedRegenerating();
+    const scripted = scriptedStreamer(textAnswer('Anew.'));
+    const reader = chatDependencies({ store, clock, model: scripted.model });
+
+    const frames = await collect(await openStream(reader, { conversationId, seq: 2 }));
+
+    expect(textOf(frames)).toBe('Anew.');
+    const turn = await storedTurn(reader, conversationId, 2);
+    expect(turn).toMatchObject({ state: 'done', attempt: 2, replaces: 1, regenerates: 1 });
+    expect(scripted.requests[0]?.contents.map(contentText)).toEqual(['Tell me.']);
+  });
+
+  test('has its request wait for the answer', async () => {
+    const { store, clock, conversationId } = await diedRegenerating();
+    const { model } = scriptedStreamer(textAnswer('Anew.'));
+    const reader = chatDependencies({ store, clock, model });
+    const caller = { uid: 'u1', isAnonymous: false };
+    const { own, turn } = await readOwnTurn(reader, { caller, conversationId, turnId: 't_2' });
+    const asked = { caller, turn: turn.value, cursor: undefined, locale: undefined, sendMessage };
+    const takenOn: Promise<unknown>[] = [];
+
+    const read = await streamTurn(reader, own, asked);
+    if (!read) throw new Error('nothing is left of this stream');
+    await collect(read({ takeOn: (work) => void takenOn.push(work) }));
+
+    expect(await Promise.all(takenOn)).toMatchObject([{ turn: { seq: 2, state: 'done' } }]);
   });
 });

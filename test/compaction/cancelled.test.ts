@@ -9,7 +9,11 @@ import {
   manualNeed,
   see,
 } from '../support/compacted-conversation.ts';
-import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
+import {
+  actingAt,
+  compactionBench,
+  type CompactionBench,
+} from '../support/compaction-dependencies.ts';
 import { addTurn } from '../support/conversation-builder.ts';
 
 const callOff = (bench: Pick<CompactionBench, 'store'>, conversationId: string, jobId: string) =>
@@ -93,12 +97,7 @@ describe('a compaction that its owner calls off', () => {
   test('just before the swap is not swapped in', async () => {
     const base = compactionBench();
     let id = '';
-    const bench: CompactionBench = {
-      ...base,
-      atCrashPoint: async (point) => {
-        if (point === 'before-swap') await callOff(base, id, 'request-1');
-      },
-    };
+    const bench = actingAt(base, 'before-swap', () => callOff(base, id, 'request-1'));
     id = await buildDue(bench);
 
     const result = await compactOnce(bench, id);
@@ -110,12 +109,7 @@ describe('a compaction that its owner calls off', () => {
   test('after the swap stays swapped in', async () => {
     const base = compactionBench();
     let id = '';
-    const bench: CompactionBench = {
-      ...base,
-      atCrashPoint: async (point) => {
-        if (point === 'swapped') await callOff(base, id, 'request-1');
-      },
-    };
+    const bench = actingAt(base, 'swapped', () => callOff(base, id, 'request-1'));
     id = await buildDue(bench);
 
     const result = await compactOnce(bench, id);
@@ -164,23 +158,19 @@ describe('a request that is called off while another compaction runs', () => {
   test('keeps its record when that one is swapped in', async () => {
     const base = compactionBench();
     let id = '';
-    const bench: CompactionBench = {
-      ...base,
-      atCrashPoint: async (point) => {
-        if (point !== 'before-swap') return;
-        const manual = { requestId: 'request-m', since: base.clock.now() };
-        await base.store.commit([
-          {
-            op: 'update',
-            path: headPath(id),
-            fields: { 'compactionNeeded.manual': manual },
-            guard: { exists: true },
-          },
-        ]);
-        const caller = { uid: 'u1', isAnonymous: false };
-        await cancelCompaction(base, { caller, conversationId: id, jobId: 'request-m' });
-      },
-    };
+    const bench = actingAt(base, 'before-swap', async () => {
+      const manual = { requestId: 'request-m', since: base.clock.now() };
+      await base.store.commit([
+        {
+          op: 'update',
+          path: headPath(id),
+          fields: { 'compactionNeeded.manual': manual },
+          guard: { exists: true },
+        },
+      ]);
+      const caller = { uid: 'u1', isAnonymous: false };
+      await cancelCompaction(base, { caller, conversationId: id, jobId: 'request-m' });
+    });
     id = await buildDue(bench);
 
     const result = await compactOnce(bench, id);

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../functions/src/config.ts';
 import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import {
+  actingAt,
+  compactionBench,
+  type CompactionBench,
+} from '../support/compaction-dependencies.ts';
 import { addTurn } from '../support/conversation-builder.ts';
-import type { CompactionBench } from '../support/compaction-dependencies.ts';
 
 const benchWith = (prices: object) =>
   compactionBench({
@@ -64,14 +67,10 @@ describe('what a compaction tells', () => {
   test('how many turns came meanwhile', async () => {
     const base = compactionBench();
     let id = '';
-    const bench: CompactionBench = {
-      ...base,
-      atCrashPoint: async (point) => {
-        if (point !== 'before-swap') return;
-        await addTurn(base.store, id, { user: 'Meanwhile?', answer: 'Yes.' });
-        await addTurn(base.store, id, { user: 'And again?', answer: 'Yes.' });
-      },
-    };
+    const bench = actingAt(base, 'before-swap', async () => {
+      await addTurn(base.store, id, { user: 'Meanwhile?', answer: 'Yes.' });
+      await addTurn(base.store, id, { user: 'And again?', answer: 'Yes.' });
+    });
     id = await buildDue(bench);
 
     await compactOnce(bench, id);

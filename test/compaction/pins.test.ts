@@ -9,7 +9,7 @@ import { headPath } from '../../shared/conversation/paths.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 import { brokenRules } from '../support/commit-rules.ts';
 import { buildDue, compactOnce, see, THRESHOLD_TOKENS } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { actingAt, compactionBench } from '../support/compaction-dependencies.ts';
 import type { TurnToBuild } from '../support/conversation-builder.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { sendAll } from '../support/sending.ts';
@@ -74,15 +74,8 @@ describe('a pin', () => {
     const conversationId = await buildDue(world, { turns: turnsWith({ 3: KEPT }) });
     const put = { caller: owner, conversationId, pinId: 'late', text: 'Aisle seat.' };
 
-    await compactOnce(
-      {
-        ...world.bench,
-        atCrashPoint: async (name) => {
-          if (name === 'before-swap') await putPin(world.chat, put);
-        },
-      },
-      conversationId,
-    );
+    const acting = actingAt(world.bench, 'before-swap', () => putPin(world.chat, put));
+    await compactOnce(acting, conversationId);
 
     const { head } = await see(world.store, conversationId);
     expect(head.generation).toBe(1);

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { statedAfter } from '../../functions/src/compaction/rewrite/check-snapshot.ts';
+import { statedAfter } from '../../functions/src/compaction/rewrite/stated-before.ts';
 import { rewriteBench } from '../support/compaction-dependencies.ts';
 import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
 import { foldedTurn } from '../support/folded-turn.ts';
 
-const idsOf = (count: number, length: number) =>
-  Array.from({ length: count }, (_, index) => `ID${10_000 + index}${'x'.repeat(length - 7)}`);
+/** Links, which are the identifiers that people share at any length. */
+const linksOf = (count: number, length: number) =>
+  Array.from({ length: count }, (_, index) =>
+    `https://example.org/${10_000 + index}/`.padEnd(length, 'x'),
+  );
 
 const statedBy = (identifiers: readonly string[]) =>
   statedAfter(undefined, { folded: [foldedTurn(1, identifiers.join(' '))] }).map(
@@ -14,14 +17,14 @@ const statedBy = (identifiers: readonly string[]) =>
   );
 
 test('identifiers of up to 200 characters are handed on, longer ones are not', () => {
-  const [fits = ''] = idsOf(1, 200);
-  const [tooLong = ''] = idsOf(1, 201);
+  const [fits = ''] = linksOf(1, 200);
+  const [tooLong = ''] = linksOf(1, 201);
 
   expect(statedBy([fits, tooLong])).toEqual([fits]);
 });
 
 test('all identifiers together stay below 32 KiB; the newest stay', () => {
-  const identifiers = idsOf(300, 200);
+  const identifiers = linksOf(300, 200);
 
   const stated = statedBy(identifiers);
 
@@ -33,7 +36,7 @@ test('all identifiers together stay below 32 KiB; the newest stay', () => {
 test('a flood of long identifiers fits the history document', async () => {
   const bench = rewriteBench();
   const flood = (turn: number) =>
-    Array.from({ length: 100 }, (_, index) => `T${turn}N${10_000 + index}${'y'.repeat(2_000)}`);
+    linksOf(100, 2_000).map((link) => link.replace('example', `example-${turn}`));
   const conversationId = await buildDue(bench, {
     turns: Array.from({ length: 8 }, (_, turn) => ({ user: flood(turn).join(' ') })),
   });

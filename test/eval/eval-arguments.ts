@@ -1,4 +1,5 @@
 import { vicesSchema, type Vices } from '../../infra/local/stand-in/vices.ts';
+import { readTrial, type Trial } from './eval-trial.ts';
 import { ArgumentError, readChoice, readCommandLine, readInteger } from './replay-arguments.ts';
 
 export const evalHelp = `Usage: npm run eval -- --data FILE.jsonl --out FILE [options]
@@ -13,11 +14,14 @@ the first entry of "turns" that stays word for word.
   --strategy NAME          ledger (default) or rewrite
   --keep F                 share of the text that stays word for word (default 0.3)
   --snapshot-tokens N      size of a snapshot (default: the policy's)
+  --threshold N            as if the soft threshold were N: what follows from it follows
   --model NAME             stand-in (default), or a Gemini model, with GEMINI_API_KEY
   --vices LIST             of the stand-in: forgetful=0.3,inventive=0.1,obedient,…
   --seed TEXT              of the stand-in's vices (default 1)
   --repeat K               compact K times while the conversation grows (default 1)
   --profile NAME           assistant (default) or coding
+  --try NAME               what the service does not do: staged, rounds=0 to rounds=2 or examples; repair is what
+                           it does, with calls that forget afresh as in the others
   --price IN/OUT           US dollars for a million tokens read and written by the model
   --limit N                only the first N conversations
   --ids A,B                only these conversations
@@ -38,12 +42,15 @@ export interface EvalArguments {
   /** In (0, 1). */
   keepFraction: number;
   snapshotTokens?: number;
+  /** Soft threshold that budgets follow; absent: the policy's. */
+  thresholdTokens?: number;
   /** `stand-in` or a Gemini model. */
   model: string;
   vices: Vices;
   seed: string;
   repeat: number;
   profile: 'assistant' | 'coding';
+  trial?: Trial;
   price?: Price;
   /** Infinity: all. */
   limit: number;
@@ -99,11 +106,13 @@ const options = {
   strategy: { type: 'string', default: 'ledger' },
   keep: { type: 'string', default: '0.3' },
   'snapshot-tokens': { type: 'string' },
+  threshold: { type: 'string' },
   model: { type: 'string', default: 'stand-in' },
   vices: { type: 'string', default: '' },
   seed: { type: 'string', default: '1' },
   repeat: { type: 'string', default: '1' },
   profile: { type: 'string', default: 'assistant' },
+  try: { type: 'string' },
   price: { type: 'string' },
   limit: { type: 'string' },
   ids: { type: 'string', default: '' },
@@ -117,8 +126,12 @@ export function parseEvalArguments(argv: readonly string[]): EvalArguments | 'he
   if (positionals[0] !== undefined)
     throw new ArgumentError(`what is ${JSON.stringify(positionals[0])}? Files go to --data, --out`);
   const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
+  const thresholdTokens = readInteger('--threshold', values.threshold);
   const price = readPrice(values.price);
   const vices = readVices(values.vices);
+  const trial = values.try === undefined ? undefined : readTrial(values.try);
+  if (trial !== undefined && values.strategy !== 'ledger')
+    throw new ArgumentError('--try is of the strategy ledger');
   if (values.model !== 'stand-in' && Object.keys(vices).length > 0)
     throw new ArgumentError('--vices are those of the stand-in; a real model has its own');
   return {
@@ -127,11 +140,13 @@ export function parseEvalArguments(argv: readonly string[]): EvalArguments | 'he
     strategy: readChoice('--strategy', values.strategy, ['ledger', 'rewrite']),
     keepFraction: readFraction('--keep', values.keep),
     ...(snapshotTokens !== undefined && { snapshotTokens }),
+    ...(thresholdTokens !== undefined && { thresholdTokens }),
     model: values.model,
     vices,
     seed: values.seed,
     repeat: readInteger('--repeat', values.repeat) ?? 1,
     profile: readChoice('--profile', values.profile, ['assistant', 'coding']),
+    ...(trial !== undefined && { trial }),
     ...(price !== undefined && { price }),
     limit: readInteger('--limit', values.limit) ?? Number.POSITIVE_INFINITY,
     ids: listOf(values.ids),

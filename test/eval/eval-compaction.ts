@@ -1,13 +1,19 @@
 import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
 import { readContext, readHeadAndJob } from '../../functions/src/compaction/read-for-compaction.ts';
 import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
-import type { PolicySettings } from '../../shared/compaction/policy-levels.ts';
+import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
+import { extractFacts } from '../../shared/compaction/facts/extract-facts.ts';
+import { utterancesOf } from '../../shared/compaction/facts/utterances.ts';
 import { countingOf } from '../../shared/compaction/plan.ts';
 import { planMasks, storedMasks } from '../../shared/compaction/tail-masks.ts';
 import { assembleContext } from '../../shared/conversation/assemble-context.ts';
+import { contentText } from '../../shared/conversation/content.ts';
 import type { History } from '../../shared/conversation/history.ts';
+import { workingItems } from '../../shared/conversation/snapshot.ts';
 import { noCache } from '../../shared/conversation/read-conversation.ts';
+import { questionsOf } from './eval-clarify.ts';
 import { askForCompaction } from './eval-store.ts';
+import { triedModel, type Trial, type TriedModel } from './eval-trial.ts';
 
 /** One compaction and what it left. */
 export interface CompactedOnce {
@@ -24,6 +30,12 @@ export interface CompactionToRun {
   /** Last turn that shall be folded. */
   lastFoldedSeq: number;
   snapshotTokens?: number;
+  /** Soft threshold that budgets follow. */
+  thresholdTokens?: number;
+  /** What is tried in place of what the service does. */
+  trial?: Trial;
+  /** Of a trial: before each call of the compaction, from 1. */
+  beforeCall?: (call: number) => void;
 }
 
 async function reading(dependencies: CompactionDependencies, conversationId: string) {
@@ -72,23 +84,58 @@ async function preserveFractionFor(
   return 1 - Math.min(0.999, Math.max(0.001, middle));
 }
 
+const withSettings = (
+  dependencies: CompactionDependencies,
+  policySettings: PolicySettings,
+): CompactionDependencies => ({
+  ...dependencies,
+  config: { ...dependencies.config, policySettings },
+});
+
+/** The model with what is tried before it; questions are made from the turns that are folded. */
+function tried(
+  dependencies: CompactionDependencies,
+  { conversationId, lastFoldedSeq, trial, beforeCall }: CompactionToRun,
+): TriedModel | undefined {
+  if (trial === undefined) return undefined;
+  return triedModel(trial, {
+    model: dependencies.model,
+    beforeCall: (call) => beforeCall?.(call),
+    questionsFor: async (operations) => {
+      const { turns, history } = await reading(dependencies, conversationId);
+      const folded = turns.filter(({ seq }) => seq <= lastFoldedSeq);
+      const kept = turns.filter(({ seq, inContext }) => seq > lastFoldedSeq && inContext);
+      return questionsOf(operations, {
+        facts: extractFacts(utterancesOf(folded)),
+        keptTexts: kept.flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
+        knownTexts: history?.snapshot ? workingItems(history.snapshot).map(({ text }) => text) : [],
+      });
+    },
+  });
+}
+
 /** Asks for a compaction that folds the turns up to one, and runs it as the worker does. */
 export async function compactThrough(
   dependencies: CompactionDependencies,
   wanted: CompactionToRun,
 ): Promise<CompactedOnce> {
-  const { conversationId, snapshotTokens } = wanted;
-  const policySettings: PolicySettings = {
-    splitPolicy: 'preserve-fraction',
-    preserveFraction: await preserveFractionFor(dependencies, wanted),
+  const { conversationId, snapshotTokens, thresholdTokens } = wanted;
+  const budgets: PolicySettings = {
     ...(snapshotTokens !== undefined && { snapshotBudgetTokens: snapshotTokens }),
+    ...(thresholdTokens !== undefined && { thresholdTokens }),
   };
+  const policySettings: PolicySettings = {
+    ...budgets,
+    splitPolicy: 'preserve-fraction',
+    preserveFraction: await preserveFractionFor(withSettings(dependencies, budgets), wanted),
+  };
+  const trial = tried(dependencies, wanted);
   const since = dependencies.clock.now();
   const requestId = dependencies.randomness.uuid();
   await askForCompaction(dependencies.store, { conversationId, requestId, since });
   const startedAt = performance.now();
   const result = await runCompaction(
-    { ...dependencies, config: { ...dependencies.config, policySettings } },
+    { ...withSettings(dependencies, policySettings), ...(trial && { model: trial.model }) },
     { conversationId, signal: new AbortController().signal },
   );
   const durationMs = performance.now() - startedAt;
@@ -100,7 +147,7 @@ export async function compactThrough(
     state: result.state ?? 'NOTHING',
     ...(result.reason !== undefined && { reason: result.reason }),
     ...(isSwapped && { history }),
-    modelCalls: job?.value.records.at(-1)?.modelCalls ?? 0,
+    modelCalls: trial?.calls() ?? job?.value.records.at(-1)?.modelCalls ?? 0,
     durationMs,
   };
 }

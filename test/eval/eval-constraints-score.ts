@@ -1,4 +1,14 @@
 import { z } from 'zod';
+import type { FactKind } from '../../shared/compaction/facts/fact.ts';
+import {
+  indexFacts,
+  isHeld,
+  keyOfReadings,
+  type FactIndex,
+  type LookedUp,
+} from '../../shared/compaction/facts/fact-index.ts';
+import { scanValues } from '../../shared/compaction/facts/scan-text.ts';
+import { once } from '../../shared/once.ts';
 import type { Recording } from './recording.ts';
 
 /** A value that matters, in all the forms that count for it. */
@@ -36,13 +46,14 @@ export function valuesOf(recording: Recording): NamedValue[] {
     });
 }
 
-/** Equal for texts that differ in width, case, blanks or the shape of quotes. */
+/** Equal for texts that differ in width, case, blanks (also those beside a dash) or the shape of quotes. */
 export const plainForm = (text: string): string =>
   text
     .normalize('NFKC')
     .toLowerCase()
     .replaceAll(/[\u2018\u2019]/gu, "'")
     .replaceAll(/\s+/gu, ' ')
+    .replaceAll(/ ?([-\u2013~]) ?/gu, '$1')
     .trim();
 
 const goesOn = /[\p{sc=Latin}\p{N}_]/u;
@@ -58,6 +69,32 @@ export function says(text: string, value: string): boolean {
   }
   return false;
 }
+
+/** Kinds with several notations for one value: 7 March is March 7th and 03-07. */
+const notated: ReadonlySet<FactKind> = new Set(['date', 'time']);
+
+/** The date or time that a value is as a whole. */
+const notatedIn = (value: string): LookedUp[] =>
+  scanValues(value)
+    .filter(({ kind, start, end }) => notated.has(kind) && end - start === value.length)
+    .map(({ kind, readings }) => ({ kind, key: keyOfReadings(readings), text: value }));
+
+/** Texts of one place: as they are compared, and the dates and times in them. */
+interface Place {
+  plain: string;
+  index: () => FactIndex;
+}
+
+const placeOf = (texts: readonly string[]): Place => ({
+  plain: texts.map(plainForm).join('\n'),
+  index: once(() => indexFacts(texts)),
+});
+
+/** Whether a place says one of the forms, a date or a time in any notation. */
+const holds = ({ plain, index }: Place, forms: readonly string[]): boolean =>
+  forms.some(
+    (form) => says(plain, form) || notatedIn(form).some((value) => isHeld(value, index())),
+  );
 
 /** The texts between which values are looked for. */
 export interface ValueTexts {
@@ -90,16 +127,13 @@ export const isPresent = ({ inSnapshot, inTail, inPins }: ValueReading): boolean
 
 /** Where the values are that the user says in the folded turns; each value once. */
 export function readValues(values: readonly NamedValue[], texts: ValueTexts): ValueReading[] {
-  const plain = (all: readonly string[]): string => all.map(plainForm).join('\n');
-  const user = plain(texts.foldedUser);
+  const user = texts.foldedUser.map(plainForm).join('\n');
   const leftOut = texts.leftOut.map(plainForm);
-  const [snapshot, pins, tail, archive, transcript] = [
-    texts.snapshot,
-    texts.pins,
-    texts.tail,
-    texts.archive,
-    texts.transcript,
-  ].map(plain);
+  const snapshot = placeOf(texts.snapshot);
+  const pins = placeOf(texts.pins);
+  const tail = placeOf(texts.tail);
+  const archive = placeOf(texts.archive);
+  const transcript = placeOf(texts.transcript);
   const readings = new Map<string, ValueReading>();
   for (const { name, forms } of values) {
     const said = forms
@@ -107,16 +141,15 @@ export function readValues(values: readonly NamedValue[], texts: ValueTexts): Va
       .filter((form) => form.length >= leastCharacters && says(user, form));
     const key = said[0];
     if (key === undefined || readings.has(key)) continue;
-    const isIn = (text = ''): boolean => said.some((form) => says(text, form));
     readings.set(key, {
       name,
       said,
-      inSnapshot: isIn(snapshot),
-      inTail: isIn(tail),
-      inPins: isIn(pins),
-      isListed: leftOut.some((one) => isIn(one) || said.some((form) => says(form, one))),
-      isArchived: isIn(archive),
-      isFound: isIn(transcript),
+      inSnapshot: holds(snapshot, said),
+      inTail: holds(tail, said),
+      inPins: holds(pins, said),
+      isListed: leftOut.some((one) => said.some((form) => says(one, form) || says(form, one))),
+      isArchived: holds(archive, said),
+      isFound: holds(transcript, said),
     });
   }
   return [...readings.values()];

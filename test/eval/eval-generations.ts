@@ -6,7 +6,7 @@ import type { EvalBench } from './eval-bench.ts';
 import { compactThrough, type CompactedOnce } from './eval-compaction.ts';
 import { statementsOf } from './eval-statements.ts';
 import { appendTurns, storeConversation } from './eval-store.ts';
-import { slicesOf, turnsOf, type RecordedTurn } from './eval-turns.ts';
+import { foldedCount, slicesOf, turnsOf, type RecordedTurn, type Slice } from './eval-turns.ts';
 import type { Recording } from './recording.ts';
 
 /** One compaction of a conversation that grows. */
@@ -24,7 +24,7 @@ export interface Grown {
 
 export type GrowSettings = Pick<
   EvalArguments,
-  'profile' | 'repeat' | 'keepFraction' | 'snapshotTokens'
+  'profile' | 'repeat' | 'keepFraction' | 'snapshotTokens' | 'thresholdTokens' | 'trial' | 'seed'
 >;
 
 /** What stands after a swap. */
@@ -49,9 +49,25 @@ export async function storedTurns(
   return found.map(({ value }) => value);
 }
 
+const budgetsOf = ({ snapshotTokens, thresholdTokens }: GrowSettings) => ({
+  ...(snapshotTokens !== undefined && { snapshotTokens }),
+  ...(thresholdTokens !== undefined && { thresholdTokens }),
+});
+
+/** Where the folds of a slice end: in the middle of what it folds, too, where that is tried. */
+function foldsOf(
+  turns: readonly RecordedTurn[],
+  slice: Slice,
+  { trial, since }: { trial: GrowSettings['trial']; since: number },
+): number[] {
+  if (trial?.kind !== 'staged') return [slice.folded];
+  const middle = since + foldedCount(turns.slice(since, slice.folded), 0.5);
+  return middle > since && middle < slice.folded ? [middle, slice.folded] : [slice.folded];
+}
+
 /**
  * Stores a recording in `repeat` slices and compacts after each of them. A failure ends it, unless
- * `goesOn`. `beforeEach` is told the number of the generation, from 1.
+ * `goesOn`; a trial may compact a slice twice. `beforeEach` is told the number of the generation, from 1.
  */
 export async function compactGrowing(
   bench: EvalBench,
@@ -68,18 +84,27 @@ export async function compactGrowing(
   });
   const generations: Generation[] = [];
   let stored = 0;
+  let since = 0;
   const slices = slicesOf(turns, { count: wanted.repeat, keepFraction: wanted.keepFraction });
   for (const [index, slice] of slices.entries()) {
     await appendTurns(store, { conversationId, stored }, turns.slice(stored, slice.stored));
     ({ stored } = slice);
     wanted.beforeEach?.(index + 1);
-    const run = await compactThrough(bench.dependencies, {
-      conversationId,
-      lastFoldedSeq: slice.folded,
-      ...(wanted.snapshotTokens !== undefined && { snapshotTokens: wanted.snapshotTokens }),
-    });
-    generations.push({ ...run, stored });
-    if (run.history === undefined && wanted.goesOn !== true) break;
+    for (const folded of foldsOf(turns, slice, { trial: wanted.trial, since })) {
+      const run = await compactThrough(bench.dependencies, {
+        conversationId,
+        lastFoldedSeq: folded,
+        ...budgetsOf(wanted),
+        ...(wanted.trial && { trial: wanted.trial }),
+        // Asked again with one seed the stand-in would forget the same statements.
+        beforeCall: (call) =>
+          bench.standIn?.setSeed(call === 1 ? wanted.seed : `${wanted.seed}/${call}`),
+      });
+      generations.push({ ...run, stored });
+      if (run.history === undefined && wanted.goesOn !== true)
+        return { conversationId, turns, generations };
+    }
+    since = slice.folded;
   }
   return { conversationId, turns, generations };
 }

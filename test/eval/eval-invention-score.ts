@@ -22,20 +22,26 @@ export interface InventionScore {
   foreign: string[];
   /** Of the foreign ones, those that the snapshot says, with the statement that says it. */
   standing: { number: string; statement: string }[];
-  /** Altered statements that stand word for word in the snapshot, though somebody said such a number elsewhere. */
+  /** Altered statements that stand word for word in the snapshot, though nobody said them so. */
   mixedUp: string[];
+  /** Those that somebody said word for word elsewhere, as one line of a table equals another. */
+  saidElsewhere: string[];
 }
 
+/** Numbers of a list say nothing by themselves. */
+const hasLetters = (text: string): boolean => /\p{L}/u.test(text);
+
 /**
- * Which altered numbers came through. `conversation` is all that anybody said; a number there only as part of
- * a longer one does not count as said.
+ * Which altered numbers came through. `conversation` is all that anybody said, `lines` the same as the
+ * summariser reads it; a number there only as part of a longer one does not count as said.
  */
 export function scoreInvention(input: {
   alterations: readonly Alteration[];
   statements: readonly string[];
   conversation: readonly string[];
+  lines: readonly string[];
 }): InventionScore {
-  const { alterations, statements, conversation } = input;
+  const { alterations, statements, conversation, lines } = input;
   const said = new Set(conversation.flatMap(numbersIn));
   const altered = [...new Set(alterations.flatMap(alteredNumbers))];
   const foreign = altered.filter((each) => !said.has(each));
@@ -45,6 +51,12 @@ export function scoreInvention(input: {
     ),
   );
   const written = new Set(statements);
+  const spoken = new Set(lines);
+  const through = alterations
+    .filter(
+      (each) => written.has(each.to) && hasLetters(each.to) && alteredNumbers(each).length > 0,
+    )
+    .map(({ to }) => to);
   return {
     altered,
     foreign,
@@ -52,13 +64,8 @@ export function scoreInvention(input: {
       const statement = saying.get(each);
       return statement === undefined ? [] : [{ number: each, statement }];
     }),
-    mixedUp: [
-      ...new Set(
-        alterations
-          .filter((each) => written.has(each.to) && alteredNumbers(each).length > 0)
-          .map(({ to }) => to),
-      ),
-    ],
+    mixedUp: [...new Set(through.filter((text) => !spoken.has(text)))],
+    saidElsewhere: [...new Set(through.filter((text) => spoken.has(text)))],
   };
 }
 

@@ -1,3 +1,5 @@
+import { splitSentences } from '../../infra/local/stand-in/sentences.ts';
+import { utterancesOf } from '../../shared/compaction/facts/utterances.ts';
 import { aligned } from './eval-aligned.ts';
 import { compactGrowing, standingAfter } from './eval-generations.ts';
 import { scoreInvention, textsIn, type InventionScore } from './eval-invention-score.ts';
@@ -44,6 +46,9 @@ async function invent(wanted: ModeArguments, task: Task): Promise<Invented> {
         alterations,
         statements: standing.statements,
         conversation: [...textsIn([recording.system, recording.turns]), ...days],
+        lines: utterancesOf([...standing.folded, ...standing.kept]).flatMap(({ text }) =>
+          splitSentences(text),
+        ),
       }),
     }),
   };
@@ -60,10 +65,19 @@ function rowOf(title: string, results: readonly Invented[]): string[] {
     sum(({ foreign }) => foreign.length),
     sum(({ standing }) => standing.length),
     sum(({ mixedUp }) => mixedUp.length),
+    sum(({ saidElsewhere }) => saidElsewhere.length),
   ];
 }
 
-const titles = ['file', 'swapped', 'altered', 'never said', 'STANDING', 'mixed up'];
+const titles = [
+  'file',
+  'swapped',
+  'altered',
+  'never said',
+  'STANDING',
+  'mixed up',
+  'said elsewhere',
+];
 
 const invention: Mode = {
   help,

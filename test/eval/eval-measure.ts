@@ -3,6 +3,7 @@ import type { Fact, FactKind, FactTier } from '../../shared/compaction/facts/fac
 import { indexFacts, isHeld, type FactIndex } from '../../shared/compaction/facts/fact-index.ts';
 import { unsupportedIn } from '../../shared/compaction/facts/unsupported.ts';
 import { utterancesOf } from '../../shared/compaction/facts/utterances.ts';
+import { stringsIn } from '../../shared/conversation/content-strings.ts';
 import type { Turn } from '../../shared/conversation/turn.ts';
 
 /** How many facts there were, and how many of them are held. */
@@ -36,13 +37,27 @@ function count(share: Share, isCounted: boolean): void {
 
 const plain = (text: string): string => text.normalize('NFKC').replace(/\s+/g, ' ').trim();
 
-const indexOf = (turns: readonly Turn[]): FactIndex => {
-  const said = utterancesOf(turns);
-  return indexFacts(
+interface Said {
+  text: string;
+  at: Date;
+}
+
+const indexSaid = (said: readonly Said[]): FactIndex =>
+  indexFacts(
     said.map(({ text }) => text),
     said.map(({ at }) => at),
   );
-};
+
+const indexOf = (turns: readonly Turn[]): FactIndex => indexSaid(utterancesOf(turns));
+
+/** Everything that stands in the turns: utterances leave out the middle of long outputs. */
+const indexInFull = (turns: readonly Turn[]): FactIndex =>
+  indexSaid([
+    ...utterancesOf(turns),
+    ...turns.flatMap(({ user, contents, createTime: at }) =>
+      stringsIn([user, ...contents]).map((text) => ({ text, at })),
+    ),
+  ]);
 
 function verbatimShare(statements: readonly string[], turns: readonly Turn[]): Share {
   const said = utterancesOf(turns)
@@ -65,7 +80,7 @@ export function measure(input: {
   const { folded, kept, statements } = input;
   const snapshot = indexFacts(statements);
   const tail = indexOf(kept);
-  const all = indexOf([...folded, ...kept]);
+  const all = indexInFull([...folded, ...kept]);
   const carriedByKind = new Map<FactKind, Share>();
   const result: Measure = {
     recall: byTier(),

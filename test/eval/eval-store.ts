@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { estimateContentTokens } from '../../shared/compaction/token-estimate.ts';
 import type { Content } from '../../shared/conversation/content.ts';
-import { headSchema, type Profile } from '../../shared/conversation/head.ts';
+import type { Profile } from '../../shared/conversation/head.ts';
+import { newHead } from '../../shared/conversation/new-head.ts';
 import { headPath, turnPath } from '../../shared/conversation/paths.ts';
 import { encodeAnswer, encodeUser } from '../../shared/conversation/turn.ts';
 import type { DocumentStore, Write } from '../../shared/ports.ts';
@@ -27,33 +28,16 @@ export async function storeConversation(
 ): Promise<string> {
   const conversationId = randomUUID();
   const instruction = { role: 'user' as const, parts: [{ text: systemInstruction ?? '' }] };
-  const head = headSchema.parse({
-    schemaVersion: 1,
+  const head = newHead({
     epoch: randomUUID(),
-    state: 'live',
     ownerUid: 'eval',
     model,
     profile,
-    ...(systemInstruction !== undefined && { systemInstruction }),
-    settings: {},
-    metadata: {},
-    createTime: now,
-    updateTime: now,
-    generation: 0,
-    coveredThrough: { seq: 0, contentIndex: 0 },
-    lastSeq: 0,
-    changedIn: 0,
-    context: {
-      tokens: 0,
-      overheadTokens: Math.ceil(systemInstruction === undefined ? 0 : tokensOf([instruction])),
-      calibration: 1,
-      source: 'estimated',
-      generation: 0,
-      seq: 0,
-    },
-    pins: [],
-    compactionNeeded: {},
+    systemInstruction,
+    now,
   });
+  const overheadTokens = systemInstruction === undefined ? 0 : tokensOf([instruction]);
+  head.context.overheadTokens = Math.ceil(overheadTokens);
   await store.commit([{ op: 'create', path: headPath(conversationId), fields: { ...head } }]);
   return conversationId;
 }

@@ -37,6 +37,8 @@ const columns: readonly Column[] = [
   ['verbatim', ({ measure }) => percent(measure?.verbatim)],
   ['left of 1st', ({ retention }) => percent(retention)],
   ['calls', ({ calls }) => String(calls)],
+  ['read', ({ promptTokens }) => whole(promptTokens)],
+  ['written', ({ outputTokens }) => whole(outputTokens)],
   ['US$', (result, price) => (price === undefined ? missing : costOf(result, price).toFixed(4))],
   ['ms', ({ durationMs }) => whole(durationMs)],
 ];

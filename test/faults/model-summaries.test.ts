@@ -40,58 +40,51 @@ const due = () =>
 
 const always = (fault: QueuedFault): QueuedFault => ({ ...fault, match: summariser, times: 12 });
 
+interface Failure {
+  name: string;
+  fault: QueuedFault;
+  record: { state: string; reason?: string };
+}
+
 /** The call gives nothing that could be judged. */
-const failed = (name: string, fault: QueuedFault, reason: string) => ({
+const failed = (name: string, fault: QueuedFault, reason = 'MODEL_OVERLOADED'): Failure => ({
   name,
   fault,
   record: { state: 'FAILED_ERROR', reason },
 });
 
 /** There is a summary, and it may not be used. */
-const refused = (name: string, fault: QueuedFault, reason: string) => ({
+const refused = (name: string, fault: QueuedFault, reason: string): Failure => ({
   name,
   fault,
-  record: { state: 'FAILED_VERIFICATION', reason },
+  record: { state: 'FAILED_VERIFICATION', reason: `SUMMARY_${reason}` },
 });
 
-const failures: { name: string; fault: QueuedFault; record: { state: string; reason?: string } }[] =
-  [
-    failed('429', { kind: 'quota' }, 'MODEL_QUOTA'),
-    failed('500', { kind: 'internal' }, 'MODEL_OVERLOADED'),
-    failed('503', { kind: 'unavailable' }, 'MODEL_OVERLOADED'),
-    failed('silence', { kind: 'hang' }, 'MODEL_TIMEOUT'),
-    failed('an answer that breaks off', { kind: 'halfEvent' }, 'MODEL_OVERLOADED'),
-    failed('an answer without a finish', { kind: 'silentEnd' }, 'MODEL_OVERLOADED'),
-    failed(
-      'no candidates field',
-      { kind: 'emptyCandidates', shape: 'missing' },
-      'MODEL_OVERLOADED',
-    ),
-    failed(
-      'an empty list of candidates',
-      { kind: 'emptyCandidates', shape: 'emptyList' },
-      'MODEL_OVERLOADED',
-    ),
-    {
-      name: 'a candidate without parts',
-      fault: { kind: 'emptyCandidates', shape: 'noParts' },
-      record: { state: 'FAILED_EMPTY_SUMMARY' },
-    },
-    refused('MAX_TOKENS', { kind: 'maxTokens' }, 'SUMMARY_MAX_TOKENS'),
-    refused('SAFETY', { kind: 'safety' }, 'SUMMARY_SAFETY'),
-    refused('RECITATION', { kind: 'recitation' }, 'SUMMARY_RECITATION'),
-    refused('PROHIBITED_CONTENT', { kind: 'prohibitedContent' }, 'SUMMARY_PROHIBITED_CONTENT'),
-    refused(
-      'a blocked prompt',
-      { kind: 'blockedPrompt', reason: 'SAFETY' },
-      'SUMMARY_BLOCKED_SAFETY',
-    ),
-    refused(
-      'a malformed function call',
-      { kind: 'malformedFunctionCall' },
-      'SUMMARY_MALFORMED_FUNCTION_CALL',
-    ),
-  ];
+const failures = [
+  failed('429', { kind: 'quota' }, 'MODEL_QUOTA'),
+  failed('500', { kind: 'internal' }),
+  failed('503', { kind: 'unavailable' }),
+  failed('silence', { kind: 'hang' }, 'MODEL_TIMEOUT'),
+  failed('an answer that breaks off', { kind: 'halfEvent' }),
+  failed('an answer without a finish', { kind: 'silentEnd' }),
+  failed('no candidates field', { kind: 'emptyCandidates', shape: 'missing' }),
+  failed('an empty list of candidates', { kind: 'emptyCandidates', shape: 'emptyList' }),
+  {
+    name: 'a candidate without parts',
+    fault: { kind: 'emptyCandidates', shape: 'noParts' },
+    record: { state: 'FAILED_EMPTY_SUMMARY' },
+  } satisfies Failure,
+  refused('MAX_TOKENS', { kind: 'maxTokens' }, 'MAX_TOKENS'),
+  refused('SAFETY', { kind: 'safety' }, 'SAFETY'),
+  refused('RECITATION', { kind: 'recitation' }, 'RECITATION'),
+  refused('PROHIBITED_CONTENT', { kind: 'prohibitedContent' }, 'PROHIBITED_CONTENT'),
+  refused('a blocked prompt', { kind: 'blockedPrompt', reason: 'SAFETY' }, 'BLOCKED_SAFETY'),
+  refused(
+    'a malformed function call',
+    { kind: 'malformedFunctionCall' },
+    'MALFORMED_FUNCTION_CALL',
+  ),
+];
 
 describe('a summariser that gives', () => {
   test.each(failures)(

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
-import { compactionJobPath } from '../../shared/conversation/paths.ts';
 import { isTerminal } from '../../shared/conversation/turn.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 import type { Documents } from '../property/documents.ts';
+import { writeJob } from '../support/past-compactions.ts';
 import { pushEvent } from './push.ts';
 
 /** With the waits between, more than any lease of a dead process lasts. */
@@ -64,22 +64,9 @@ export function swapProblemsOf(documents: Documents): string[] {
 
 /** As after three failures in a row: no model is asked, outputs are shortened. */
 export const openBreaker = (store: DocumentStore, conversationId: string) =>
-  store.commit([
-    {
-      op: 'create',
-      path: compactionJobPath(conversationId),
-      fields: {
-        schemaVersion: 1,
-        owner: '',
-        leaseUntil: new Date(0),
-        fence: 3,
-        requestId: 'earlier',
-        step: '',
-        failures: 3,
-        breakerOpenUntil: new Date(Date.now() + 600_000),
-        attempts: 0,
-        retryAt: null,
-        records: [],
-      },
-    },
-  ]);
+  writeJob(store, conversationId, {
+    fence: 3,
+    requestId: 'earlier',
+    failures: 3,
+    breakerOpenUntil: new Date(Date.now() + 600_000),
+  });

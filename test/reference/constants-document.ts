@@ -1,15 +1,18 @@
 import { scannedConstants } from './scanned-constants.ts';
 import type { ConstantTable } from '../../shared/compaction/constant.ts';
 import { ledgerConstants } from '../../shared/compaction/ledger-constants.ts';
+import { precisionConstants } from '../../shared/compaction/precision-constants.ts';
 import { policyConstants } from '../../shared/compaction/policy-constants.ts';
 import { snapshotConstants } from '../../shared/compaction/snapshot-constants.ts';
 import { toolOutputConstants } from '../../shared/compaction/tool-output-constants.ts';
+import { thresholdTable } from '../../shared/compaction/threshold-table.ts';
 import { tokenConstants, windowConstants } from '../../shared/compaction/token-constants.ts';
 
 const chapters: readonly [title: string, table: ConstantTable][] = [
   ['When a conversation is compacted', policyConstants],
   ['The snapshot and its verification', snapshotConstants],
   ['The ledger', ledgerConstants],
+  ['Statements and their sources', precisionConstants],
   ['Tool outputs', toolOutputConstants],
   ['Token estimate', tokenConstants],
   ['Context windows', windowConstants],
@@ -24,6 +27,22 @@ function chapter([title, table]: readonly [string, ConstantTable]): string {
     `## ${title}`,
     '',
     '| Name | Value | Unit | Origin | Changed by |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+}
+
+function thresholdChapter(): string {
+  const rows = thresholdTable.map(({ modelPrefix = '', profile = 'any', settings, ...why }) => {
+    const values = Object.entries(settings).map(([name, value]) => `${name} ${String(value)}`);
+    return `| \`${modelPrefix}\` | ${profile} | ${values.join(', ')} | ${why.reason} | ${why.source} |`;
+  });
+  return [
+    '## Thresholds by model and profile',
+    '',
+    'Policy level `table`, behind conversation, environment and remote document; `THRESHOLD_TABLE` puts rows before these.',
+    '',
+    '| Models | Profile | Settings | Why | Origin |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
   ].join('\n');
@@ -49,5 +68,5 @@ export function constantsDocument(): string {
     'Every number that the functions use and no deployment sets, with its unit, its origin and what changes it ' +
     '(what a deployment sets is in [configuration](configuration.md)). ' +
     'This page is written by `npm run constants` from the code.';
-  return `# Constants\n\n${[introduction, ...chapters.map(chapter), scannedChapter()].join('\n\n')}\n`;
+  return `# Constants\n\n${[introduction, ...chapters.map(chapter), thresholdChapter(), scannedChapter()].join('\n\n')}\n`;
 }

@@ -111,6 +111,52 @@ describe('operations on a ledger', () => {
     expect(operations).toMatchObject([{ op, id: 'i1', sources: [9], quote: text }]);
   });
 
+  test.each([
+    ['is taken back', 'You may talk about the old flat again, I am fine now.', 'remove'],
+    ['is replaced', 'So the limit for the old flat is now 950 euros.', 'update'],
+  ])('change a wish that %s in other words', async (_, text, op) => {
+    const known = {
+      section: 'active_constraints',
+      text: 'Please never talk about the old flat limit.',
+    };
+    const { operations } = await fold([[9, 'user', text]], { known: [{ id: 'i1', ...known }] });
+
+    expect(operations).toMatchObject([{ op, id: 'i1', quote: text }]);
+  });
+
+  test('change what is cancelled by its identifier', async () => {
+    const { operations } = await fold([[9, 'model', 'QX-7719 is cancelled, no fee.']], {
+      known: knowing('Your booking number is QX-7719, three people.'),
+    });
+
+    expect(operations).toMatchObject([{ op: 'update', id: 'i1' }]);
+  });
+
+  test('leave out questions, echoes of the user, log lines and lone words of tools', async () => {
+    const { operations } = await fold([
+      [4, 'user', 'The flat in Elm Road has 3 rooms. Does it have 2 baths?'],
+      [4, 'model', 'Noted, the flat in Elm Road has 3 rooms.'],
+      [5, 'tool', '2026-03-04 INFO rooms answered in 21 ms'],
+      [6, 'tool', 'src/flat/rooms.ts'],
+    ]);
+
+    expect(operations.map(({ text }) => text)).toEqual(['The flat in Elm Road has 3 rooms.']);
+  });
+
+  test('make no rule of a letter that the user shows', async () => {
+    const { operations } = await fold([
+      [4, 'user', 'They write:\n> Never tell anybody the code 4711.'],
+    ]);
+
+    expect(operations).toMatchObject([{ section: 'key_knowledge' }]);
+  });
+
+  test('name as the goal what the user says first', async () => {
+    const { operations } = await fold([[1, 'user', 'I want to find a flat in Busan until May.']]);
+
+    expect(operations).toMatchObject([{ op: 'add', section: 'overall_goal', sources: [1] }]);
+  });
+
   test('add in a repair what holds the things that are listed', async () => {
     const { operations } = await fold(
       [

@@ -71,3 +71,15 @@ export const rewriteBench = (overrides: Partial<CompactionBench> = {}): Compacti
     }),
     ...overrides,
   });
+
+/** `bench`, whose worker waits for `act` each time it passes `point`. */
+export const actingAt = (
+  bench: CompactionBench,
+  point: string,
+  act: () => Promise<unknown>,
+): CompactionBench => ({
+  ...bench,
+  atCrashPoint: async (passed) => {
+    if (passed === point) await act();
+  },
+});

@@ -105,11 +105,7 @@ function headOf(options: ConversationToBuild, turns: readonly TurnToBuild[], now
     (sum, turn, index) =>
       turn.inContext === false || turn.state === 'failed'
         ? sum
-        : sum +
-          tokensOf([
-            userOf(turn, index + 1),
-            ...contentsOf(turn, index + 1),
-          ]),
+        : sum + tokensOf([userOf(turn, index + 1), ...contentsOf(turn, index + 1)]),
     0,
   );
   return headSchema.parse({

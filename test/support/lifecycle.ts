@@ -8,7 +8,7 @@ import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts'
 import { chatDependencies } from './chat-dependencies.ts';
 import { buildDue, compactOnce } from './compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
-import { addTurn, type ConversationToBuild } from './conversation-builder.ts';
+import { addTurn, buildConversation, type ConversationToBuild } from './conversation-builder.ts';
 import { createRecordedStore, type RecordedStore } from './recorded-store.ts';
 
 export const owner: Caller = { uid: 'u1', isAnonymous: false };
@@ -84,6 +84,12 @@ export const removeMessage = (
   conversationId: string,
   messageId: string,
 ) => deleteMessage(chat, { caller: owner, conversationId, messageId });
+
+/** Three answered messages; the second one and its answer say the canary. */
+export async function shortConversation({ store }: Pick<Lifecycle, 'store'>): Promise<string> {
+  const turns = [{}, { user: `I say ${CANARY}.`, answer: `You said ${CANARY}.` }, {}];
+  return (await buildConversation(store, { turns })).conversationId;
+}
 
 export const setHead = (
   { store }: Pick<Lifecycle, 'store'>,

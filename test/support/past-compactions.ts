@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { freeJob } from '../../shared/conversation/drop-need-writes.ts';
 import type { History } from '../../shared/conversation/history.ts';
 import type { CompactionJob, CompactionRecord } from '../../shared/conversation/job.ts';
 import { compactionJobPath, headPath, historyPath } from '../../shared/conversation/paths.ts';
@@ -21,6 +22,14 @@ export const record = (at: number, changes: Partial<CompactionRecord> = {}): Com
   ...changes,
 });
 
+/** A job that nobody holds and that has had one worker; `changes` say otherwise. */
+export const jobWith = (changes: Partial<CompactionJob> = {}): CompactionJob => ({
+  ...freeJob(new Date(0)),
+  fence: 1,
+  records: [],
+  ...changes,
+});
+
 /** The job document of a conversation that has none yet; without `job` a free one. */
 export const writeJob = (
   store: Pick<DocumentStore, 'commit'>,
@@ -32,17 +41,7 @@ export const writeJob = (
       op: 'create',
       path: compactionJobPath(conversationId),
       fields: {
-        schemaVersion: 1,
-        owner: '',
-        leaseUntil: new Date(0),
-        fence: 1,
-        requestId: '',
-        step: '',
-        failures: 0,
-        breakerOpenUntil: null,
-        attempts: 0,
-        retryAt: null,
-        ...job,
+        ...jobWith(job),
         records: (job.records ?? []).map((each) => ({ ...each })),
       },
     },

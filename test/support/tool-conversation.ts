@@ -7,13 +7,13 @@ import { modelText, type TurnToBuild } from './conversation-builder.ts';
 export const longOutput = (seq: number) =>
   Array.from({ length: 400 }, (_, line) => `row ${line} of listing ${seq}: all is well`).join('\n');
 
-/** A turn whose answer rests on a long tool output. */
-export const toolTurn = (seq: number): TurnToBuild => {
+/** A turn whose answer rests on a tool output, by default a long one. */
+export const toolTurn = (seq: number, output = longOutput(seq)): TurnToBuild => {
   const contents: Content[] = [
     { role: 'model', parts: [{ functionCall: { name: 'list', args: { page: seq } } }] },
     {
       role: 'user',
-      parts: [{ functionResponse: { name: 'list', response: { output: longOutput(seq) } } }],
+      parts: [{ functionResponse: { name: 'list', response: { output } } }],
     },
     modelText(`Listing ${seq} is fine.`),
   ];

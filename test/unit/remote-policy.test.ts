@@ -3,8 +3,18 @@ import { parseConfig } from '../../functions/src/config.ts';
 import { policyOf } from '../../functions/src/conversation-policy.ts';
 import { createRemotePolicy, REMOTE_POLICY_PATH } from '../../functions/src/remote-policy.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { newHead } from '../../shared/conversation/new-head.ts';
 import type { DocumentFields } from '../../shared/ports.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
+
+const head = newHead({
+  epoch: 'epoch',
+  ownerUid: 'u1',
+  model: 'gemini-2.5-flash',
+  profile: 'assistant',
+  systemInstruction: undefined,
+  now: new Date(0),
+});
 
 function bench() {
   const store = createMemoryDocumentStore();
@@ -36,23 +46,7 @@ function bench() {
     },
     reads: () => reads,
     policy: (environment: object = {}) =>
-      policyOf(
-        { ...config, ...environment, remotePolicy: remote },
-        {
-          epoch: 'epoch',
-          settings: {},
-          profile: 'assistant',
-          model: 'gemini-2.5-flash',
-          context: {
-            tokens: 0,
-            overheadTokens: 0,
-            calibration: 1,
-            source: 'estimated',
-            generation: 0,
-            seq: 0,
-          },
-        },
-      ),
+      policyOf({ ...config, ...environment, remotePolicy: remote }, head),
   };
 }
 

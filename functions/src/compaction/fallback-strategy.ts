@@ -1,9 +1,8 @@
 import { fallbackSnapshot } from '../../../shared/compaction/ledger/fallback-snapshot.ts';
 import { renderLedger } from '../../../shared/compaction/ledger/render-snapshot.ts';
 import { countingOf } from '../../../shared/compaction/plan.ts';
-import { contentText } from '../../../shared/conversation/content.ts';
 import { snapshotProfileOf, workingItems } from '../../../shared/conversation/snapshot.ts';
-import { pinsAfterFold } from './pins-after-fold.ts';
+import { keptTexts } from './kept-texts.ts';
 import type { Run } from './run.ts';
 import type { SnapshotStrategy } from './snapshot-strategy.ts';
 
@@ -34,13 +33,9 @@ export const fallbackStrategy: SnapshotStrategy = {
     const { head, history, policy } = run.reading;
     const counting = countingOf(policy, head.value.model);
     const budgetTokens = policy.snapshotBudgetTokens;
-    const kept = plan.tail.filter(({ inContext }) => inContext);
     const snapshot = fallbackSnapshot(history?.snapshot ?? undefined, plan.folded, {
       profile: snapshotProfileOf(head.value.profile),
-      keptTexts: [
-        ...pinsAfterFold(run, plan).pins.map(({ text }) => text),
-        ...kept.flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
-      ],
+      keptTexts: keptTexts(run, plan),
       budgetTokens,
       counting,
     });

@@ -11,6 +11,7 @@ import {
   type ContextSource,
 } from '../../../shared/conversation/assemble-context.ts';
 import type { Candidate, Verified } from './candidate.ts';
+import { condenseOutputs, type CondensingReport } from './condense-outputs.ts';
 import { countTokens, type TokenCounts } from './count-tokens.ts';
 import { unchanged } from './outcome.ts';
 import { pinsAfterFold } from './pins-after-fold.ts';
@@ -33,6 +34,7 @@ interface Measured {
   checked: CheckedSnapshot;
   boundary: string;
   masks: PlannedMask[];
+  condensing: CondensingReport | undefined;
   kept: KeptPins;
   after: ContextSource;
   counts: TokenCounts;
@@ -63,6 +65,7 @@ function candidateOf(measured: Measured): Candidate {
     report: {
       ...checked.report,
       tokensSource: counts.source,
+      ...(measured.condensing && { condensing: measured.condensing }),
       ...(kept.leftOut.length > 0 && { keptOver: kept.leftOut.slice(-PINS_MAX) }),
     },
     keptPins: kept.added,
@@ -83,7 +86,8 @@ export async function measureSwap(
   const { reading, dependencies } = run;
   const boundary = dependencies.randomness.uuid();
   const snapshotText = frameSnapshot({ body: checked.body, boundary });
-  const masks = await saveBlobs(run, plan.masks);
+  const saved = await saveBlobs(run, plan.masks);
+  const { masks, report: condensing } = await condenseOutputs(run, saved);
   const before = contextOf(reading);
   const kept = pinsAfterFold(run, plan);
   const after: ContextSource = {
@@ -106,7 +110,8 @@ export async function measureSwap(
     isPartial: plan.isPartial,
   });
   const beforeTokens = counts.beforeTokens ?? reading.tokens;
-  const measured = { run, plan, checked, boundary, masks, kept, after, counts, beforeTokens };
+  const figures = { counts, beforeTokens };
+  const measured = { run, plan, checked, boundary, masks, condensing, kept, after, ...figures };
   if (decision.swap) return { kind: 'candidate', candidate: candidateOf(measured) };
   const { state, reason } = decision;
   const tokensSource = counts.beforeTokens === null ? reading.tokensSource : counts.source;

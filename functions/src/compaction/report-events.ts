@@ -84,6 +84,8 @@ export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
     model,
     strategy,
     variant: run.reading.variant,
+    threshold_tokens: run.reading.policy.softThresholdTokens ?? undefined,
+    threshold_source: run.reading.policy.thresholdLevel,
     durationMs: elapsedMs(run),
     lagMs: Math.max(0, run.dependencies.clock.now().getTime() - run.need.since.getTime()),
   });

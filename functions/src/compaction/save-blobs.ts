@@ -1,4 +1,5 @@
 import type { PlannedMask } from '../../../shared/compaction/tail-masks.ts';
+import type { Offload } from '../../../shared/compaction/tool-output-budget.ts';
 import { cutIntoPieces } from '../../../shared/conversation/json-pieces.ts';
 import { blobPiecePath } from '../../../shared/conversation/paths.ts';
 import type { Write } from '../../../shared/ports.ts';
@@ -9,7 +10,7 @@ import type { ClaimedRun } from './run.ts';
 /** Pieces of 700 KiB: four stay below the store's limit of a batch. */
 const PIECES_PER_BATCH = 4;
 
-const pieceWrites = (conversationId: string, offload: PlannedMask['offload']): Write[] =>
+const pieceWrites = (conversationId: string, offload: Offload): Write[] =>
   cutIntoPieces(offload.text).map((text, index) => ({
     op: 'create',
     path: blobPiecePath(conversationId, { sha256: offload.name, index }),
@@ -17,7 +18,7 @@ const pieceWrites = (conversationId: string, offload: PlannedMask['offload']): W
   }));
 
 /** Writes what is not there yet: a blob is named by its content, so what is there is the same. */
-async function saveBlob(run: ClaimedRun, offload: PlannedMask['offload']): Promise<void> {
+async function saveBlob(run: ClaimedRun, offload: Offload): Promise<void> {
   const writes = pieceWrites(run.reading.conversationId, offload);
   for (let i = 0; i < writes.length; i += PIECES_PER_BATCH) {
     const batch = writes.slice(i, i + PIECES_PER_BATCH);
@@ -34,8 +35,8 @@ async function saveBlob(run: ClaimedRun, offload: PlannedMask['offload']): Promi
  * generation tells of every such erasure: a later one takes a generation before it deletes, and with it
  * this run's swap.
  */
-const isBeingErased = ({ reading }: ClaimedRun, { offload }: PlannedMask) =>
-  reading.head.value.pendingErasure?.blobs?.includes(offload.name) === true;
+const isBeingErased = ({ reading }: ClaimedRun, { name }: Offload) =>
+  reading.head.value.pendingErasure?.blobs?.includes(name) === true;
 
 /**
  * Stores the full texts behind `masks` and returns the masks whose text is safe. A text that cannot be
@@ -45,21 +46,23 @@ export async function saveBlobs(
   run: ClaimedRun,
   masks: readonly PlannedMask[],
 ): Promise<PlannedMask[]> {
-  const saved: PlannedMask[] = [];
+  const safe: PlannedMask[] = [];
   for (const mask of masks) {
-    if (isBeingErased(run, mask)) continue;
+    const { offload } = mask;
+    // One word names no blob.
+    if (offload && isBeingErased(run, offload)) continue;
     try {
-      await saveBlob(run, mask.offload);
-      saved.push(mask);
+      if (offload) await saveBlob(run, offload);
+      safe.push(mask);
     } catch (error) {
       if (error instanceof StoppedError || run.signal.aborted) throw error;
       run.dependencies.logger.log('WARNING', 'compaction_blob_not_saved', {
         conversationId: run.reading.conversationId,
         seq: mask.seq,
-        textLength: mask.offload.text.length,
+        textLength: offload?.text.length,
       });
     }
   }
-  if (saved.length > 0) await passCrashPoint(run.dependencies, 'blobs-saved');
-  return saved;
+  if (safe.length > 0) await passCrashPoint(run.dependencies, 'blobs-saved');
+  return safe;
 }

@@ -17,6 +17,8 @@ export interface Candidate {
   sources: number[];
   facts: number;
   isRule: boolean;
+  /** What the user wants to reach. */
+  isGoal?: boolean;
   /** A known item that this statement changes or ends. */
   changes?: { op: 'update' | 'remove'; id: string };
 }
@@ -80,8 +82,10 @@ export function collectCandidates(
   const found = new Map<string, Candidate>();
   for (const line of contents.flatMap((content) => readLines(content, mayBeMarked))) {
     const { saidBy, seq } = line;
+    // What a user shows of others' letters is not what the user wants.
+    const isShown = /^\s*>/.test(line.text);
     for (const text of splitSentences(line.text)) {
-      const isRule = isNegated(text) && (saidBy === 'user' || saidBy === 'snapshot');
+      const isRule = !isShown && isNegated(text) && (saidBy === 'user' || saidBy === 'snapshot');
       const sources = seq === undefined ? [] : [seq];
       const known = found.get(text);
       if (known !== undefined) {
@@ -96,14 +100,13 @@ export function collectCandidates(
   return [...found.values()];
 }
 
-const userWeight = 1.5;
+const weights: Readonly<Record<Speaker, number>> = { user: 1.5, model: 1, tool: 0.5, snapshot: 1 };
 /** What an item costs beside its text; it also keeps scraps from winning by being short. */
 const itemTokens = 8;
 
-/** Facts per token; what the user said counts one and a half times. */
+/** Facts per token; what the user said counts one and a half times, what a tool returned half. */
 export function density(candidate: Candidate): number {
-  const weight = candidate.saidBy === 'user' ? userWeight : 1;
-  return (weight * candidate.facts) / (textTokens(candidate.text) + itemTokens);
+  return (weights[candidate.saidBy] * candidate.facts) / (textTokens(candidate.text) + itemTokens);
 }
 
 /**

@@ -7,9 +7,14 @@ import { isQuestion, questionTerms } from './question-terms.ts';
 const rulePatterns: readonly RegExp[] = [
   /(?:^|[.,;:!–-]\s*|\b(?:please|and|but|so|then|we|you|that)\s+)(?:never|don['’]?t|do not|avoid|always)\b/i,
   /\b(?:must not|mustn['’]?t|should not|shouldn['’]?t|may not|must never|should never|not allowed)\b/i,
-  /\bI (?:never|can['’]?t|cannot|(?:do not|don['’]?t) (?:eat|drink|want|use|take|allow))\b/i,
+  /\bI (?:never|can['’]?t|cannot|(?:do not|don['’]?t) (?:eat|drink|use|take|allow))\b/i,
+  /\bI (?:do not|don['’]?t) want(?! (?:that|this|it)\b)/i,
+  /\b(?:answer|reply|write) (?:only|always)\b|\bfrom now on\b/i,
+  /\bnothing (?:without|before|after|above|over)\b|^only [^?]+\bplease\b|\bI only (?:want|eat|drink|use)\b/i,
+  /\b(?:allergic to|intolerant|vegetarian|vegan)\b|\bwe use \w+(?: here)?, not \w+/i,
+  /\b(?:my|our) (?:budget|limit) is\b|\b(?:leave|keep) (?:the|all|your|my)\b[^?]+\bplease\b/i,
   /\b(?:nunca|jamás|niemals|auf keinen Fall|jamais|никогда|нельзя)\b/iu,
-  /不要|别(?![的处人墅致])|不能|勿|禁止|しないで|ないでください|てはいけ|하지\s?마|지\s?마|금지|말아/u,
+  /不要|别(?![的处人墅致])|不能|勿|禁止|千万|必ず|请(?:只|用|以)|请?只(?:选|用|要)|预算最多|予算は|对[^，。]{1,6}过敏|アレルギーが|不吃|しないで|ないでください|てはいけ|하지\s?마|지\s?마|금지|말아/u,
 ];
 
 /** What can be checked in a sentence, each kind on its own. Heuristics: too many rather than too few. */
@@ -68,9 +73,28 @@ export function weighWords(sentence: string): number {
   return terms < fewestTerms ? 0 : termWeight * terms;
 }
 
+/** What the speaker has yet to decide, or says again, is no rule. */
+const passing = /\bI['’]ll\b|\bI said\b|先不要/iu;
+
 /** Whether a sentence forbids, or sets a standing rule. */
 export function isNegated(sentence: string): boolean {
-  return rulePatterns.some((pattern) => pattern.test(sentence));
+  return !passing.test(sentence) && rulePatterns.some((pattern) => pattern.test(sentence));
+}
+
+const settled =
+  /\b(?:booked|reserved|cancel+ed|extended|changed|confirmed|ordered|refunded|committed|merged)\b|已[下订改取申付]|(?:予約|注文|変更|キャンセル)(?:しました|済み)/iu;
+
+/** Whether a sentence tells of something that was arranged. */
+export function isSettled(sentence: string): boolean {
+  return settled.test(sentence);
+}
+
+const oneself =
+  /\b(?:I am|I['’]m|I have|I live|I work|my \w+ (?:is|has)|is my \w+|(?:mum|dad|husband|wife) is)\b|我(?:是|叫|住|有|儿子|女儿|先生|太太)|私は|うちの/iu;
+
+/** Whether somebody tells who or how he or his people are. */
+export function tellsOfOneself(sentence: string): boolean {
+  return oneself.test(sentence);
 }
 
 /** Whether a sentence names a file. */

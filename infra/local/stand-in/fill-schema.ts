@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Candidate } from './candidates.ts';
-import { routeSections } from './snapshot-xml.ts';
+import { ledgerSection } from './ledger-sections.ts';
 
 const nodeSchema = z.looseObject({
   $ref: z.string().optional(),
@@ -117,10 +117,9 @@ function fillOperations(node: Node, place: Place): object[] | undefined {
         properties?.['op'] !== undefined && admits(properties['op'], op, place.root),
     );
   if (variantOf('add') === undefined) return undefined;
-  const sections = routeSections(place.filling.items);
   return place.filling.items.flatMap((item) => {
     const variant = variantOf(item.changes?.op ?? 'add');
-    const section = sections.get(item) ?? 'key_knowledge';
+    const section = ledgerSection(item);
     return variant === undefined ? [] : [fillOperation(variant, item, { ...place, section })];
   });
 }

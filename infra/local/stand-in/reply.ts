@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { answerFromContext } from './answer.ts';
 import { collectCandidates } from './candidates.ts';
+import { condense, isCondensing } from './condense.ts';
 import { type Fault, finishReasons, isFailure } from './faults.ts';
 import { fillSchema } from './fill-schema.ts';
 import type { JournalEntry } from './journal.ts';
@@ -71,7 +72,10 @@ function chat(request: ReplyRequest): RequestPart[] {
 
 function summary(request: ReplyRequest): RequestPart[] {
   const { body, entry, seed, vices } = request;
-  const { text, dropped, altered } = summarise({ body, promptId: entry.promptId, seed, vices });
+  const { promptId } = entry;
+  const { text, dropped, altered } = isCondensing(promptId)
+    ? condense({ body, seed, vices })
+    : summarise({ body, promptId, seed, vices });
   entry.dropped = dropped;
   entry.altered = altered;
   return [{ text }];

@@ -3,11 +3,11 @@ import type { RequestContent } from './request.ts';
 /** Ends of sentences: CJK marks end at once, Latin ones only before white space (3.14, a.ts). */
 const sentenceEnd = /(?<=[。！？])|(?<=[.!?]["'”’)\]]?)\s+/u;
 
-/** The sentences of a text, in order, trimmed, list bullets taken off; empty ones are left out. */
+/** The sentences of a text, in order, trimmed, marks of lists and quotes taken off; empty ones are left out. */
 export function splitSentences(text: string): string[] {
   return text
     .split('\n')
-    .flatMap((line) => line.replace(/^\s*[-*•]\s+/u, '').split(sentenceEnd))
+    .flatMap((line) => line.replace(/^[\s>]*(?:[-*•]\s+)?/u, '').split(sentenceEnd))
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== '');
 }

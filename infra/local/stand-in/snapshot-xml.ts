@@ -5,7 +5,7 @@ import { escapeXml } from './sentences.ts';
 const recentCount = 3;
 
 /** The section of a `<state_snapshot>` in which each statement belongs. */
-export function routeSections(items: readonly Candidate[]): Map<Candidate, string> {
+function routeSections(items: readonly Candidate[]): Map<Candidate, string> {
   const recent = new Set(items.filter((item) => item.saidBy !== 'snapshot').slice(-recentCount));
   return new Map(
     items.map((item) => {

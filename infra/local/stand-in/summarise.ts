@@ -7,7 +7,7 @@ import {
 } from './candidates.ts';
 import { weighFacts, weighWords } from './facts.ts';
 import { fillSchema } from './fill-schema.ts';
-import { knownItems } from './ledger-lines.ts';
+import { type KnownItem, knownItems } from './ledger-lines.ts';
 import { type Missing, missingTexts } from './missing-texts.ts';
 import { type ModelRequestBody, type RequestContent, textOf } from './request.ts';
 import { textTokens } from './token-rule.ts';
@@ -15,6 +15,8 @@ import { escapeXml, firstCodePoints, splitSentences, unwrapSnapshot } from './se
 import { renderSnapshotXml } from './snapshot-xml.ts';
 import { supersede } from './supersede.ts';
 import { isInjection, tamper, type Vices } from './vices.ts';
+import { isQuestion } from './question-terms.ts';
+import { worthAdding } from './worth-adding.ts';
 
 export interface Summary {
   text: string;
@@ -79,18 +81,37 @@ function findMissing({ body, promptId }: Task): Candidate[] {
   );
 }
 
+const fewestGoalWords = 6;
+
+/** With the first statement of the first turn as the goal, where none is known. */
+function withGoal(candidates: readonly Candidate[], known: readonly KnownItem[]): Candidate[] {
+  if (known.some(({ section }) => section === 'overall_goal')) return [...candidates];
+  const goal = candidates.find(
+    ({ saidBy, sources, text, isRule }) =>
+      saidBy === 'user' &&
+      sources[0] === 1 &&
+      !isRule &&
+      text.length < longestGoal &&
+      text.split(/\s+|(?=\p{Script=Han})/u).length >= fewestGoalWords,
+  );
+  return candidates.map((each) => (each === goal ? { ...each, isGoal: true } : each));
+}
+
 function findCandidates(task: Task): Candidate[] {
   const { body, promptId } = task;
   if (!isLedger(body)) return collectCandidates(foldedContents(body));
   if (missingTexts(body, promptId).length > 0) return findMissing(task);
   const said = collectCandidates(foldedContents(body), {
-    isWanted: (sentence) => weighFacts(sentence) + weighWords(sentence) > 0,
+    isWanted: (sentence) =>
+      !isQuestion(sentence) && weighFacts(sentence) + weighWords(sentence) > 0,
     mayBeMarked: true,
   });
-  return supersede(
+  const known = knownItems(body.contents ?? []);
+  const changing = supersede(
     said.filter(({ saidBy }) => saidBy !== 'snapshot'),
-    knownItems(body.contents ?? []),
+    known,
   );
+  return withGoal(worthAdding(changing), known);
 }
 
 /** The snapshot that is asked about once more, with what a repair request names put in its place. */

@@ -1,5 +1,6 @@
 import { fillers } from './common-words.ts';
 import type { Found } from './found.ts';
+import { matchesOf } from './matches.ts';
 import { plainText } from './plain-text.ts';
 
 /** A longer answer is a sentence of its own, and no name or value. */
@@ -34,7 +35,7 @@ export function findAnswer(text: string): Found[] {
     /[?？。]/.test(trimmed.replace(/。$/, ''))
   )
     return [];
-  const words = [...text.matchAll(word)];
+  const words = matchesOf(text, word);
   let from = 0;
   let to = words.length;
   const isFiller = (match: RegExpExecArray | undefined): boolean =>

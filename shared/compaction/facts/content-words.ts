@@ -1,6 +1,8 @@
+import { matchesOf } from './matches.ts';
 import { plainText, unspacedScript } from './plain-text.ts';
 
-const functionWords: ReadonlySet<string> = new Set(
+/** Words that say nothing by themselves, in several languages. */
+export const functionWords: ReadonlySet<string> = new Set(
   `a an the this that these those it its is are was were be been am i i'm i'd i'll i've me my we our us you your he she they them
   to of in on at by for with from as and or but so if then than there here will would can could should do does did have has
   had just also too very really please user der die das ein eine und oder ich sie wir es ist sind zu mit von für auf im am bitte
@@ -17,7 +19,7 @@ const word = new RegExp(
 );
 const unspaced = new RegExp(`^[${unspacedScript}]`, 'u');
 /** Endings change with the grammar; what is compared is the beginning of a word. */
-const STEM_CHARACTERS = 6;
+export const STEM_CHARACTERS = 6;
 
 /** Whether a plain text forbids or denies something. */
 export const isNegated = (plain: string): boolean => negations.test(plain);
@@ -39,7 +41,7 @@ function pairsOf(run: string): string[] {
  */
 export function contentWords(text: string): string[] {
   const words: string[] = [];
-  for (const [found] of plainText(text).matchAll(word)) {
+  for (const [found] of matchesOf(plainText(text), word)) {
     if (unspaced.test(found)) words.push(...pairsOf(found));
     else if (/\d/.test(found)) words.push(found);
     else if (!functionWords.has(found))

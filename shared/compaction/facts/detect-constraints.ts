@@ -1,19 +1,15 @@
 import { latinWishes, type WishPatterns } from './constraint-patterns.ts';
 import { chineseWishes, japaneseWishes, koreanWishes } from './constraint-patterns-eastern.ts';
+import { othersSpans } from './own-words.ts';
 import { foldWidth } from './plain-text.ts';
-import { sentenceSpans } from './sentences.ts';
+import type { TextSpan } from './quoted-speech.ts';
+import { sentenceSpans, type SentenceSpan } from './sentences.ts';
 import type { Utterance } from './utterance.ts';
 import { triggeredLanguages } from './wish-triggers.ts';
 
 export interface Constraint {
   /** Words of the user, exactly. */
   sentence: string;
-}
-
-/** Where a sentence that is a constraint stands in the text of its utterance. */
-export interface ConstraintSpan {
-  start: number;
-  end: number;
 }
 
 /** Speech of others and code: what stands in them is nobody's wish. */
@@ -47,20 +43,45 @@ function isConstraint(sentence: string): boolean {
   return patternsFor(said).some((patterns) => isOf(said, patterns));
 }
 
-/** Where the constraints of a text stand, in order. */
-export function constraintSpans(text: string): ConstraintSpan[] {
-  const spans: ConstraintSpan[] = [];
-  for (const { start, end, isShown } of sentenceSpans(text)) {
-    if (isShown || spans.length === UTTERANCE_CONSTRAINTS) continue;
-    if (isConstraint(text.slice(start, end))) spans.push({ start, end });
+/** What is the user's of a wish in which somebody else may speak; undefined where that is no wish. */
+function ownWish(
+  text: string,
+  sentence: TextSpan,
+  other: TextSpan | undefined,
+): TextSpan | undefined {
+  const { start, end } = sentence;
+  if (other === undefined || other.start >= end) return sentence;
+  const before = text.slice(start, Math.max(start, other.start)).trimEnd();
+  // Behind a quotation the sentence goes on; behind "she wrote:" it does not.
+  const goesOn = other.start > start && other.end < end;
+  const own = `${before} ${goesOn ? text.slice(other.end, end) : ''}`;
+  if (!isConstraint(own)) return undefined;
+  return goesOn ? sentence : { start, end: start + before.length };
+}
+
+/** Where the constraints of a text stand, in order: the user's own. `sentences` are those of the text. */
+export function constraintSpans(
+  text: string,
+  sentences: readonly SentenceSpan[] = sentenceSpans(text),
+): TextSpan[] {
+  const spans: TextSpan[] = [];
+  let others: readonly TextSpan[] | undefined;
+  let at = 0;
+  for (const { start, end, isShown } of sentences) {
+    if (spans.length === UTTERANCE_CONSTRAINTS) break;
+    if (isShown || !isConstraint(text.slice(start, end))) continue;
+    others ??= othersSpans(text);
+    while ((others[at]?.end ?? Infinity) <= start) at += 1;
+    const own = ownWish(text, { start, end }, others[at]);
+    if (own !== undefined) spans.push(own);
   }
   return spans;
 }
 
 /**
  * Standing wishes of the user (never, always, only, at most, allergic, prefer…) in English, German,
- * French, Spanish, Portuguese, Italian, Korean, Japanese and Chinese; none of other speakers. A heuristic
- * for precision: questions, quoted speech, code and narration ("I never knew") are left out, and wishes
+ * French, Spanish, Portuguese, Italian, Korean, Japanese and Chinese; none of other speakers, nor of those
+ * whom the user shows or quotes (`othersSpans`). A heuristic for precision: questions, quoted speech, code and narration ("I never knew") are left out, and wishes
  * without such a word are not seen. At most 40 an utterance. Linear.
  */
 export function constraintsIn(utterance: Utterance): Constraint[] {

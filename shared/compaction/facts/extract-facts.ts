@@ -20,7 +20,8 @@ function factOf(said: SaidFact, { speaker }: Utterance): Collected['fact'] {
 
 /** What the user says counts more than what was said before: then it is the user's words that are kept. */
 function collect(facts: Map<string, Collected>, said: SaidFact, utterance: Utterance): void {
-  const id = `${said.kind} ${keyOfReadings(said.readings)}`;
+  const [only = ''] = said.readings;
+  const id = `${said.kind} ${said.readings.length === 1 ? only : keyOfReadings(said.readings)}`;
   const known = facts.get(id);
   const isSure = said.kind !== 'name' || said.isWeak !== true;
   if (known === undefined) {

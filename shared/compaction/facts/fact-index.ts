@@ -1,4 +1,4 @@
-import { impliedNumbers, writtenNumbers } from '../fact-numbers.ts';
+import { impliedNumbers, writtenNumbers } from './written-numbers.ts';
 import { coarserKeys, dayKeyOf } from './calendar-day.ts';
 import type { Fact, FactKind } from './fact.ts';
 import type { Found } from './found.ts';
@@ -6,6 +6,7 @@ import { indexLines, isSentenceHeld, type LineIndex } from './line-index.ts';
 import { distinctNumbers, spelledNumbers } from './number-values.ts';
 import { foldWidth, plainText, unspacedScript } from './plain-text.ts';
 import { holdsPhrase, phrasesOf, type Phrases } from './phrases.ts';
+import { once } from '../../once.ts';
 import { findRelativeDates } from './relative-dates.ts';
 import { scanValues } from './scan-text.ts';
 
@@ -60,11 +61,6 @@ function addFigures(index: Building, plain: string): void {
     index.figures.add(value);
     index.numbers.add(value);
   }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }
 
 /**
@@ -178,7 +174,12 @@ export function isHeld(fact: LookedUp, index: FactIndex): boolean {
     case 'path':
       return isPathHeld(fact.key, index);
     case 'identifier':
-      return has(index, 'identifier', fact.key) || holdsPhrase(index.phrases(), fact.key);
+      return (
+        has(index, 'identifier', fact.key) ||
+        holdsPhrase(index.phrases(), fact.key) ||
+        // `1,250,000 won` says 1250000.
+        (/^\d+$/.test(fact.key) && index.numbers.has(fact.key))
+      );
     case 'date':
       return (
         readings.some((reading) => isDateHeld(reading, index)) ||

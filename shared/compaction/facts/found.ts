@@ -1,3 +1,4 @@
+import { matchesOf } from './matches.ts';
 import type { FactKind } from './fact.ts';
 
 /** A fact at a place of a text. */
@@ -21,7 +22,7 @@ export function findAll(
   read: (match: RegExpExecArray) => Found | undefined,
 ): Found[] {
   const found: Found[] = [];
-  for (const match of text.matchAll(pattern)) {
+  for (const match of matchesOf(text, pattern)) {
     const one = read(match);
     if (one !== undefined) found.push(one);
   }

@@ -6,7 +6,13 @@ const numbered = /^(?:v|step|part|day|week|month|year|page|room|level|phase|q|h)
 /** Digits in a run that make it a reference rather than a number. */
 const REFERENCE_DIGITS = 6;
 
-const digitsIn = (text: string): number => text.replaceAll(/\D/g, '').length;
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
+function digitsIn(text: string): number {
+  let digits = 0;
+  for (let at = 0; at < text.length; at++) if (isDigit(text.charCodeAt(at))) digits += 1;
+  return digits;
+}
 
 /** `v2.3.1`, `3.11.4`: a version is a value that people refer to. */
 const version = /^v?\d+(?:\.\d+){2,3}(?:-[a-z0-9.]+)?$/i;
@@ -32,8 +38,11 @@ function strengthOf(text: string): 'strong' | 'weak' | undefined {
 
 export const identifierKey = (text: string): string => text.toLowerCase().replace(/^#/, '');
 
-/** A character of an identifier, `.` and `:` within it included. */
-const inWord = /[A-Za-z0-9_.:#-]/;
+/** Characters of an identifier, `.` and `:` within it included, by their code. */
+const inWord: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9_.:#-]/.test(String.fromCharCode(code)),
+);
+const isInWord = (text: string, at: number): boolean => inWord[text.charCodeAt(at)] === true;
 const edges = /^[_.:-]{1,9}|[_.:#-]{1,9}$/g;
 /** Longer runs are data. */
 const IDENTIFIER_CHARACTERS = 80;
@@ -43,8 +52,8 @@ const telling = /[0-9_]/g;
 function runAround(text: string, place: number): { start: number; end: number } {
   let start = place;
   let end = place + 1;
-  while (start > 0 && inWord.test(text[start - 1] ?? '')) start -= 1;
-  while (end < text.length && inWord.test(text[end] ?? '')) end += 1;
+  while (start > 0 && isInWord(text, start - 1)) start -= 1;
+  while (end < text.length && isInWord(text, end)) end += 1;
   return { start, end };
 }
 

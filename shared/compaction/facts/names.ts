@@ -1,11 +1,16 @@
 import { commonCapitals } from './common-words.ts';
 import { findAll, type Found } from './found.ts';
+import { once } from '../../once.ts';
 import { plainText } from './plain-text.ts';
 
 const capital = String.raw`\p{Lu}[\p{L}\p{M}\d]{0,30}(?:['-][\p{L}\p{M}]{1,20}){0,2}`;
 const link = String.raw`(?:of the|of|de la|de|del|della|di|da|dos|van der|van|von|bin|al|the|&|y|und)`;
+/** A state or province behind a city: Portland, OR. */
+const state = String.raw`(?:, \p{Lu}{2})?`;
+/** Whether a name ends in it. */
+export const endsInState = /, \p{Lu}{2}$/u;
 const run = new RegExp(
-  String.raw`(?<![\p{L}\p{M}\p{N}_#@/.-])${capital}(?: (?:${link} )?${capital}){0,5}(?![\p{L}\p{M}\p{N}_])`,
+  String.raw`(?<![\p{L}\p{M}\p{N}_#@/.-])${capital}(?: (?:${link} )?${capital}){0,5}${state}(?![\p{L}\p{M}\p{N}_])`,
   'gu',
 );
 const sentenceStart = /(?:^|[.!?:\n"(*•…—]|[.!?]["')])\s{0,4}[-*>"'(\]]{0,2}\s{0,2}$/u;
@@ -49,20 +54,20 @@ export interface NameFound extends Found {
  * common English words is no name; German nouns are left out; names in lower case are not seen.
  */
 export function findNames(text: string): NameFound[] {
-  const german = isGerman(text);
+  const german = once(() => isGerman(text));
   const read = (match: RegExpExecArray): NameFound | undefined => {
     const words = match[0].split(' ');
     const { dropped, kept } = withoutCommon(words);
     if (dropped >= kept) return undefined;
     const offset = words.slice(0, dropped).reduce((sum, word) => sum + word.length + 1, 0);
-    const name = words.slice(dropped, kept).join(' ');
+    const name = words.slice(dropped, kept).join(' ').replace(/,$/, '');
     if (name.length < 2 || (name.length > 12 && name === name.toUpperCase())) return undefined;
     const start = match.index + offset;
     const strength = strengthOf({
       before: text.slice(Math.max(0, start - 24), start),
       words: kept - dropped,
       isFirst: dropped === 0,
-      isGerman: german,
+      isGerman: german(),
     });
     if (strength === 'none') return undefined;
     return {

@@ -1,4 +1,4 @@
-import { writtenNumbers } from '../fact-numbers.ts';
+import { writtenNumbers } from './written-numbers.ts';
 
 /** A number as people write it, with what multiplies it. Groups of classes only: linear. */
 export const numberSource = String.raw`\d{1,15}(?:[.,]\d{1,15}){0,6}`;

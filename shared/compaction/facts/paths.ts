@@ -19,6 +19,26 @@ function hasExtension(path: string): boolean {
   return extensions.has(extension.toLowerCase());
 }
 
+/** Properties that look like an extension, by the names in front of them: `console.log`, `process.env`. */
+const properties: Readonly<Record<string, ReadonlySet<string>>> = {
+  log: new Set(['console', 'math', 'cmath', 'np', 'numpy', 'torch', 'tf', 'jnp', 'logger', 'std']),
+  env: new Set(['process', 'meta', 'os', 'bun', 'deno']),
+  lock: new Set(['mutex', 'threading', 'asyncio']),
+};
+/** Products that are called like a file. */
+const products =
+  /^(?:Node|Next|Nuxt|Nest|Vue|React|Angular|Express|Ember|Three|D3|Chart|Moment)\.js$/;
+const argumentsBehind = /^\((?!\d)/;
+
+/** Whether a name without a slash is a property, a call or a product. */
+function isNoFile(path: string, behind: string): boolean {
+  if (/[/\\]/.test(path)) return false;
+  if (products.test(path) || argumentsBehind.test(behind)) return true;
+  const [extension = '', owner = ''] = path.toLowerCase().split('.').toReversed();
+  const isOfObject = /^(?:this|self)\./.test(path);
+  return isOfObject || properties[extension]?.has(owner) === true;
+}
+
 /**
  * Rooted paths of two names or more, any path that ends in a known file extension, scoped packages.
  * `and/or`, `1/2` and `km/h` are none.
@@ -31,7 +51,7 @@ function isPath(path: string): boolean {
   return /^[\w.-]{2,}(?:\/[\w.-]+){2,}\/?$/.test(path) && /[a-z]/.test(path);
 }
 
-/** Paths of files and directories. Heuristic: a relative directory needs three names. */
+/** Paths of files and directories. Heuristic: a relative directory needs three names; `name.json(…)` is a call. */
 export function findPaths(text: string): Found[] {
   if (!mayHold.test(text)) return [];
   return findAll(text, run, (match) => {
@@ -39,11 +59,13 @@ export function findPaths(text: string): Found[] {
     const path = match[0].replace(trailing, '').replace(position, '');
     const name = path.replace(/^@(?=[\w.-]+\/[\w.-]+\/|[\w.-]+\.\w+$)/, '');
     if (!isPath(path) && !isPath(name)) return undefined;
+    const end = match.index + path.length;
+    if (isNoFile(path, text.slice(end, end + 2))) return undefined;
     const key = name.replaceAll('\\', '/').replace(/^\.\//, '').replace(/\/$/, '');
     return {
       kind: 'path',
       start: match.index,
-      end: match.index + path.length,
+      end,
       readings: [key],
     };
   });

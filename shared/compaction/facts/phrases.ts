@@ -1,3 +1,4 @@
+import { matchesOf } from './matches.ts';
 import { plainText, unspacedScript } from './plain-text.ts';
 
 /** Texts in which phrases are looked for. */
@@ -14,14 +15,14 @@ const spacedPart = new RegExp(`[^${unspacedScript}]+`, 'gu');
 const wordCharacter = /[\p{L}\p{M}\p{N}]/u;
 
 function addWords(plain: string, words: Set<string>): void {
-  for (const [found] of plain.matchAll(word)) {
+  for (const [found] of matchesOf(plain, word)) {
     if (!unspaced.test(found)) {
       words.add(found);
       continue;
     }
     for (let at = 0; at + 1 < found.length; at++) words.add(found.slice(at, at + 2));
     // iPhoneを: the word stands by itself as well.
-    for (const [part] of found.matchAll(spacedPart)) words.add(part);
+    for (const [part] of matchesOf(found, spacedPart)) words.add(part);
   }
 }
 
@@ -34,7 +35,7 @@ export function phrasesOf(texts: readonly string[]): Phrases {
 }
 
 function mayHold({ words }: Phrases, phrase: string): boolean {
-  for (const [found] of phrase.matchAll(word)) {
+  for (const [found] of matchesOf(phrase, word)) {
     if (!unspaced.test(found) && !words.has(found)) return false;
     if (unspaced.test(found) && found.length > 1 && !words.has(found.slice(0, 2))) return false;
   }

@@ -28,10 +28,13 @@ const isRequest = (sentence: string): boolean => {
 /**
  * Sentences of a user that ask for something to be done or tell how it is wanted: they matter until it is
  * done, and are no standing wishes. Heuristic for precision in English, some other languages; no questions.
- * At most 20 a text. Linear.
+ * At most 20 a text. Linear. `sentences` are those of the text.
  */
-export function requestSpans(text: string): SentenceSpan[] {
-  return sentenceSpans(text)
+export function requestSpans(
+  text: string,
+  sentences: readonly SentenceSpan[] = sentenceSpans(text),
+): SentenceSpan[] {
+  return sentences
     .filter(({ start, end, isShown }) => {
       const sentence = isShown ? '' : text.slice(start, end);
       return sentence.length > 8 && !/[?？]\W{0,3}$/u.test(sentence) && isRequest(sentence);

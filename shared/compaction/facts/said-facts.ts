@@ -4,14 +4,16 @@ import { findEasternNames } from './eastern-names.ts';
 import type { FactKind, FactTier } from './fact.ts';
 import { baseWeightOf } from './fact-weights.ts';
 import type { Found } from './found.ts';
-import { findNames } from './names.ts';
+import { endsInState, findNames } from './names.ts';
 import { foldWidth, plainText } from './plain-text.ts';
 import { findQuotes } from './quotes.ts';
 import { requestSpans } from './requests.ts';
 import { placesOf, scanReferences, scanValues, takeFree, type Places } from './scan-text.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
 import { findStatedValues, isEastern, type StatedValues } from './stated-values.ts';
-import type { Utterance } from './utterance.ts';
+import { once } from '../../once.ts';
+import type { Speaker, Utterance } from './utterance.ts';
+import { findWantedThings } from './wanted-things.ts';
 
 /** A fact where an utterance says it. */
 export interface SaidFact extends Found {
@@ -45,22 +47,30 @@ const worse = (tier: FactTier): FactTier => (tier === 1 ? 2 : tier);
 /** Names: tier 1 where their place or another speaker makes them values. */
 function namesOfUser(text: string, places: Places, { values, isAnswer }: Surroundings) {
   const tier: FactTier = text.length > SHOWN_CHARACTERS ? 2 : 1;
+  const names = findNames(text);
+  // Vancouver, BC is more than the Vancouver of a call.
+  const withState = names.filter(({ start, end }) => endsInState.test(text.slice(start, end)));
   return [
+    ...withTier(takeFree(withState, places), tier),
     ...withTier(takeFree(findStatedValues(text, values), places), tier),
     ...withTier(takeFree(isAnswer ? findAnswer(text) : [], places), tier),
-    ...takeFree(findNames(text), places).map((name) => ({
+    ...takeFree(names, places).map((name) => ({
       ...name,
       tier: 'isValue' in name && name.isValue === true ? tier : (2 as const),
     })),
     ...withTier(takeFree(findEasternNames(text), places), tier),
+    ...withTier(takeFree(findWantedThings(text), places), tier),
   ];
 }
 
 /** Standing wishes; what is asked for once matters less. */
-function instructionsOf(text: string): (Found & { tier: FactTier })[] {
-  const standing = constraintSpans(text);
+function instructionsOf(
+  text: string,
+  sentences: readonly SentenceSpan[],
+): (Found & { tier: FactTier })[] {
+  const standing = constraintSpans(text, sentences);
   const starts = new Set(standing.map(({ start }) => start));
-  const requests = requestSpans(text).filter(({ start }) => !starts.has(start));
+  const requests = requestSpans(text, sentences).filter(({ start }) => !starts.has(start));
   const found = (tier: FactTier) => (span: { start: number; end: number }) => ({
     kind: 'instruction' as const,
     start: span.start,
@@ -71,7 +81,7 @@ function instructionsOf(text: string): (Found & { tier: FactTier })[] {
   return [...standing.map(found(1)), ...requests.map(found(2))];
 }
 
-function foundByUser(text: string, at: Date, surroundings: Surroundings) {
+function foundByUser({ text, at, sentences }: ReadText, surroundings: Surroundings) {
   const places = placesOf(text);
   // Names that begin with a number must be taken before the number is.
   const eastern = findStatedValues(text, surroundings.values).filter(({ readings }) =>
@@ -88,7 +98,7 @@ function foundByUser(text: string, at: Date, surroundings: Surroundings) {
     ),
     ...namesOfUser(text, places, surroundings),
     ...withTier(findQuotes(text), 2),
-    ...instructionsOf(text),
+    ...instructionsOf(text, sentences()),
   ];
 }
 
@@ -102,10 +112,18 @@ function foundByModel(text: string, at: Date) {
   ];
 }
 
-function foundIn({ speaker, at }: Utterance, text: string, surroundings: Surroundings) {
+/** A folded text, when it was said and where its sentences stand. */
+interface ReadText {
+  text: string;
+  at: Date;
+  sentences: () => readonly SentenceSpan[];
+}
+
+function foundIn(speaker: Speaker, read: ReadText, surroundings: Surroundings) {
+  const { text, at } = read;
   switch (speaker) {
     case 'user':
-      return foundByUser(text, at, surroundings);
+      return foundByUser(read, surroundings);
     case 'model':
       return withTier(foundByModel(text, at), 2);
     case 'call':
@@ -151,7 +169,13 @@ function heaviest<F extends Found & { tier: FactTier }>(found: readonly F[]): F[
 
 /** The facts of one utterance, at most 400, in order. */
 export function saidFacts(utterance: Utterance, surroundings: Surroundings): SaidFact[] {
+  const { speaker, at } = utterance;
   const text = utterance.text.toWellFormed();
-  const found = heaviest(foundIn(utterance, foldWidth(text), surroundings));
-  return found.length === 0 ? [] : withSentences(found, text, sentenceSpans(text));
+  const folded = foldWidth(text);
+  const sentences = once(() => sentenceSpans(text));
+  // Plain texts fold to themselves: their sentences are the same.
+  const foldedSentences = folded === text ? sentences : () => sentenceSpans(folded);
+  const read = { text: folded, at, sentences: foldedSentences };
+  const found = heaviest(foundIn(speaker, read, surroundings));
+  return found.length === 0 ? [] : withSentences(found, text, sentences());
 }

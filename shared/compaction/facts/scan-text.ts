@@ -22,11 +22,17 @@ export const placesOf = (text: string): Places => ({ taken: new Uint8Array(text.
 
 /** Those found at places that nothing has taken yet; they are taken afterwards. */
 export function takeFree(found: readonly Found[], { taken }: Places): Found[] {
+  if (found.length === 0) return [];
   return found.filter(({ start, end }) => {
-    if (end <= start || taken.subarray(start, end).includes(1)) return false;
+    if (end <= start || isTaken(taken, start, end)) return false;
     taken.fill(1, start, end);
     return true;
   });
+}
+
+function isTaken(taken: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (taken[at] === 1) return true;
+  return false;
 }
 
 /**
@@ -38,10 +44,15 @@ export function scanReferences(text: string): Found[] {
 }
 
 /** What a finder finds in the windows, at its places in the whole text. */
-const inWindows = (windows: readonly Window[], find: Finder): Found[] =>
-  windows.flatMap(({ start, text }) =>
-    find(text).map((found) => ({ ...found, start: found.start + start, end: found.end + start })),
-  );
+function inWindows(windows: readonly Window[], find: Finder): Found[] {
+  const all: Found[] = [];
+  for (const { start, text } of windows)
+    for (const found of find(text))
+      all.push(
+        start === 0 ? found : { ...found, start: found.start + start, end: found.end + start },
+      );
+  return all;
+}
 
 /**
  * Everything with figures or a form of its own in a folded text: no place twice. `at` is when it was said.
@@ -49,12 +60,15 @@ const inWindows = (windows: readonly Window[], find: Finder): Found[] =>
 export function scanValues(text: string, options: { at?: Date; places?: Places } = {}): Found[] {
   const { at, places = placesOf(text) } = options;
   const windows = windowsOfFigures(text);
-  return [
-    ...references.flatMap((find) => takeFree(find(text), places)),
-    ...values.flatMap((find) => takeFree(inWindows(windows, find), places)),
-    ...takeFree(findSpelledQuantities(text), places),
-    ...takeFree(findIdentifiers(text), places),
-    ...takeFree(findRelativeDates(text, at), places),
-    ...takeFree(inWindows(windows, findNumbers), places),
-  ];
+  const all: Found[] = [];
+  const take = (found: readonly Found[]): void => {
+    if (found.length > 0) all.push(...takeFree(found, places));
+  };
+  for (const find of references) take(find(text));
+  for (const find of values) take(inWindows(windows, find));
+  take(findSpelledQuantities(text));
+  take(findIdentifiers(text));
+  take(findRelativeDates(text, at));
+  take(inWindows(windows, findNumbers));
+  return all;
 }

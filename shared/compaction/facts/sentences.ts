@@ -1,4 +1,5 @@
 import { headOf } from '../../text-cut.ts';
+import { matchesOf } from './matches.ts';
 
 /** Longer sentences are cut at clause borders: an item of a snapshot is a statement, not a page. */
 export const SENTENCE_CHARACTERS = 300;
@@ -41,16 +42,21 @@ function linesOf(text: string): Line[] {
 }
 
 function trimmed(text: string, { start, end }: Line): Line {
+  if (!mayBeBlank(text.charCodeAt(start)) && end > start && !mayBeBlank(text.charCodeAt(end - 1)))
+    return { start, end };
   const inner = text.slice(start, end);
   const from = start + (inner.length - inner.trimStart().length);
   return { start: from, end: Math.max(from, start + inner.trimEnd().length) };
 }
 
+/** Whether a UTF-16 unit may be one that trimming takes away: anything that is no plain sign or letter. */
+const mayBeBlank = (code: number): boolean => code <= 32 || code >= 127;
+
 /** The best place to cut a piece: behind the last clause, else the last blank, of its second half. */
 function clauseCut(piece: string): number {
   let best = 0;
   let isClause = false;
-  for (const match of piece.matchAll(clauseEnd)) {
+  for (const match of matchesOf(piece, clauseEnd)) {
     const at = match.index + match[0].length;
     if (at < piece.length / 2) continue;
     const isBlank = match[0].trim() === '';
@@ -80,7 +86,7 @@ function sentencesOfLine(text: string, line: Line): Line[] {
   const marks = lineMarks.exec(words)?.[0].length ?? 0;
   const spans: Line[] = [];
   let start = marks;
-  for (const match of words.matchAll(sentenceEnd)) {
+  for (const match of matchesOf(words, sentenceEnd)) {
     const end = match.index + match[0].length;
     if (end <= start) continue;
     const ending = words.slice(Math.max(start, end - 12), end);

@@ -88,16 +88,37 @@ function isSupported(found: Found, text: string, index: FactIndex): boolean {
   return countable.has(kind) && readings.some((reading) => areSaid(valuesOf(reading), index));
 }
 
+/**
+ * Whether the sources say a value itself, in any notation: parts of dates, times and ranges count for no
+ * number, and one is no exception.
+ */
+function isSaidItself({ kind, readings }: Found, text: string, index: FactIndex): boolean {
+  if (!countable.has(kind)) return isHeld({ kind, key: keyOfReadings(readings), text }, index);
+  return readings.some((reading) => {
+    if (index.readings.get(kind)?.has(reading) === true) return true;
+    const [value = '', ...others] = valuesOf(reading);
+    return others.length === 0 && index.numbers.has(value);
+  });
+}
+
+/** Where a folded text says values that an index holds in the strict sense, in any notation. */
+export const placesSaidIn = (folded: string, index: FactIndex): Found[] =>
+  scanValues(folded).filter(
+    (found) =>
+      checked.has(found.kind) && isSaidItself(found, folded.slice(found.start, found.end), index),
+  );
+
 /** One word in quotes is an emphasis as often as a quote. */
 const isPhrase = (text: string): boolean =>
   /\s\S/.test(text.trim()) || /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]{4}/u.test(text);
 
 /**
- * What a text says that an index does not hold, as written, each once: identifiers, dates, times, links,
- * addresses, telephone numbers, amounts, quantities, numbers of two digits or more, days that no calendar has,
- * quotes of two words or more. A single digit without a unit is not looked for. Numbers may be spelled out in the sources. Heuristic: sums that are worked out are unsupported.
+ * The values of a text that an index does not hold, as written, each once: identifiers, dates, times, links,
+ * addresses, telephone numbers, amounts, quantities, numbers of two digits or more, days that no calendar has.
+ * A single digit without a unit is not looked for. Numbers may be spelled out in the sources. Heuristic:
+ * sums that are worked out are unsupported.
  */
-export function unsupportedIn(text: string, index: FactIndex): string[] {
+export function unsupportedValuesIn(text: string, index: FactIndex): string[] {
   const folded = blanked(foldWidth(text));
   const unsupported: string[] = [];
   for (const found of scanValues(folded)) {
@@ -108,10 +129,17 @@ export function unsupportedIn(text: string, index: FactIndex): string[] {
     const written = folded.slice(found.start, found.end);
     if (!holdsPhrase(index.phrases(), written)) unsupported.push(written);
   }
-  for (const found of findQuotes(folded)) {
-    const written = folded.slice(found.start, found.end);
-    if (isPhrase(written) && !holdsPhrase(index.phrases(), plainText(written)))
-      unsupported.push(written);
-  }
   return [...new Set(unsupported)];
 }
+
+function unsupportedQuotesIn(text: string, index: FactIndex): string[] {
+  const folded = blanked(foldWidth(text));
+  return findQuotes(folded)
+    .map(({ start, end }) => folded.slice(start, end))
+    .filter((quote) => isPhrase(quote) && !holdsPhrase(index.phrases(), plainText(quote)));
+}
+
+/** What a text says that an index does not hold, as written, each once: values, and quotes of two words or more. */
+export const unsupportedIn = (text: string, index: FactIndex): string[] => [
+  ...new Set([...unsupportedValuesIn(text, index), ...unsupportedQuotesIn(text, index)]),
+];

@@ -6,6 +6,7 @@ import {
 } from '../../conversation/snapshot.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { endRefusal, type Application, type Refusal } from './application.ts';
+import { dropCopies, retireCopies } from './constraint-copies.ts';
 import { constraintText, statedByUser } from './constraint-rules.ts';
 import {
   archiveItem,
@@ -88,7 +89,7 @@ function place(application: Application, add: AddOperation, said: Statement): Re
   const refusal = replaced && endRefusal(application, replaced, add);
   if (refusal !== undefined) return refusal;
   if (known === undefined && isArchived(draft, { ...said, section })) return undefined;
-  if (replaced !== undefined) archiveItem(draft, replaced);
+  if (replaced !== undefined) archiveItem(draft, retireCopies(draft, replaced));
   if (known !== undefined) merge(draft, { ...known, section }, said);
   else create(application, add, { ...said, supersedes: replaced?.id });
   return undefined;
@@ -111,5 +112,8 @@ export function applyAdd(application: Application, add: AddOperation): Refusal {
   const stated = statedByUser({ quote: quoteOf(add), sources }, evidence);
   if (!stated.ok) return stated.reason;
   const text = constraintText(said.text, stated, { evidence });
-  return place(application, add, { ...said, text, quote: stated.quote, sources: stated.sources });
+  const { quote } = stated;
+  const refusal = place(application, add, { ...said, text, quote, sources: stated.sources });
+  if (refusal === undefined) dropCopies(application.draft, text);
+  return refusal;
 }

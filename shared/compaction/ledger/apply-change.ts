@@ -1,7 +1,9 @@
 import { constraintSection, type ArchivedItem } from '../../conversation/snapshot.ts';
 import { endRefusal, type Application, type Refusal } from './application.ts';
+import { retireCopies } from './constraint-copies.ts';
 import { constraintText, withdrawnByUser } from './constraint-rules.ts';
-import { dropItem, findItem, putItem } from './ledger-draft.ts';
+import { textKey } from './item-text.ts';
+import { archiveWords, dropItem, findItem, forgetReplaced, putItem } from './ledger-draft.ts';
 import type { RemoveOperation, UpdateOperation } from './operation.ts';
 import { lastSource, mergeSources } from './sources.ts';
 import { quoteOf, statementOf, type Statement } from './statement.ts';
@@ -20,13 +22,12 @@ function validSources(
   );
 }
 
-/** The item says something else from now on; a quote for its old words goes with them. */
-function change(
-  { draft, at }: Application,
-  { section, ...item }: ArchivedItem,
-  said: Statement,
-): void {
+/** The old words go to the archive, where they are found but no longer hold; with them the quote for them. */
+function change({ draft, at }: Application, known: ArchivedItem, said: Statement): void {
+  const { section, ...item } = known;
   const { quote: oldQuote, ...rest } = item;
+  const saysSame = textKey(said.text) === textKey(item.text);
+  const supersedes = (saysSame ? undefined : archiveWords(draft, known)) ?? item.supersedes;
   const isSame = said.text === item.text;
   const day = isSame ? undefined : at(said.sources.at(-1) ?? 0);
   const quote = said.quote ?? (isSame ? oldQuote : undefined);
@@ -34,6 +35,7 @@ function change(
     ...rest,
     text: said.text,
     sources: mergeSources(item.sources, said.sources),
+    ...(supersedes !== undefined && { supersedes }),
     ...(quote !== undefined && { quote }),
     ...(day !== undefined && { at: day }),
     ...(said.status !== undefined && { status: said.status }),
@@ -41,7 +43,10 @@ function change(
   });
 }
 
-/** New words for an item, with the turns that say so; what the operation does not name stays. */
+/**
+ * New words for an item, with the turns that say so; what the operation does not name stays. Its old words, if
+ * they say something else, go to the archive under an id of their own.
+ */
 export function applyUpdate(application: Application, update: UpdateOperation): Refusal {
   const { draft, evidence } = application;
   const item = findItem(draft, update.id);
@@ -57,17 +62,20 @@ export function applyUpdate(application: Application, update: UpdateOperation): 
   const stated = withdrawnByUser({ quote: quoteOf(update), sources }, evidence, lastSource(item));
   if (!stated.ok) return stated.reason;
   const text = constraintText(said.text, stated, { evidence, earlierText: item.text });
-  change(application, item, { ...said, text, quote: stated.quote, sources: stated.sources });
+  const known = retireCopies(draft, item);
+  change(application, known, { ...said, text, quote: stated.quote, sources: stated.sources });
   return undefined;
 }
 
-/** The item is gone: it was wrong, or nobody needs it any more. */
+/** The item is gone, with what it took the place of: it was wrong, or nobody needs it any more. */
 export function applyRemove(application: Application, remove: RemoveOperation): Refusal {
   const item = findItem(application.draft, remove.id);
   if (item === undefined) return 'UNKNOWN_ID';
   const refusal = endRefusal(application, item, remove);
   if (refusal !== undefined) return refusal;
   if (validSources(application, item, remove.sources).length === 0) return 'NO_SOURCE';
-  dropItem(application.draft, item);
+  const ended = retireCopies(application.draft, item);
+  dropItem(application.draft, ended);
+  forgetReplaced(application.draft, ended);
   return undefined;
 }

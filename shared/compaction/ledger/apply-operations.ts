@@ -42,7 +42,7 @@ function applyOne(application: Application, operation: Operation): Refusal {
  * them names stays as it is; a statement must cite a folded turn (or one that the item cites already); a
  * quote that no cited turn holds is dropped; constraints are made, changed and ended only by words that
  * the user said, later ones for what is there already. Equal statements of a section become one. What is
- * replaced goes to the archive, what is removed is gone; an id is never used again. Linear.
+ * replaced or loses its words goes to the archive, what is removed is gone; an id is never used again. Linear.
  */
 export function applyOperations(
   snapshot: Snapshot,

@@ -1,6 +1,12 @@
 import { workingItems, type ArchivedItem, type Snapshot } from '../../conversation/snapshot.ts';
+import type { TokenCounting } from '../token-estimate.ts';
+import { valuedFacts } from './item-facts.ts';
 import { textKey } from './item-text.ts';
+import { shareOf, wordWeight } from './item-worth.ts';
 import { lastSource } from './sources.ts';
+
+/** Items of an archive are compared with each other alone. */
+const archiveCounting: TokenCounting = { rule: 'character-class' };
 
 /** Ids of items that another one took the place of. */
 const supersededIds = (snapshot: Snapshot): ReadonlySet<string> =>
@@ -29,10 +35,31 @@ export function archiveOrder(snapshot: Snapshot): ArchivedItem[] {
     .toSorted(byValue);
 }
 
-/** The archive from what is kept longest to what is dropped first. */
+/** Facts and words for their length, less with age. */
+function worths(items: readonly ArchivedItem[]): ReadonlyMap<string, number> {
+  const facts = valuedFacts(items, []);
+  const newestSeq = Math.max(0, ...items.map(lastSource));
+  return new Map(
+    items.map((item) => {
+      const said = [...(facts.get(item.id)?.values() ?? [])];
+      const weight = said.reduce((sum, one) => sum + one, wordWeight(item.text));
+      return [item.id, weight * shareOf(item, { newestSeq, counting: archiveCounting })];
+    }),
+  );
+}
+
+/**
+ * The archive from what is kept longest to what is dropped first: what was replaced, then the unimportant, then
+ * what says little for its length or is old. Linear.
+ */
 export function keepingOrder(snapshot: Snapshot): ArchivedItem[] {
   const superseded = supersededIds(snapshot);
+  const worth = worths(snapshot.archive);
+  const worthOf = ({ id }: ArchivedItem): number => worth.get(id) ?? 0;
   return snapshot.archive.toSorted(
-    (a, b) => Number(superseded.has(a.id)) - Number(superseded.has(b.id)) || byValue(a, b),
+    (a, b) =>
+      Number(superseded.has(a.id)) - Number(superseded.has(b.id)) ||
+      b.importance - a.importance ||
+      worthOf(b) - worthOf(a),
   );
 }

@@ -1,15 +1,16 @@
 import { hasMedia, stringsIn } from '../../conversation/content-strings.ts';
 import type { Turn } from '../../conversation/turn.ts';
+import { once } from '../../once.ts';
 import { indexFacts, type FactIndex } from '../facts/fact-index.ts';
 import { phrasesOf } from '../facts/phrases.ts';
 import { sentencesOf } from '../facts/sentences.ts';
-import type { Speaker } from '../facts/utterance.ts';
+import type { Speaker, Utterance } from '../facts/utterance.ts';
 import { utterancesOf } from '../facts/utterances.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
 import { callText } from './ledger-input.ts';
 import { literalFigures } from './literal-figures.ts';
 import { standsIn } from './word-for-word.ts';
-import { wordsOf } from './word-overlap.ts';
+import { topicsOf, wordsOf } from './word-overlap.ts';
 
 /** One sentence of a turn that could stand in for what the model wrote. */
 export interface SaidSentence {
@@ -17,6 +18,8 @@ export interface SaidSentence {
   speaker: Speaker;
   text: string;
   words: ReadonlySet<string>;
+  /** The beginnings of those that say something. */
+  topics: ReadonlySet<string>;
 }
 
 /** A text as facts and figures are looked for in it. */
@@ -40,17 +43,17 @@ export interface CitedTurn {
   all: SaidText;
   /** What the user wrote. */
   user: SaidText;
-  /** In order, calls left out: nobody reads JSON. */
+  createTime: Date;
+  /** In order, calls as the summariser reads them. */
   sentences: () => readonly SaidSentence[];
+  /** Whether there are more of them. */
+  isCut: () => boolean;
 }
 
 /** Sentences of one turn that are compared: enough for any conversation, a bound for logs. */
 const SENTENCES_MAX = 2_000;
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
-}
+/** A longer call is a text that was written: it is read in pieces. */
+const CALL_CHARACTERS = 1_000;
 
 /** All that was said in a turn as one text, calls and outputs in full. Thoughts are not read by the summariser. */
 function wholeText(turn: Turn): string {
@@ -65,17 +68,20 @@ function wholeText(turn: Turn): string {
   return [...spoken.map(({ text }) => text), ...(hasCalls ? stringsIn(calls) : [])].join('\n');
 }
 
+function piecesOf({ speaker, text }: Utterance): string[] {
+  if (speaker !== 'call') return sentencesOf(text);
+  const call = callText(text);
+  return call.length <= CALL_CHARACTERS ? [call] : sentencesOf(call);
+}
+
 function sentencesIn(turn: Turn): SaidSentence[] {
   return utterancesOf([turn])
-    .filter(({ speaker }) => speaker !== 'call')
-    .flatMap(({ speaker, text }) => sentencesOf(text).map((sentence) => ({ speaker, sentence })))
+    .flatMap((said) => piecesOf(said).map((text) => ({ speaker: said.speaker, text })))
     .slice(0, SENTENCES_MAX)
-    .map(({ speaker, sentence }) => ({
-      seq: turn.seq,
-      speaker,
-      text: sentence,
-      words: wordsOf(sentence),
-    }));
+    .map(({ speaker, text }) => {
+      const words = wordsOf(text);
+      return { seq: turn.seq, speaker, text, words, topics: topicsOf(words) };
+    });
 }
 
 /** `calls` are read for words alone: what they say stands in the text already. */
@@ -84,13 +90,14 @@ function saidText(
   { createTime }: Turn,
   calls: () => readonly string[] = () => [],
 ): SaidText {
-  const index = once(() => indexFacts([text()], [createTime]));
+  // Words are looked for more often than figures, and found much faster.
+  const phrases = once(() => phrasesOf([text()]));
+  const index = once((): FactIndex => ({ ...indexFacts([text()], [createTime]), phrases }));
   const callPhrases = once(() => phrasesOf(calls()));
   return {
     index,
     figures: once(() => literalFigures(text())),
-    says: (statement) =>
-      standsIn(index().phrases(), statement) || standsIn(callPhrases(), statement),
+    says: (statement) => standsIn(phrases(), statement) || standsIn(callPhrases(), statement),
   };
 }
 
@@ -105,6 +112,7 @@ function citedTurn(turn: Turn): CitedTurn {
       .map(({ text }) => text)
       .join('\n'),
   );
+  const sentences = once(() => sentencesIn(turn));
   return {
     seq: turn.seq,
     day: dayOf(turn.createTime),
@@ -116,7 +124,9 @@ function citedTurn(turn: Turn): CitedTurn {
       () => callsIn(turn),
     ),
     user: saidText(userText, turn),
-    sentences: once(() => sentencesIn(turn)),
+    createTime: turn.createTime,
+    sentences,
+    isCut: () => sentences().length === SENTENCES_MAX,
   };
 }
 

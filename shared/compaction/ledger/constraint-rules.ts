@@ -1,4 +1,6 @@
+import { withoutQuotations } from '../facts/own-words.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
+import { oneLine } from './item-text.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
 import { shareIn, wordsOf } from './word-overlap.ts';
 
@@ -20,13 +22,25 @@ interface Cited {
   sources: readonly number[];
 }
 
+/**
+ * The turns in which the user says a quote himself. Where the quote has a quotation in it, that one may be of
+ * others, but more of the quote than that must be his.
+ */
+function holdersOf(quote: string, sources: readonly number[], evidence: TurnEvidence): number[] {
+  const own = oneLine(withoutQuotations(quote));
+  if (own === quote) return sources.filter((seq) => evidence.unquoted(seq).includes(quote));
+  return 2 * weightOf(own) > weightOf(quote)
+    ? sources.filter((seq) => evidence.user(seq).includes(quote))
+    : [];
+}
+
 function quotedTurns(
   { quote, sources }: Cited,
   evidence: TurnEvidence,
   minimumCharacters: number,
 ): UserStatement {
   if (quote === undefined) return { ok: false, reason: 'NO_QUOTE' };
-  const holders = sources.filter((seq) => evidence.user(seq).includes(quote));
+  const holders = holdersOf(quote, sources, evidence);
   if (holders.length === 0) return { ok: false, reason: 'QUOTE_NOT_OF_USER' };
   const isEnough =
     weightOf(quote) >= minimumCharacters || holders.some((seq) => evidence.user(seq) === quote);
@@ -35,7 +49,7 @@ function quotedTurns(
     : { ok: false, reason: 'QUOTE_TOO_SHORT' };
 }
 
-/** Whether the user says, in a cited turn, what a new constraint quotes. */
+/** Whether the user says himself, in a cited turn, what a new constraint quotes. */
 export const statedByUser = (cited: Cited, evidence: TurnEvidence): UserStatement =>
   quotedTurns(cited, evidence, ledgerConstants.constraintQuoteCharacters.value);
 

@@ -11,7 +11,7 @@ import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { inProfile } from './change-profile.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
 import { fitSnapshot } from './fit-snapshot.ts';
-import { missingConstraints } from './missing-constraints.ts';
+import { missingConstraints, statedWishes } from './missing-constraints.ts';
 import { recallOf } from './recall.ts';
 import { renderWorkingLayer } from './render-snapshot.ts';
 import { repairVerbatim } from './repair-verbatim.ts';
@@ -46,7 +46,7 @@ export function fallbackSnapshot(
   const repaired = repairVerbatim({
     snapshot,
     missing: recallOf(facts, { snapshotTexts, keptTexts }).missing,
-    constraints: missingConstraints(utterances, { snapshot, keptTexts }),
+    constraints: missingConstraints(statedWishes(utterances), { snapshot, keptTexts }),
     dayOf: (seq) => days.get(seq),
     budgetTokens,
     counting,

@@ -2,7 +2,7 @@ import type { Item, Snapshot } from '../../conversation/snapshot.ts';
 import type { Fact } from '../facts/fact.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { chooseSentences, type Candidate } from './choose-sentences.ts';
-import { candidatesFor, factId } from './repair-candidates.ts';
+import { candidatesFor, factId, type FactReader } from './repair-candidates.ts';
 import { renderWorkingLayer } from './render-snapshot.ts';
 import { verbatimFields, type VerbatimSentence } from './verbatim-item.ts';
 
@@ -16,6 +16,7 @@ export interface FillInput {
   /** What these sentences may take, where the budget has as much left. */
   roomTokens: number;
   counting: TokenCounting;
+  factsIn?: FactReader;
 }
 
 export interface FilledSnapshot {
@@ -57,7 +58,7 @@ export function fillRoom(input: FillInput): FilledSnapshot {
   const wanted = new Map(input.missing.filter(isWorthSaying).map((fact) => [factId(fact), fact]));
   const weights = new Map([...wanted].map(([id, { weight }]) => [id, weight]));
   const candidates = candidatesFor(
-    { wanted, profile: snapshot.profile, counting, dayOf },
+    { wanted, profile: snapshot.profile, counting, dayOf, factsIn: input.factsIn },
     'sentence',
   );
   const { chosen } = chooseSentences(candidates, weights, roomTokens);

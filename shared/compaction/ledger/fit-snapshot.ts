@@ -1,13 +1,14 @@
 import {
   constraintSection,
+  workingItems,
   type ArchivedItem,
   type Snapshot,
 } from '../../conversation/snapshot.ts';
-import type { Fact } from '../facts/fact.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens } from '../token-estimate.ts';
 import { boundArchive } from './bound-archive.ts';
 import { evictionOrder } from './eviction-order.ts';
+import { valuedFacts, type LastingFact } from './item-facts.ts';
 import { renderWorkingLayer, type SnapshotRoom } from './render-snapshot.ts';
 import { soleHolders } from './sole-holders.ts';
 
@@ -61,19 +62,20 @@ function constraintTokens(snapshot: Snapshot, room: SnapshotRoom): number {
 export interface FitOptions extends SnapshotRoom {
   newestSeq: number;
   /** What should stay said, and the texts beside the snapshot that may say it. */
-  wanted?: { facts: readonly Fact[]; keptTexts: readonly string[] };
+  wanted?: { facts: readonly LastingFact[]; keptTexts: readonly string[] };
 }
 
 /** The items that go, the first to go first: none where all fit. */
 function leaving(snapshot: Snapshot, options: FitOptions): readonly ArchivedItem[] {
   const { newestSeq, counting, wanted } = options;
-  const order = evictionOrder(snapshot, { newestSeq, counting });
-  if (wanted === undefined || tokensOf(snapshot, options) <= options.budgetTokens)
-    return evicted(snapshot, order, options);
+  if (tokensOf(snapshot, options) <= options.budgetTokens) return [];
+  const facts = valuedFacts(workingItems(snapshot), wanted?.facts ?? []);
+  const order = evictionOrder(snapshot, { newestSeq, counting, facts });
+  if (wanted === undefined) return evicted(snapshot, order, options);
   const constraints = snapshot.sections[constraintSection] ?? [];
   const staying = [...wanted.keptTexts, ...constraints.map(({ text }) => text)];
   const holders = soleHolders(order, wanted.facts, staying);
-  const inOrder = evictionOrder(snapshot, { newestSeq, counting, soleHolders: holders });
+  const inOrder = evictionOrder(snapshot, { newestSeq, counting, facts, soleHolders: holders });
   return evicted(snapshot, inOrder, options);
 }
 

@@ -1,14 +1,15 @@
 import { constraintSection, type ArchivedItem } from '../../conversation/snapshot.ts';
-import { indexFacts, type FactIndex } from '../facts/fact-index.ts';
 import { sentencesOf } from '../facts/sentences.ts';
-import { unsupportedIn } from '../facts/unsupported.ts';
 import type { ChangedItem } from './changed-items.ts';
-import type { CitedTurn, SaidText } from './cited-turns.ts';
+import type { CitedTurn, SaidSentence } from './cited-turns.ts';
+import { writtenFigures } from './exchanged-figures.ts';
+import { isWordForWord, supportOf, unsupportedBy, type Support } from './item-support.ts';
 import { textKey } from './item-text.ts';
-import { literalFigures, readFigures, unreadFigures } from './literal-figures.ts';
+import { misplacedFigures } from './misplaced-figures.ts';
 import { saidSentence, type Replacing } from './said-sentence.ts';
+import { compareWithTwins, exchangedAgainst, type Compared } from './twin-sentence.ts';
 import { verbatimFields, verbatimText } from './verbatim-item.ts';
-import { standsIn } from './word-for-word.ts';
+import { wordsOf } from './word-overlap.ts';
 
 export type Verdict =
   | { kind: 'keep' }
@@ -16,83 +17,79 @@ export type Verdict =
   /** `unsupported` is empty where a constraint has no words of the user. */
   | { kind: 'drop'; unsupported: string[] };
 
-/** One turn, or what the item said before, as something to check against; read when it is needed. */
-type Source = SaidText;
-
-interface Support {
-  /** Most items are held by the first turn that they cite. */
-  sources: readonly Source[];
-  replacing: Replacing;
-  /** A picture may say what no text says. */
-  mayBeUnseen: boolean;
+/** What is wrong with one sentence of an item. */
+interface Fault {
+  unsupported: string[];
+  /** Its own words with the right figures, where it is as good as word for word. */
+  instead?: SaidSentence;
 }
 
-/** What an item that was there before said, or the one that it took the place of. */
-function earlierSource({ before, superseded }: ChangedItem): Source {
-  const texts = [before, superseded].flatMap((known) =>
-    known === undefined ? [] : [known.text, known.quote ?? '', known.at ?? ''],
-  );
-  const index = (): FactIndex => indexFacts(texts);
-  return {
-    index,
-    figures: () => literalFigures(texts.join('\n')),
-    says: (statement) => standsIn(index().phrases(), statement),
-  };
+/** Other figures than those of the sentence that it repeats, or figures that are said of something else. */
+function misplacedIn(
+  statement: Compared,
+  { near, replacing, earlier }: Support,
+): Fault | undefined {
+  const { sentences, isCut } = near();
+  const dayOf = (seq: number): Date | undefined => replacing.turns.get(seq)?.createTime;
+  const known = new Set(earlier.flatMap(writtenFigures));
+  const compared = compareWithTwins(statement, sentences, { dayOf, known });
+  if (compared.kind === 'exchanged')
+    return { unsupported: compared.figures, instead: compared.sentence };
+  if (compared.kind === 'held' || isCut) return undefined;
+  const alsoSaid = [replacing.quote ?? '', ...earlier];
+  const unsupported = misplacedFigures(statement, { sentences, alsoSaid, dayOf });
+  return unsupported.length === 0 ? undefined : { unsupported };
 }
 
-function supportOf(changed: ChangedItem, turns: ReadonlyMap<number, CitedTurn>): Support {
-  const { item } = changed;
-  const cited = item.sources.flatMap((seq) => turns.get(seq) ?? []);
-  const userOnly = item.section === constraintSection;
-  const said = cited.map((turn) => (userOnly ? turn.user : turn.all));
-  return {
-    sources: [...said, earlierSource(changed)],
-    replacing: { quote: item.quote, cited, turns, userOnly },
-    mayBeUnseen: cited.some(({ holdsMedia }) => holdsMedia),
-  };
-}
-
-/** Whether a figure is read in the same way without the words around it. */
-const standsAlone = (figure: string): boolean => readFigures(figure).includes(figure);
-
-/** What none of the sources holds; nothing of a text that stands in one word for word. After the first of them the figures alone are looked for, if they can be. */
-function unsupportedBy(text: string, sources: readonly Source[]): string[] {
-  const [first, ...others] = sources;
-  let unsupported = first === undefined ? [] : unsupportedIn(text, first.index());
-  const isAlone = new Map(unsupported.map((figure) => [figure, standsAlone(figure)]));
-  for (const { index } of others) {
-    if (unsupported.length === 0) break;
-    unsupported = unsupported.filter((figure) =>
-      unsupportedIn(isAlone.get(figure) === true ? figure : text, index()).includes(figure),
-    );
-  }
-  const unread = unreadFigures(text).filter((figure) =>
-    [first, ...others].every((source) => source?.figures().has(figure) !== true),
-  );
-  const all = [...unsupported, ...unread];
-  return all.length > 0 && sources.some(({ says }) => says(text)) ? [] : all;
+/** What is said of something else is looked for last: it is the widest notion of a fault. */
+function faultIn(text: string, support: Support): Fault | undefined {
+  const hasFigures = /\p{Nd}/u.test(text);
+  const statement = { text, words: hasFigures ? wordsOf(text) : new Set<string>() };
+  const { quote } = support.replacing;
+  const exchanged = hasFigures && quote !== undefined ? exchangedAgainst(quote, statement) : [];
+  if (exchanged.length > 0) return { unsupported: exchanged };
+  if (isWordForWord(text, support)) return undefined;
+  const misplaced = hasFigures ? misplacedIn(statement, support) : undefined;
+  if (misplaced?.instead !== undefined) return misplaced;
+  const unsupported = unsupportedBy(text, support.sources);
+  return unsupported.length > 0 ? { unsupported } : misplaced;
 }
 
 const ascending = (seqs: readonly number[]): number[] =>
   [...new Set(seqs)].toSorted((one, other) => one - other);
 
+/** A quote tells which sentence is meant; else it is the one that the statement repeats. */
+function insteadOf(text: string, fault: Fault, { replacing }: Support): SaidSentence | undefined {
+  return replacing.quote === undefined
+    ? (fault.instead ?? saidSentence(text, replacing))
+    : (saidSentence(text, replacing) ?? fault.instead);
+}
+
 /** The whole statement gives way to the sentence that it was made of. */
-function wholeRepair(item: ArchivedItem, { replacing }: Support): ArchivedItem | undefined {
-  const said = saidSentence(item.text, replacing);
+function wholeRepair(item: ArchivedItem, fault: Fault, support: Support): ArchivedItem | undefined {
+  const said = insteadOf(item.text, fault, support);
   if (said === undefined) return undefined;
-  return { ...item, ...verbatimFields({ ...said, day: replacing.turns.get(said.seq)?.day }) };
+  return {
+    ...item,
+    ...verbatimFields({ ...said, day: support.replacing.turns.get(said.seq)?.day }),
+  };
+}
+
+interface JudgedSentence {
+  text: string;
+  fault: Fault | undefined;
 }
 
 /** Of several sentences the supported ones stay; the others are replaced or left out. */
 function partialRepair(
   item: ArchivedItem,
-  sentences: readonly string[],
-  { sources: known, replacing }: Support,
+  sentences: readonly JudgedSentence[],
+  support: Support,
 ): ArchivedItem | undefined {
   const sources = [...item.sources];
-  const texts = sentences.flatMap((sentence) => {
-    if (unsupportedBy(sentence, known).length === 0) return [sentence];
-    const said = saidSentence(sentence, replacing);
+  const texts = sentences.flatMap(({ text, fault }) => {
+    if (fault === undefined) return [text];
+    const said = insteadOf(text, fault, support);
     if (said === undefined) return [];
     sources.push(said.seq);
     return [verbatimText(said)];
@@ -108,20 +105,37 @@ function holdsUserWords(item: ArchivedItem, { cited }: Replacing): boolean {
   return quote !== '' && cited.some(({ userText }) => textKey(userText()).includes(quote));
 }
 
+/** Several sentences are judged one by one; what only all of them say together, such as a quote, as a whole. */
+function judgeSentences(item: ArchivedItem, support: Support): Verdict {
+  const texts = sentencesOf(item.text);
+  const isOne = texts.length < 2;
+  const sentences = (isOne ? [item.text] : texts).map((text) => ({
+    text,
+    fault: faultIn(text, support),
+  }));
+  const faults = sentences.flatMap(({ fault }) => fault ?? []);
+  const [first] = faults;
+  const whole = isOne || first !== undefined ? [] : unsupportedBy(item.text, support.sources);
+  if (first === undefined && whole.length === 0) return { kind: 'keep' };
+  const repaired =
+    isOne && first !== undefined
+      ? wholeRepair(item, first, support)
+      : partialRepair(item, sentences, support);
+  if (repaired !== undefined) return { kind: 'repair', item: repaired };
+  const unsupported = [...new Set([...faults.flatMap((fault) => fault.unsupported), ...whole])];
+  return support.mayBeUnseen ? { kind: 'keep' } : { kind: 'drop', unsupported };
+}
+
 /**
  * Whether the turns that an item cites, or what it was before, hold every figure, identifier, date, link
- * and quote of it; for a constraint the user's words alone count. What is not supported is replaced by
- * the sentence it was made of, word for word; where none is found, the item goes.
+ * and quote of it, and say the figures about the same; for a constraint the user's words alone count. What is
+ * not supported is replaced by the sentence it was made of, word for word; where none is found, the item goes.
  */
 export function judgeItem(changed: ChangedItem, turns: ReadonlyMap<number, CitedTurn>): Verdict {
   const { item } = changed;
   const support = supportOf(changed, turns);
   if (!holdsUserWords(item, support.replacing)) return { kind: 'drop', unsupported: [] };
-  const unsupported = unsupportedBy(item.text, support.sources);
-  if (unsupported.length === 0) return { kind: 'keep' };
-  const sentences = sentencesOf(item.text);
-  const repaired =
-    sentences.length > 1 ? partialRepair(item, sentences, support) : wholeRepair(item, support);
-  if (repaired !== undefined) return { kind: 'repair', item: repaired };
-  return support.mayBeUnseen ? { kind: 'keep' } : { kind: 'drop', unsupported };
+  const isQuoted = item.quote !== undefined;
+  if (!isQuoted && isWordForWord(item.text, support)) return { kind: 'keep' };
+  return judgeSentences(item, support);
 }

@@ -1,27 +1,27 @@
-import { workingItems, type ArchivedItem, type Snapshot } from '../../conversation/snapshot.ts';
+import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
 import { extractFacts } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
-import type { Utterance } from '../facts/utterance.ts';
+import { saidBy, type LastingFact } from './item-facts.ts';
 import { factId } from './repair-candidates.ts';
-import { lastSource } from './sources.ts';
-
-/** What an item says, as if the user had said it: what was worth an item is worth keeping. */
-const saidBy = (item: ArchivedItem): Utterance => ({
-  seq: lastSource(item),
-  speaker: 'user',
-  text: item.by === 'code' ? (item.quote ?? item.text) : item.text,
-  at: new Date(0),
-});
 
 /**
  * The facts that a snapshot should go on saying: those of this run, and those that the items of the one
- * before say, whose turns are not read again. Each once.
+ * before say, whose turns are not read again. Each once, as it counts most: what was carried does not count less
+ * because a tool shows it again.
  */
 export function lastingFacts(
   previous: Snapshot | undefined,
   facts: readonly Fact[],
-): readonly Fact[] {
+): readonly LastingFact[] {
   if (previous === undefined) return facts;
-  const earlier = extractFacts(workingItems(previous).map(saidBy));
-  return [...new Map([...earlier, ...facts].map((fact) => [factId(fact), fact])).values()];
+  const lasting = new Map<string, LastingFact>();
+  for (const fact of extractFacts(workingItems(previous).map(saidBy)))
+    lasting.set(factId(fact), { ...fact, isCarried: true });
+  for (const fact of facts) {
+    const earlier = lasting.get(factId(fact));
+    const isWeaker = earlier !== undefined && earlier.tier < fact.tier;
+    if (isWeaker) continue;
+    lasting.set(factId(fact), { ...fact, ...(earlier?.isCarried && { isCarried: true }) });
+  }
+  return [...lasting.values()];
 }

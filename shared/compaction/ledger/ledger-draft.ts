@@ -9,8 +9,10 @@ export interface LedgerDraft {
   readonly sectionOfId: Map<string, string>;
   /** By section and text: the id of the item that says it. */
   readonly idOfText: Map<string, string>;
-  readonly archive: ArchivedItem[];
+  readonly archive: Map<string, ArchivedItem>;
   readonly archivedByText: Map<string, ArchivedItem[]>;
+  /** Ids of items that the operations made or gave other words. */
+  readonly made: Set<string>;
   nextId: number;
 }
 
@@ -20,6 +22,11 @@ function note(draft: LedgerDraft, section: string, item: Item): void {
   draft.sectionOfId.set(item.id, section);
   const key = placeKey(section, item.text);
   if (!draft.idOfText.has(key)) draft.idOfText.set(key, item.id);
+}
+
+function putArchived(draft: LedgerDraft, item: ArchivedItem): void {
+  draft.archive.set(item.id, item);
+  noteArchived(draft, item);
 }
 
 function noteArchived(draft: LedgerDraft, item: ArchivedItem): void {
@@ -40,8 +47,9 @@ export function draftOf(base: Snapshot): LedgerDraft {
     sections: new Map(),
     sectionOfId: new Map(),
     idOfText: new Map(),
-    archive: [...base.archive],
+    archive: new Map(base.archive.map((item) => [item.id, item])),
     archivedByText: new Map(),
+    made: new Set(),
     nextId: base.nextId,
   };
   for (const [section, items] of Object.entries(base.sections)) {
@@ -71,8 +79,8 @@ export const isArchived = (
   draft: LedgerDraft,
   { section, text, sources }: { section: string; text: string; sources: readonly number[] },
 ): boolean =>
-  (draft.archivedByText.get(placeKey(section, text)) ?? []).some((item) =>
-    sources.every((seq) => item.sources.includes(seq)),
+  (draft.archivedByText.get(placeKey(section, text)) ?? []).some(
+    (item) => draft.archive.has(item.id) && sources.every((seq) => item.sources.includes(seq)),
   );
 
 /** Adds an item under a new id, or replaces the one with its id. */
@@ -85,6 +93,7 @@ export function putItem(
   const items = draft.sections.get(section) ?? new Map<string, Item>();
   const old = items.get(stored.id);
   if (old !== undefined) forgetText(draft, section, old);
+  if (old?.text !== stored.text) draft.made.add(stored.id);
   items.set(stored.id, stored);
   draft.sections.set(section, items);
   note(draft, section, stored);
@@ -100,8 +109,28 @@ export function dropItem(draft: LedgerDraft, { section, ...item }: ArchivedItem)
 /** Moves an item from the working layer to the archive. */
 export function archiveItem(draft: LedgerDraft, item: ArchivedItem): void {
   dropItem(draft, item);
-  draft.archive.push(item);
-  noteArchived(draft, item);
+  putArchived(draft, item);
+}
+
+/**
+ * Puts the words that an item is about to lose into the archive, as an item of their own. Returns its id;
+ * undefined for words that these operations themselves gave it: nobody has seen them.
+ */
+export function archiveWords(draft: LedgerDraft, item: ArchivedItem): string | undefined {
+  if (draft.made.has(item.id)) return undefined;
+  const id = `i${draft.nextId++}`;
+  putArchived(draft, { ...item, id });
+  return id;
+}
+
+/** Takes away what an item took the place of, and what that did: without it they would hold again. */
+export function forgetReplaced(draft: LedgerDraft, { supersedes }: ArchivedItem): void {
+  let id = supersedes;
+  while (id !== undefined) {
+    const replaced = draft.archive.get(id);
+    draft.archive.delete(id);
+    id = replaced?.supersedes;
+  }
 }
 
 export const snapshotOfDraft = (draft: LedgerDraft): Snapshot => ({
@@ -109,6 +138,6 @@ export const snapshotOfDraft = (draft: LedgerDraft): Snapshot => ({
   sections: Object.fromEntries(
     [...draft.sections].map(([section, items]) => [section, [...items.values()]]),
   ),
-  archive: draft.archive,
+  archive: [...draft.archive.values()],
   nextId: draft.nextId,
 });

@@ -18,12 +18,15 @@ const nothingSaid = indexFacts([]);
 /** What is read as a figure, an identifier or a date wherever it stands, as written. */
 export const readFigures = (text: string): string[] => unsupportedIn(text, nothingSaid);
 
+/** `2nd`, `第2`: a place in an order, which anybody may count. */
+const ordinal = /(?<![\d.,])\d(?=st\b|nd\b|rd\b|th\b)|(?<=第)\d(?!\d)/gu;
+
 /**
- * Numbers of two digits and more that are not part of anything that is read as a figure, such as those
- * inside of words: they can only be compared as they are written.
+ * Numbers that are not part of anything that is read as a figure: single digits, and those inside of words,
+ * which can only be compared as they are written. None and one need not be said as a figure.
  */
 export function unreadFigures(text: string): string[] {
   const read = new Set(readFigures(text).flatMap((figure) => [...literalFigures(figure)]));
-  const unread = runsIn(text.replaceAll(lineNumber, ' ')).filter((figure) => !read.has(figure));
-  return [...new Set(unread)].filter((figure) => figure.length > 1);
+  const unread = runsIn(text.replaceAll(lineNumber, ' ').replaceAll(ordinal, ' '));
+  return [...new Set(unread)].filter((figure) => !read.has(figure) && !/^[01]$/.test(figure));
 }

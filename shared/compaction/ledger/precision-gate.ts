@@ -2,9 +2,11 @@ import {
   singleSections,
   type ArchivedItem,
   type Item,
+  snapshotTexts,
   type Snapshot,
 } from '../../conversation/snapshot.ts';
-import { ledgerConstants } from '../ledger-constants.ts';
+import { once } from '../../once.ts';
+import { precisionConstants } from '../precision-constants.ts';
 import { changedItems, type ChangedItem } from './changed-items.ts';
 import type { CitedTurn } from './cited-turns.ts';
 import { textKey } from './item-text.ts';
@@ -35,8 +37,15 @@ export interface Precision {
   isRefused: boolean;
 }
 
+export interface GateInput {
+  previous: Snapshot | undefined;
+  snapshot: Snapshot;
+  /** The folded turns by seq. */
+  turns: ReadonlyMap<number, CitedTurn>;
+}
+
 function isTooMany(dropped: number, checked: number): boolean {
-  const { unsupportedItemAllowance, unsupportedItemFraction } = ledgerConstants;
+  const { unsupportedItemAllowance, unsupportedItemFraction } = precisionConstants;
   return (
     dropped > unsupportedItemAllowance.value && dropped > unsupportedItemFraction.value * checked
   );
@@ -60,11 +69,33 @@ function distinct(items: readonly Item[]): Item[] {
   });
 }
 
-/** The snapshot with some items replaced; undefined leaves one out. Replaced ones leave the archive. */
-function replaceItems(
-  snapshot: Snapshot,
-  replacements: ReadonlyMap<string, ArchivedItem | undefined>,
-): Snapshot {
+/** The id under which the archive has the words of an item that has them again. */
+const copyOf = ({ item, before }: ChangedItem): string | undefined =>
+  before === undefined || before.supersedes === item.supersedes ? undefined : item.supersedes;
+
+/**
+ * The archive without what operations of this run put there unseen: made and replaced at once, and not held by
+ * the turns that it cites.
+ */
+function seenArchive({ previous, snapshot, turns }: GateInput): ArchivedItem[] {
+  const archivedIds = new Set(previous?.archive.map(({ id }) => id));
+  const known = once(() => new Set(previous && snapshotTexts(previous).map(textKey)));
+  return snapshot.archive.filter(
+    (item) =>
+      archivedIds.has(item.id) ||
+      known().has(textKey(item.text)) ||
+      judgeItem({ item, before: undefined, superseded: undefined }, turns).kind === 'keep',
+  );
+}
+
+interface Replacements {
+  /** By id of the item; undefined leaves it out. What comes back leaves the archive. */
+  items: ReadonlyMap<string, ArchivedItem | undefined>;
+  /** Ids that the archive loses. */
+  copies: ReadonlySet<string>;
+}
+
+function replaceItems(snapshot: Snapshot, { items: replacements, copies }: Replacements): Snapshot {
   if (replacements.size === 0) return snapshot;
   const sections: Record<string, Item[]> = {};
   for (const [section, items] of Object.entries(snapshot.sections)) {
@@ -76,7 +107,8 @@ function replaceItems(
     sections[section] = singleSections.has(section) ? kept.slice(-1) : distinct(kept);
   }
   const back = new Set([...replacements.values()].map((item) => item?.id));
-  return { ...snapshot, sections, archive: snapshot.archive.filter(({ id }) => !back.has(id)) };
+  const archive = snapshot.archive.filter(({ id }) => !back.has(id) && !copies.has(id));
+  return { ...snapshot, sections, archive };
 }
 
 /**
@@ -84,13 +116,10 @@ function replaceItems(
  * is replaced by words that they do; else a new item is dropped and a changed one is what it was before.
  * Refused are more than two drops and 5 % of the checked items.
  */
-export function gatePrecision(input: {
-  previous: Snapshot | undefined;
-  snapshot: Snapshot;
-  turns: ReadonlyMap<number, CitedTurn>;
-}): Precision {
+export function gatePrecision(input: GateInput): Precision {
   const changed = changedItems(input.previous, input.snapshot);
   const replacements = new Map<string, ArchivedItem | undefined>();
+  const copies = new Set<string>();
   const repaired: RepairedItem[] = [];
   const dropped: DroppedItem[] = [];
   for (const one of changed) {
@@ -105,12 +134,16 @@ export function gatePrecision(input: {
         break;
       case 'drop':
         replacements.set(id, instead(one));
+        copies.add(copyOf(one) ?? '');
         dropped.push({ id, section, text, unsupported: verdict.unsupported });
         break;
     }
   }
   return {
-    snapshot: replaceItems(input.snapshot, replacements),
+    snapshot: replaceItems(
+      { ...input.snapshot, archive: seenArchive(input) },
+      { items: replacements, copies },
+    ),
     checked: changed.length,
     repaired,
     dropped,

@@ -1,10 +1,13 @@
 import {
+  constraintSection,
   singleSections,
   snapshotSections,
   type ArchivedItem,
   type Item,
   type Snapshot,
 } from '../../conversation/snapshot.ts';
+import { findDates } from '../facts/dates.ts';
+import { findRelativeDates } from '../facts/relative-dates.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { escapeXml } from '../xml-text.ts';
 import { oneLine } from './item-text.ts';
@@ -21,12 +24,24 @@ const CLOSE = '</state_snapshot>';
 const ARCHIVE_OPEN = '<archive>';
 const ARCHIVE_CLOSE = '</archive>';
 
-const textOf = (item: Item): string => `${statusMark(item.status)}${escapeXml(oneLine(item.text))}`;
-const line = (item: Item): string => `- ${textOf(item)}`;
+/**
+ * " (2026-11-20)" behind what counts from the day on which it was said: "I land tomorrow." What holds
+ * always counts from no day.
+ */
+function dayMark(section: string, { text, at }: Item): string {
+  if (section === constraintSection || at === undefined) return '';
+  return findRelativeDates(text).length === 0 || findDates(text).length > 0 ? '' : ` (${at})`;
+}
+
+const textIn = (section: string, item: Item): string =>
+  `${statusMark(item.status)}${escapeXml(oneLine(item.text))}${dayMark(section, item)}`;
+const lineIn = (section: string, item: Item): string => `- ${textIn(section, item)}`;
 
 function sectionLines(section: string, items: readonly Item[]): string[] {
   if (items.length === 0) return [];
-  const lines = items.map(singleSections.has(section) ? textOf : line);
+  const lines = items.map((item) =>
+    singleSections.has(section) ? textIn(section, item) : lineIn(section, item),
+  );
   return [`<${section}>`, ...lines, `</${section}>`];
 }
 
@@ -46,12 +61,14 @@ export const renderWorkingLayer = (snapshot: Snapshot): string => joined(working
 function archiveLines(items: readonly ArchivedItem[], room: SnapshotRoom): string[] {
   const tokensOf = (text: string): number => estimateTextTokens(`${text}\n`, room.counting);
   let left = room.budgetTokens - tokensOf(ARCHIVE_OPEN) - tokensOf(ARCHIVE_CLOSE);
-  const fitting = items.map(line).filter((text) => {
-    const tokens = tokensOf(text);
-    if (tokens > left) return false;
-    left -= tokens;
-    return true;
-  });
+  const fitting = items
+    .map((item) => lineIn(item.section, item))
+    .filter((text) => {
+      const tokens = tokensOf(text);
+      if (tokens > left) return false;
+      left -= tokens;
+      return true;
+    });
   return fitting.length === 0 ? [] : [ARCHIVE_OPEN, ...fitting, ARCHIVE_CLOSE];
 }
 

@@ -40,13 +40,32 @@ export const lineTokens = (
   counting: TokenCounting,
 ): number => estimateTextTokens(`- ${verbatimText(sentence)}\n`, counting);
 
+/** The facts, by `factId`, that a sentence says where it stands alone. */
+export type FactReader = (
+  sentence: Pick<VerbatimSentence, 'speaker' | 'text'>,
+) => readonly string[];
+
+export const readFacts: FactReader = ({ speaker, text }) =>
+  extractFacts([{ seq: 0, speaker, text, at: new Date(0) }]).map(factId);
+
+/** As `readFacts`; each sentence is read once, however often it is a candidate. */
+export function factReader(): FactReader {
+  const known = new Map<string, readonly string[]>();
+  return (sentence) => {
+    const key = `${sentence.speaker} ${sentence.text}`;
+    const facts = known.get(key) ?? readFacts(sentence);
+    known.set(key, facts);
+    return facts;
+  };
+}
+
 /** Every fact of `wanted` that a text says, also those that were first said elsewhere. */
 export function factsSaidBy(
-  { seq, speaker, text }: VerbatimSentence,
+  sentence: VerbatimSentence,
   wanted: ReadonlyMap<string, Fact>,
+  factsIn: FactReader = readFacts,
 ): Set<string> {
-  const said = extractFacts([{ seq, speaker, text, at: new Date(0) }]);
-  return new Set(said.map(factId).filter((id) => wanted.has(id)));
+  return new Set(factsIn(sentence).filter((id) => wanted.has(id)));
 }
 
 export interface CandidateInput {
@@ -55,6 +74,8 @@ export interface CandidateInput {
   profile: SnapshotProfile;
   counting: TokenCounting;
   dayOf: (seq: number) => string | undefined;
+  /** Default: every sentence is read anew. */
+  factsIn?: FactReader | undefined;
 }
 
 function sentenceFor(fact: Fact, text: string, { dayOf }: CandidateInput): VerbatimSentence {
@@ -82,7 +103,7 @@ export function candidatesFor(input: CandidateInput, form: 'sentence' | 'short')
     candidates.set(key, {
       sentence,
       section: sectionOf(fact, input.profile),
-      facts: factsSaidBy(sentence, input.wanted).add(id),
+      facts: factsSaidBy(sentence, input.wanted, input.factsIn).add(id),
       tokens: lineTokens(sentence, input.counting),
       share: isQuestion(fact.sentence) ? ledgerConstants.questionWeight.value : 1,
     });

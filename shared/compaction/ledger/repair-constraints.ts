@@ -1,6 +1,7 @@
 import { constraintSection, type Item, type Snapshot } from '../../conversation/snapshot.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
+import { sectionsWithoutCopies } from './constraint-copies.ts';
 import type { MissingConstraint } from './missing-constraints.ts';
 import { lineTokens } from './repair-candidates.ts';
 import { verbatimFields, type VerbatimSentence } from './verbatim-item.ts';
@@ -47,7 +48,7 @@ function divide(
 /**
  * Adds what the user wants always or never as constraints, in the user's words with their turn; a
  * constraint that quoted part of such a sentence gets the whole. All of them, as long as the constraints
- * take no more than half of the budget.
+ * take no more than half of the budget. What code had put elsewhere in the same words goes.
  */
 export function repairConstraints(
   snapshot: Snapshot,
@@ -75,7 +76,10 @@ export function repairConstraints(
         ? snapshot
         : {
             ...snapshot,
-            sections: { ...snapshot.sections, [constraintSection]: [...items] },
+            sections: {
+              ...sectionsWithoutCopies(snapshot, added),
+              [constraintSection]: [...items],
+            },
             nextId,
           },
     added,

@@ -4,10 +4,17 @@ import type { Fact } from '../facts/fact.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { snapshotConstants } from '../snapshot-constants.ts';
 import type { TokenCounting } from '../token-estimate.ts';
-import { chooseSentences, type Candidate, type Choice } from './choose-sentences.ts';
+import { chooseQuotes } from './choose-quotes.ts';
+import type { Candidate, Choice } from './choose-sentences.ts';
 import { textKey } from './item-text.ts';
 import type { MissingConstraint } from './missing-constraints.ts';
-import { candidatesFor, factId, factsSaidBy, type CandidateInput } from './repair-candidates.ts';
+import {
+  candidatesFor,
+  factId,
+  factsSaidBy,
+  type CandidateInput,
+  type FactReader,
+} from './repair-candidates.ts';
 import { repairConstraints } from './repair-constraints.ts';
 import { verbatimFields, type VerbatimSentence } from './verbatim-item.ts';
 
@@ -23,6 +30,7 @@ export interface RepairInput {
   counting: TokenCounting;
   /** What sentences may take where that is more than a quarter of the budget. */
   freeTokens?: number;
+  factsIn?: FactReader;
 }
 
 export interface VerbatimRepair {
@@ -57,19 +65,17 @@ function allConstraints({ constraints, missing, dayOf }: RepairInput): MissingCo
   );
 }
 
-/** Whole sentences; where not all fit, only words around the facts, if that brings more of them back. */
+/** What has room, and the other sentences that say something missing, the weightiest first. */
 function choose(input: CandidateInput, roomTokens: number): { choice: Choice; rest: Candidate[] } {
   const weights = new Map([...input.wanted].map(([id, { weight }]) => [id, weight]));
-  const candidates = candidatesFor(input, 'sentence');
-  const whole = chooseSentences(candidates, weights, roomTokens);
-  const isComplete = whole.covered.size === input.wanted.size;
-  const short = isComplete
-    ? whole
-    : chooseSentences(candidatesFor(input, 'short'), weights, roomTokens);
-  const choice = short.weight > whole.weight ? short : whole;
+  const { choice, sentences } = chooseQuotes(
+    weights,
+    (form) => candidatesFor(input, form),
+    roomTokens,
+  );
   const lostWeight = ({ facts }: Candidate): number =>
     [...facts].reduce((sum, id) => sum + (choice.covered.has(id) ? 0 : (weights.get(id) ?? 0)), 0);
-  const rest = candidates
+  const rest = sentences
     .map((candidate) => ({ candidate, weight: lostWeight(candidate) }))
     .filter(({ weight }) => weight > 0)
     .toSorted((one, other) => other.weight - one.weight)
@@ -122,10 +128,10 @@ export function repairVerbatim(input: RepairInput): VerbatimRepair {
       .map((fact) => [factId(fact), fact]),
   );
   for (const sentence of repaired.added)
-    for (const id of factsSaidBy(sentence, wanted)) wanted.delete(id);
+    for (const id of factsSaidBy(sentence, wanted, input.factsIn)) wanted.delete(id);
   const roomTokens = Math.max(quarter, input.freeTokens ?? 0) - repaired.tokens;
   const { choice, rest } = choose(
-    { wanted, profile: repaired.snapshot.profile, counting, dayOf },
+    { wanted, profile: repaired.snapshot.profile, counting, dayOf, factsIn: input.factsIn },
     roomTokens,
   );
   const archived: Placed[] = [

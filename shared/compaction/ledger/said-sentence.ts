@@ -1,4 +1,4 @@
-import { ledgerConstants } from '../ledger-constants.ts';
+import { precisionConstants } from '../precision-constants.ts';
 import type { CitedTurn, SaidSentence } from './cited-turns.ts';
 import { textKey } from './item-text.ts';
 import { overlapOf, wordsOf } from './word-overlap.ts';
@@ -19,7 +19,7 @@ function bestOf(scored: readonly Scored[], minimum: number): SaidSentence | unde
 function neighboursOf(cited: readonly CitedTurn[], turns: ReadonlyMap<number, CitedTurn>) {
   const seqs = new Set(cited.map(({ seq }) => seq));
   const near = new Set<CitedTurn>();
-  const distance = ledgerConstants.neighbourTurns.value;
+  const distance = precisionConstants.neighbourTurns.value;
   for (const seq of seqs)
     for (let other = seq - distance; other <= seq + distance; other++) {
       const turn = seqs.has(other) ? undefined : turns.get(other);
@@ -44,12 +44,13 @@ export interface Replacing {
  * none is alike. A heuristic: words count, their order does not.
  */
 export function saidSentence(statement: string, replacing: Replacing): SaidSentence | undefined {
-  const { sameSentenceOverlap, quotedSentenceOverlap } = ledgerConstants;
+  const { sameSentenceOverlap, quotedSentenceOverlap } = precisionConstants;
   const words = wordsOf(statement);
   const scoredIn = (turns: readonly CitedTurn[]): Scored[] =>
     turns
       .flatMap((turn) => turn.sentences())
-      .filter(({ speaker }) => !replacing.userOnly || speaker === 'user')
+      // Nobody reads the JSON of a call.
+      .filter(({ speaker }) => (replacing.userOnly ? speaker === 'user' : speaker !== 'call'))
       .map((sentence) => ({ sentence, overlap: overlapOf(words, sentence.words) }));
   const scored = scoredIn(replacing.cited);
   const quoteKey = textKey(replacing.quote ?? '');

@@ -1,7 +1,8 @@
+import { ownLines, withoutQuotations } from '../facts/own-words.ts';
 import { oneLine } from './item-text.ts';
 import { wordsOf } from './word-overlap.ts';
 
-/** What was said in a turn: by its user, by user and model to each other, and by everybody, tools included. */
+/** What stands in a turn: in the message of its user, in what user and model to each other, and by everybody, tools included. */
 export interface TurnTexts {
   user: string;
   talk: string;
@@ -11,8 +12,12 @@ export interface TurnTexts {
 /** The folded turns as quotes are looked for in them: on one line, each read once. */
 export interface TurnEvidence {
   has: (seq: number) => boolean;
+  /** What the user says himself: without mails, chats and code that he shows, and what others said. */
   user: (seq: number) => string;
+  /** The same without what his sentences quote. */
+  unquoted: (seq: number) => string;
   all: (seq: number) => string;
+  /** Of `unquoted`. */
   userWords: (seq: number) => ReadonlySet<string>;
   talkWords: (seq: number) => ReadonlySet<string>;
   allWords: (seq: number) => ReadonlySet<string>;
@@ -29,13 +34,16 @@ function once<Value>(read: (seq: number) => Value): (seq: number) => Value {
 
 /** Turns that are not in `turns` have said nothing. */
 export function evidenceOf(turns: ReadonlyMap<number, TurnTexts>): TurnEvidence {
-  const user = once((seq) => oneLine(turns.get(seq)?.user ?? ''));
+  const own = once((seq) => ownLines(turns.get(seq)?.user ?? ''));
+  const user = once((seq) => oneLine(own(seq)));
+  const unquoted = once((seq) => oneLine(withoutQuotations(own(seq))));
   const all = once((seq) => oneLine(turns.get(seq)?.all ?? ''));
   return {
     has: (seq) => turns.has(seq),
     user,
+    unquoted,
     all,
-    userWords: once((seq) => wordsOf(user(seq))),
+    userWords: once((seq) => wordsOf(unquoted(seq))),
     talkWords: once((seq) => wordsOf(turns.get(seq)?.talk ?? '')),
     allWords: once((seq) => wordsOf(all(seq))),
   };

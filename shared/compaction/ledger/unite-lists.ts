@@ -46,11 +46,15 @@ interface List {
   old: Item | undefined;
 }
 
+/** `src/core/setup.ts` says `setup.ts` as well. */
+const withoutEnds = (elements: readonly string[]): string[] =>
+  elements.filter((text) => !elements.some((other) => other.endsWith(`/${text}`)));
+
 function putList(draft: LedgerDraft, list: List, used: readonly Used[]): void {
   const { kind, section, old } = list;
   const said = wordsOfItems(draft.base);
   const elements = [...used.map(({ text }) => text), ...(old ? listElements(old) : [])];
-  const unsaid = [...new Set(elements)].filter((text) => !said.has(text));
+  const unsaid = withoutEnds([...new Set(elements)].filter((text) => !said.has(text)));
   const seqs = [...(old?.sources ?? []), ...used.map(({ seq }) => seq)];
   const sources = [...new Set(seqs)].toSorted((a, b) => a - b);
   if (old !== undefined && sources.length > ledgerConstants.itemSourceLimit.value) {

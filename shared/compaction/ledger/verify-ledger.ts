@@ -1,16 +1,12 @@
 import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
-import type { Turn } from '../../conversation/turn.ts';
-import { extractFacts } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
-import type { Utterance } from '../facts/utterance.ts';
-import { utterancesOf } from '../facts/utterances.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { snapshotConstants } from '../snapshot-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
-import { citedTurns, type CitedTurn } from './cited-turns.ts';
 import { fillRoom, type FilledSnapshot } from './fill-room.ts';
 import { fitSnapshot } from './fit-snapshot.ts';
 import { lastingFacts } from './lasting-facts.ts';
+import type { LedgerReading } from './ledger-reading.ts';
 import { ledgerReport, type LedgerReport } from './ledger-report.ts';
 import { shapeProblems, withoutLoops, type ShapeProblem } from './ledger-shape.ts';
 import { missingConstraints } from './missing-constraints.ts';
@@ -29,8 +25,8 @@ export interface LedgerInput {
   previous: Snapshot | undefined;
   /** After them. */
   snapshot: Snapshot;
-  /** The turns that this run folds. */
-  turns: readonly Turn[];
+  /** The turns that this run folds; made once by `readFoldedTurns`, whatever is checked against it. */
+  reading: LedgerReading;
   /** What stays in the context beside the snapshot: pins and tail. */
   keptTexts: readonly string[];
   budgetTokens: number;
@@ -52,18 +48,6 @@ export interface LedgerVerification {
 }
 
 const textsOf = (items: readonly { text: string }[]): string[] => items.map(({ text }) => text);
-
-interface Reading {
-  input: LedgerInput;
-  turns: ReadonlyMap<number, CitedTurn>;
-  utterances: readonly Utterance[];
-  facts: readonly Fact[];
-}
-
-const readTurns = (input: LedgerInput): Reading => {
-  const utterances = utterancesOf(input.turns);
-  return { input, utterances, turns: citedTurns(input.turns), facts: extractFacts(utterances) };
-};
 
 function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerification {
   const precision: Precision = {
@@ -87,19 +71,17 @@ function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerificati
 }
 
 /** Facts and standing wishes that the snapshot lost, put back by code. */
-function repairRecall(
-  { input, turns, utterances, facts }: Reading,
-  snapshot: Snapshot,
-): VerbatimRepair {
-  const { keptTexts, budgetTokens, counting } = input;
+function repairRecall(input: LedgerInput, snapshot: Snapshot): VerbatimRepair {
+  const { reading, keptTexts, budgetTokens, counting } = input;
   const snapshotTexts = textsOf(workingItems(snapshot));
   return repairVerbatim({
     snapshot,
-    missing: recallOf(facts, { snapshotTexts, keptTexts }).missing,
-    constraints: missingConstraints(utterances, { snapshot, keptTexts }),
-    dayOf: (seq) => turns.get(seq)?.day,
+    missing: recallOf(reading.facts(), { snapshotTexts, keptTexts }).missing,
+    constraints: missingConstraints(reading.wishes(), { snapshot, keptTexts }),
+    dayOf: (seq) => reading.cited.get(seq)?.day,
     budgetTokens,
     counting,
+    factsIn: reading.factsIn,
   });
 }
 
@@ -108,25 +90,25 @@ function repairRecall(
  * code adds stays within a quarter of the budget, and the snapshot well below what it takes the place of.
  */
 function fill(
-  { input, turns, utterances }: Reading,
+  { reading, budgetTokens, counting }: LedgerInput,
   repair: VerbatimRepair,
   fitted: { snapshot: Snapshot; missing: readonly Fact[] },
 ): FilledSnapshot {
-  const { budgetTokens, counting } = input;
   const quarter = Math.floor(snapshotConstants.appendedFactsFraction.value * budgetTokens);
-  const foldedTokens = utterances.reduce(
+  const foldedTokens = reading.utterances.reduce(
     (sum, { text }) => sum + estimateTextTokens(text, counting),
     0,
   );
   return fillRoom({
     ...fitted,
-    dayOf: (seq) => turns.get(seq)?.day,
+    dayOf: (seq) => reading.cited.get(seq)?.day,
     budgetTokens: Math.min(
       budgetTokens,
       Math.floor(ledgerConstants.filledFraction.value * foldedTokens),
     ),
     roomTokens: quarter - repair.tokens,
     counting,
+    factsIn: reading.factsIn,
   });
 }
 
@@ -143,28 +125,27 @@ function fill(
 export function verifyLedger(given: LedgerInput): LedgerVerification {
   const sound = withoutLoops(given.previous, given.snapshot);
   const isBare = workingItems(sound).length === 0;
-  const snapshot = isBare ? withRequests(sound, utterancesOf(given.turns)) : sound;
+  const snapshot = isBare ? withRequests(sound, given.reading.utterances) : sound;
   const input = { ...given, snapshot };
   const shape = shapeProblems(input);
   if (shape.length > 0) return refused(input, shape);
-  const reading = readTurns(input);
-  const { budgetTokens, counting, keptTexts } = input;
-  const precision = gatePrecision({ ...input, turns: reading.turns });
+  const { budgetTokens, counting, keptTexts, reading } = input;
+  const precision = gatePrecision({ ...input, turns: reading.cited });
   const problems: LedgerProblem[] = precision.isRefused ? ['UNSUPPORTED_FACTS'] : [];
-  const repair = repairRecall(reading, precision.snapshot);
-  const fitted = fitSnapshot(uniteLists(repair.snapshot, reading.facts), {
+  const repair = repairRecall(input, precision.snapshot);
+  const fitted = fitSnapshot(uniteLists(repair.snapshot, reading.facts()), {
     budgetTokens,
     counting,
-    newestSeq: input.turns.at(-1)?.seq ?? 0,
-    wanted: { facts: lastingFacts(input.previous, reading.facts), keptTexts },
+    newestSeq: reading.turns.at(-1)?.seq ?? 0,
+    wanted: { facts: lastingFacts(input.previous, reading.facts()), keptTexts },
   });
-  const recallWith = (snapshot: Snapshot): Recall =>
-    recallOf(reading.facts, { snapshotTexts: textsOf(workingItems(snapshot)), keptTexts });
+  const recallWith = (repaired: Snapshot): Recall =>
+    recallOf(reading.facts(), { snapshotTexts: textsOf(workingItems(repaired)), keptTexts });
   const recall = recallWith(fitted.snapshot);
   const usedTokens = estimateTextTokens(renderWorkingLayer(fitted.snapshot), counting);
   const worth = repairWorth(recall, { roomTokens: budgetTokens - usedTokens, counting });
   const { missing } = recall;
-  const filled = fill(reading, repair, { snapshot: fitted.snapshot, missing });
+  const filled = fill(input, repair, { snapshot: fitted.snapshot, missing });
   const ok = problems.length === 0;
   return {
     ok,

@@ -1,5 +1,6 @@
 import type { Item, SectionName, Snapshot } from '../../conversation/snapshot.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
+import { ownLines } from '../facts/own-words.ts';
 import { sentencesOf } from '../facts/sentences.ts';
 import type { Utterance } from '../facts/utterance.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
@@ -19,9 +20,9 @@ function withItem(
   };
 }
 
-/** The beginning of what the user says in a turn, as an item. */
+/** The beginning of what the user himself says in a turn, as an item; of what he shows where that is all. */
 function openingOf({ seq, speaker, text, at }: Utterance) {
-  const [opening] = sentencesOf(text);
+  const [opening] = [...sentencesOf(ownLines(text)), ...sentencesOf(text)];
   return opening === undefined
     ? undefined
     : verbatimFields({ seq, speaker, text: opening, day: dayOf(at) });
@@ -35,7 +36,9 @@ export function withRequests(snapshot: Snapshot, utterances: readonly Utterance[
   const said = utterances.filter(({ speaker }) => speaker === 'user');
   const hasGoal = (snapshot.sections['overall_goal'] ?? []).length > 0;
   const [first, ...others] = said;
-  const goal = hasGoal || first === undefined ? undefined : openingOf(first);
+  // What others wrote is no goal of the user.
+  const isOwn = first !== undefined && ownLines(first.text) !== '';
+  const goal = hasGoal || !isOwn ? undefined : openingOf(first);
   const later = goal === undefined ? said : others;
   const requests = later.slice(-ledgerConstants.fallbackRequestLimit.value).map(openingOf);
   let next = goal === undefined ? snapshot : withItem(snapshot, 'overall_goal', goal);

@@ -1,3 +1,5 @@
+import { functionWords, STEM_CHARACTERS } from '../facts/content-words.ts';
+
 /** Runs of letters; in scripts without blanks every pair of neighbours stands for a word. */
 const letters = /\p{L}[\p{L}\p{M}'’]*/gu;
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
@@ -13,6 +15,14 @@ export function wordsOf(text: string): Set<string> {
   for (const [run] of text.normalize('NFKC').toLowerCase().matchAll(letters))
     for (const word of unspaced.test(run) ? pairsOf(run) : [run]) words.add(word);
   return words;
+}
+
+/** Of `words`, the beginnings of those that say something: what a paraphrase has in common with its source. */
+export function topicsOf(words: ReadonlySet<string>): Set<string> {
+  const topics = new Set<string>();
+  for (const word of words)
+    if (!functionWords.has(word)) topics.add(Array.from(word).slice(0, STEM_CHARACTERS).join(''));
+  return topics;
 }
 
 /** Share of `words` that `others` has too, 0–1; no words → 0. */

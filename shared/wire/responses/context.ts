@@ -27,9 +27,28 @@ export const shrinkageResponse = z
   })
   .describe('Only over the hard threshold: what the view of this request leaves out.');
 
+const limit = z.object({
+  tokens: z.number().int(),
+  source: z.enum(['conversation', 'environment', 'remote', 'table', 'default', 'derived']),
+});
+
+export const policyResponse = z
+  .object({
+    threshold: limit.extend({ tokens: z.number().int().nullable() }),
+    hardThreshold: limit,
+    tail: limit,
+    snapshot: limit,
+    toolOutputs: limit,
+  })
+  .describe(
+    'Only of the present generation: the limits in force, and which level set each; `derived` follows from the threshold.',
+  );
+export type PolicyView = z.infer<typeof policyResponse>;
+
 export const contextResponse = z.object({
   generation: z.number().int(),
   contextTokens: tokens,
   shrunken: shrinkageResponse.optional(),
+  policy: policyResponse.optional(),
   items: z.array(contextItemResponse),
 });

@@ -1,64 +1,56 @@
-import { planCompaction, type PlanSource } from '../../../shared/compaction/plan.ts';
-import { resolvePolicy } from '../../../shared/compaction/policy.ts';
-import type { Turn } from '../../../shared/conversation/turn.ts';
+import type { PlanSource } from '../../../shared/compaction/plan.ts';
 import type { BenchCase } from '../bench-case.ts';
+import type { ConversationKind } from '../bench-conversation.ts';
+import { benchFold, benchSource } from '../bench-plan.ts';
 import { elapsedMs } from '../elapsed.ts';
 
-const MESSAGES = 50_000;
-const MODEL = 'gemini-3.5-flash';
-const START = Date.UTC(2026, 0, 1);
+/** At most so many times one JSON of the same messages. What does not grow with them weighs most on few. */
+const aims: readonly (readonly [
+  messages: number,
+  aim: Readonly<Record<ConversationKind, number>>,
+])[] = [
+  [1_000, { chat: 25, tools: 25 }],
+  [10_000, { chat: 6, tools: 8 }],
+  [50_000, { chat: 5, tools: 7 }],
+];
 
-const userText = (seq: number) =>
-  `Question ${seq}: where do we stay in Busan on day ${seq % 28}, and what does room ${seq % 400} cost?`;
-const answerText = (seq: number) =>
-  `In the harbour district; room ${seq % 400} costs ${80 + (seq % 90)} euros a night, breakfast at ${7 + (seq % 3)}:30.`;
+const planMs = (source: PlanSource) => elapsedMs(() => benchFold(source));
 
-const turnOf = (seq: number): Turn => ({
-  schemaVersion: 1,
-  seq,
-  messageId: `message-${seq}`,
-  state: 'done',
-  attempt: 1,
-  producer: '',
-  leaseUntil: new Date(START),
-  createTime: new Date(START + seq * 60_000),
-  tokens: { user: 30, answer: 40 },
-  inContext: true,
-  user: { role: 'user', parts: [{ text: userText(seq) }] },
-  contents: [{ role: 'model', parts: [{ text: answerText(seq) }] }],
-});
-
-function sourceOf(messages: number): PlanSource {
-  const turns = Array.from({ length: messages / 2 }, (_, index) => turnOf(index + 1));
+const againstJson = (kind: ConversationKind, messages: number, aim: number): BenchCase => {
+  const source = benchSource(messages, kind);
   return {
-    context: {
-      model: MODEL,
-      pins: [],
-      history: undefined,
-      coveredThrough: { seq: 0, contentIndex: 0 },
-      turns,
-    },
-    policy: resolvePolicy({ model: MODEL }),
-    calibration: 1,
-    summariserWindowTokens: 1_048_576,
-    isModelAllowed: true,
-    blobName: (text) => text.slice(0, 8),
+    name: `plan-${kind}-${messages}`,
+    unit: 'ms',
+    referenceName: 'the same messages as one JSON',
+    direction: 'atMost',
+    aim,
+    samples: 5,
+    ours: () => planMs(source),
+    reference: () => elapsedMs(() => JSON.stringify(source.context.turns)),
+    ...(messages === 50_000 && {
+      note: 'Gemini CLI, November 2026: split point alone 44 ms, whole compress() 361 ms unloaded',
+    }),
   };
-}
+};
 
-/** The whole plan of a compaction of 50,000 messages that nobody compacted before, against one JSON of them. */
-export function planCases(): BenchCase[] {
-  const source = sourceOf(MESSAGES);
-  return [
-    {
-      name: 'plan-50000',
-      unit: 'ms',
-      referenceName: 'the same messages as one JSON',
-      direction: 'atMost',
-      aim: 12,
-      ours: () => elapsedMs(() => planCompaction(source)),
-      reference: () => elapsedMs(() => JSON.stringify(source.context.turns)),
-      note: 'Gemini CLI, November 2026: split point alone 44 ms, whole compress() 361 ms',
-    },
-  ];
-}
+/** Five times the messages take at most six times as long. */
+const growth = (kind: ConversationKind): BenchCase => {
+  const [few, many] = [benchSource(10_000, kind), benchSource(50_000, kind)];
+  return {
+    name: `plan-${kind}-growth`,
+    unit: 'ms',
+    referenceName: 'the plan of 10,000 messages',
+    direction: 'atMost',
+    aim: 6,
+    samples: 3,
+    ours: () => planMs(many),
+    reference: () => planMs(few),
+  };
+};
+
+/** The whole plan of a compaction of a conversation that nobody compacted before. */
+export const planCases = (): BenchCase[] =>
+  (['chat', 'tools'] as const).flatMap((kind) => [
+    ...aims.map(([messages, aim]) => againstJson(kind, messages, aim[kind])),
+    growth(kind),
+  ]);

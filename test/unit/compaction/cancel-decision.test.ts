@@ -1,27 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { decideCancel, type CancelFacts } from '../../../shared/compaction/cancel-decision.ts';
-import type { CompactionJob } from '../../../shared/conversation/job.ts';
-import { record } from '../../support/past-compactions.ts';
+import { jobWith, record } from '../../support/past-compactions.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const since = new Date('2026-01-02T03:04:00.000Z');
 const manual = { requestId: 'm', since };
 const auto = { requestId: 'a', since, trigger: 'auto' } as const;
 
-const jobWith = (changes: Partial<CompactionJob>): CompactionJob => ({
-  schemaVersion: 1,
-  owner: '',
-  leaseUntil: new Date(0),
-  fence: 1,
-  requestId: '',
-  step: '',
-  failures: 0,
-  breakerOpenUntil: null,
-  attempts: 0,
-  retryAt: null,
-  records: [],
-  ...changes,
-});
 const held = (requestId: string, leaseForMs = 1_000) =>
   jobWith({ owner: 'w', requestId, leaseUntil: new Date(now.getTime() + leaseForMs) });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decideClaim, needOf, type ClaimFacts } from '../../../shared/compaction/claim-decision.ts';
-import type { CompactionJob, CompactionRecord } from '../../../shared/conversation/job.ts';
+import type { CompactionRecord } from '../../../shared/conversation/job.ts';
+import { jobWith } from '../../support/past-compactions.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const inOneSecond = new Date(now.getTime() + 1_000);
@@ -9,19 +10,7 @@ const oneSecondAgo = new Date(now.getTime() - 1_000);
 const auto = { requestId: 'a-1', since: oneSecondAgo, trigger: 'auto' as const };
 const manual = { requestId: 'm-1', since: oneSecondAgo };
 
-const idleJob: CompactionJob = {
-  schemaVersion: 1,
-  owner: '',
-  leaseUntil: oneSecondAgo,
-  fence: 4,
-  requestId: 'a-1',
-  step: '',
-  failures: 0,
-  breakerOpenUntil: null,
-  attempts: 0,
-  retryAt: null,
-  records: [],
-};
+const idleJob = jobWith({ leaseUntil: oneSecondAgo, fence: 4, requestId: 'a-1' });
 
 const recordOf = (requestId: string, state: string): CompactionRecord => ({
   requestId,

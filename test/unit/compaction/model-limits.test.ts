@@ -10,6 +10,12 @@ describe('contextWindowTokens', () => {
     ['gemini-3-flash-preview', 1_048_576],
     ['gemma-4-31b-it', 256_000],
     ['gemma-4-26B', 256_000],
+    ['gemma-3-27b-it', 131_072],
+    ['gemma-3-1b-it', 32_768],
+    ['gemma-3-270m-it', 32_768],
+    ['gemma-3n-e4b-it', 32_768],
+    ['gemma-2-27b-it', 8_192],
+    ['gemma-2b-it', 8_192],
     ['something-else', 1_048_576],
     ['', 1_048_576],
   ])('%s has %i tokens', (model, tokens) => {

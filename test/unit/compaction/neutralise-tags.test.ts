@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { neutraliseContent, neutraliseTags } from '../../../shared/compaction/neutralise-tags.ts';
+import type { Content } from '../../../shared/conversation/content.ts';
 import { readSnapshot } from '../../../shared/compaction/snapshot-reader.ts';
 
 describe('neutraliseTags', () => {
@@ -80,5 +81,14 @@ describe('neutraliseContent', () => {
       },
       { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
     ]);
+  });
+
+  test('a content without such a tag stays the object that it was', () => {
+    const content: Content = {
+      role: 'user',
+      parts: [{ text: 'plain' }, { functionResponse: { name: 'f', response: { rows: ['a', 1] } } }],
+    };
+
+    expect(neutraliseContent(content)).toBe(content);
   });
 });

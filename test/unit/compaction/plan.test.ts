@@ -6,6 +6,7 @@ import { resolvePolicy } from '../../../shared/compaction/policy.ts';
 import { assembleContext } from '../../../shared/conversation/assemble-context.ts';
 import type { Content } from '../../../shared/conversation/content.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
+import { foldedTurn } from '../../support/folded-turn.ts';
 
 const text = (role: Content['role'], value: string): Content => ({
   role,
@@ -13,17 +14,7 @@ const text = (role: Content['role'], value: string): Content => ({
 });
 
 const turn = (seq: number, overrides: Partial<Turn> = {}): Turn => ({
-  schemaVersion: 1,
-  seq,
-  messageId: `message-${seq}`,
-  state: 'done',
-  attempt: 1,
-  producer: 'p',
-  leaseUntil: new Date(0),
-  createTime: new Date(0),
-  tokens: { user: 1, answer: 1 },
-  inContext: true,
-  user: text('user', `question ${seq} ${'word '.repeat(100)}`),
+  ...foldedTurn(seq, `question ${seq} ${'word '.repeat(100)}`),
   contents: [text('model', `answer ${seq} ${'word '.repeat(100)}`)],
   ...overrides,
 });

@@ -30,6 +30,20 @@ describe('the level that decides the threshold', () => {
     ['nothing given', {}, 24_000, 'default'],
     ['table that fits', { table, profile: 'coding' }, 90_000, 'table'],
     ['table for another profile', { table }, 24_000, 'default'],
+    ['table that ships', { profile: 'coding' }, 48_000, 'table'],
+    ['remote over the table that ships', { remote, profile: 'coding' }, 10_485, 'remote'],
+    [
+      'environment over the table that ships',
+      { environment, profile: 'coding' },
+      50_000,
+      'environment',
+    ],
+    [
+      'a row without a threshold leaves it to the table that ships',
+      { table: [{ settings: { snapshotBudgetTokens: 900 } }], profile: 'coding' },
+      48_000,
+      'table',
+    ],
     ['remote over table', { remote, table, profile: 'coding' }, 10_485, 'remote'],
     ['environment over remote', { environment, remote }, 50_000, 'environment'],
     [
@@ -74,6 +88,7 @@ describe('refused settings', () => {
     ['fraction above 1', { environment: { thresholdFraction: 1.5 } }, 'thresholdFraction'],
     ['a part of a token', { conversation: { thresholdTokens: 1.5 } }, 'thresholdTokens'],
     ['not a number', { conversation: { thresholdTokens: Number.NaN } }, 'thresholdTokens'],
+    ['a tail of nothing', { environment: { tailTokens: 0 } }, 'tailTokens'],
     ['keep everything', { conversation: { preserveFraction: 1 } }, 'preserveFraction'],
   ])('%s names the field', (_, input, field) => {
     const error = refusal(input);
@@ -183,6 +198,45 @@ describe('what follows from the threshold', () => {
     } as const;
 
     expect(resolvePolicy(input).splitPolicy).toBe('preserve-fraction');
+  });
+
+  test('in the profile coding twice of it', () => {
+    expect(resolvePolicy({ model, profile: 'coding' })).toMatchObject({
+      softThresholdTokens: 48_000,
+      hardThresholdTokens: 96_000,
+      snapshotBudgetTokens: 4_800,
+      toolOutputBudgetTokens: 8_000,
+      tailTokens: 8_000,
+      tailCapTokens: 12_000,
+    });
+  });
+
+  test('the level of each setting is known, and none of what follows from the threshold', () => {
+    const policy = resolvePolicy({
+      model,
+      profile: 'coding',
+      conversation: { thresholdTokens: 30_000 },
+      environment: { breakerFailures: 5 },
+      remote: { snapshotBudgetTokens: 900 },
+    });
+
+    expect(policy.levels).toEqual({
+      thresholdTokens: 'conversation',
+      breakerFailures: 'environment',
+      snapshotBudgetTokens: 'remote',
+      thresholdFraction: 'table',
+      tailTokens: 'table',
+    });
+  });
+
+  test('a longer tail of the table stays within a sixth of a threshold that was set lower', () => {
+    const policy = resolvePolicy({
+      model,
+      profile: 'coding',
+      conversation: { thresholdTokens: 12_000 },
+    });
+
+    expect(policy.tailTokens).toBe(2_000);
   });
 
   test('a policy is frozen', () => {

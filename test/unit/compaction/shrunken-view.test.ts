@@ -96,6 +96,12 @@ describe('the view of one request over the hard threshold', () => {
     expect(tokensOf(view.items)).toBeLessThanOrEqual(2_000);
   });
 
+  test('counts every output that it shortens', () => {
+    const items = [1, 2, 3].flatMap((seq) => toolExchange(seq, words(1_000)));
+    const view = shrink(items, { hardThresholdTokens: 1_000 });
+    expect(view.shrinkage).toEqual({ turnsLeftOut: 0, outputsMasked: 3 });
+  });
+
   test('shortens the older of two outputs first', () => {
     const items = [...toolExchange(1, words(1_000)), ...toolExchange(2, words(1_000))];
     const { items: shown } = shrink(items, { hardThresholdTokens: 4_000 });

@@ -107,6 +107,21 @@ describe('estimateContentTokens', () => {
   });
 });
 
+test('parts that are weighed once for several estimates cost what they cost each time', () => {
+  const contents = [
+    { role: 'user' as const, parts: [{ text: 'a question' }, { functionResponse: { name: 'f' } }] },
+    { role: 'model' as const, parts: [{ functionCall: { name: 'f', args: { q: '質問' } } }] },
+  ];
+  for (const rule of ['character-class', 'gemini-cli'] as const) {
+    const once = estimatePromptTokens({ contents }, { rule });
+    const counting = { rule, weighed: new Map() };
+
+    expect(estimatePromptTokens({ contents }, counting)).toBe(once);
+    expect(estimatePromptTokens({ contents }, counting)).toBe(once);
+    expect(counting.weighed.size).toBe(2);
+  }
+});
+
 test('a prompt costs its contents, its system instruction and its tools', () => {
   const contents = [{ role: 'user' as const, parts: [{ text: 'a'.repeat(50) }] }];
   const bare = estimatePromptTokens({ contents }, 'character-class');

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { estimatePartTokens } from '../../../shared/compaction/token-estimate.ts';
 import {
@@ -5,6 +6,7 @@ import {
   type ToolOutputBudgetInput,
 } from '../../../shared/compaction/tool-output-budget.ts';
 import type { Content } from '../../../shared/conversation/content.ts';
+import { emptiedResponse } from '../../../shared/conversation/emptied-response.ts';
 
 const rule = 'character-class';
 
@@ -30,6 +32,14 @@ function apply(contents: readonly Content[], options: Partial<ToolOutputBudgetIn
   });
 }
 
+/** As long as a real one. */
+const hashLike = (text: string) => String(text.length).padStart(64, 'a1');
+
+const tokensIn = (contents: readonly Content[]) =>
+  contents
+    .flatMap(({ parts }) => parts)
+    .reduce((sum, part) => sum + estimatePartTokens(part, rule), 0);
+
 const line = 'an ordinary line of output that says little\n';
 
 describe('applyToolOutputBudget', () => {
@@ -50,9 +60,7 @@ describe('applyToolOutputBudget', () => {
 
     const result = apply(contents, { budgetTokens: 50_000 });
 
-    const total = result.contents
-      .flatMap((content) => content.parts)
-      .reduce((sum, part) => sum + estimatePartTokens(part, rule), 0);
+    const total = tokensIn(result.contents);
     expect(result.tokensBefore).toBeGreaterThan(500_000);
     expect(total).toBe(result.tokensAfter);
     expect(total).toBeLessThanOrEqual(50_000);
@@ -110,7 +118,7 @@ describe('applyToolOutputBudget', () => {
   });
 
   test('never makes an output longer', () => {
-    const contents = Array.from({ length: 50 }, () => answer({ output: 'short' }));
+    const contents = Array.from({ length: 50 }, () => answer({ ok: true }));
 
     const result = apply(contents, { budgetTokens: 1 });
 
@@ -130,6 +138,94 @@ describe('applyToolOutputBudget', () => {
 
     expect(apply(contents).offloads).toHaveLength(1);
   });
+
+  test.each([
+    [500, 0],
+    [800, 1],
+    [1_000, 1],
+  ])('holds the total of %i outputs, whose markers alone exceed it', (count, emptied) => {
+    const contents = Array.from({ length: count }, (_, index) =>
+      answer({ output: `${index} ${'word '.repeat(400)}` }),
+    );
+
+    const result = apply(contents, { budgetTokens: 50_000, blobName: hashLike });
+
+    expect(result.tokensAfter).toBeLessThanOrEqual(50_000);
+    expect(tokensIn(result.contents)).toBe(result.tokensAfter);
+    expect(Math.min(1, result.emptied.size)).toBe(emptied);
+    expect(result.contents.at(-1)).toBe(contents.at(-1));
+  });
+
+  test('gives the oldest the shortest form, the newest the longest', () => {
+    const contents = Array.from({ length: 600 }, (_, index) =>
+      answer({ output: `${index} ${'word '.repeat(400)}`, exitCode: 0 }),
+    );
+
+    const { contents: shown } = apply(contents, { budgetTokens: 40_000, blobName: hashLike });
+
+    const forms = shown.map((content) => {
+      const output = outputOf(content);
+      if ('omitted' in responseOf(content)) return 'emptied';
+      if (output.startsWith('read_blob(')) return 'pointer';
+      if (output.startsWith('[')) return 'marker';
+      return output.includes('left out') ? 'cut' : 'whole';
+    });
+    expect([...new Set(forms)]).toEqual(['emptied', 'pointer', 'cut', 'whole']);
+  });
+
+  test('empties an output with its media, and keeps name and id', () => {
+    const image = { inlineData: { mimeType: 'image/png', data: 'aaaa' } };
+    const call = { id: 'call-1', name: 'look' };
+    const functionResponse = { ...call, response: { output: 'a picture' }, parts: [image] };
+    const content: Content = { role: 'user', parts: [{ functionResponse }] };
+
+    const { contents } = apply([content], { budgetTokens: 1, blobName: hashLike });
+
+    expect(contents).toEqual([
+      {
+        role: 'user',
+        parts: [{ functionResponse: { ...call, response: { omitted: true } } }],
+      },
+    ]);
+  });
+
+  test('names no text that one word stands for', () => {
+    const contents = Array.from({ length: 50 }, () => answer({ output: line.repeat(50) }));
+
+    const result = apply(contents, { budgetTokens: 1, blobName: hashLike });
+
+    expect(result).toMatchObject({ offloads: [], shortened: 50 });
+    expect(result.emptied.size).toBe(50);
+  });
+
+  test('exceeds the budget by no more than one word for each output', () => {
+    const outputs = fc.record({
+      count: fc.integer({ min: 1, max: 5_000 }),
+      lengths: fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 20 }),
+      budgetTokens: fc.integer({ min: 0, max: 60_000 }),
+    });
+    fc.assert(
+      fc.property(outputs, ({ count, lengths, budgetTokens }) => {
+        const contents = Array.from({ length: count }, (_, index) =>
+          answer({ output: `${index} `.padEnd(lengths[index % lengths.length] ?? 0, 'words ') }),
+        );
+        const { contents: shown, ...result } = apply(contents, {
+          budgetTokens,
+          blobName: hashLike,
+        });
+
+        const floor = contents.reduce((sum, content) => {
+          const whole = tokensIn([content]);
+          const [part = {}] = content.parts;
+          return sum + Math.min(whole, estimatePartTokens(emptiedResponse(part), rule));
+        }, 0);
+        expect(result.tokensAfter).toBe(tokensIn(shown));
+        expect(result.tokensAfter).toBeLessThanOrEqual(Math.max(budgetTokens, floor));
+        expect(shown.every(({ parts }) => parts[0]?.functionResponse?.name === 'grep')).toBe(true);
+      }),
+      { numRuns: 20 },
+    );
+  }, 60_000);
 
   test('leaves what is not a tool output alone', () => {
     const text: Content = { role: 'user', parts: [{ text: line.repeat(500) }] };

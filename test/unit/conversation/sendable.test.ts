@@ -9,6 +9,12 @@ describe('what of a turn is sent again', () => {
     expect(sendableContents([user('a')])).toEqual([user('a')]);
   });
 
+  test('a content of which nothing goes stays the object that it was', () => {
+    const whole = user('a');
+
+    expect(sendableContents([whole])[0]).toBe(whole);
+  });
+
   test('empty text goes, and a content left without parts with it', () => {
     expect(sendableContents([user('a'), { role: 'model', parts: [{ text: '' }] }])).toEqual([
       user('a'),

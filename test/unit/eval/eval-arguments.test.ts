@@ -27,6 +27,12 @@ describe('the arguments of an evaluation', () => {
     ).toMatchObject({ vices: { forgetful: 0.3, obedient: true }, ids: ['a', 'b'] });
   });
 
+  test('name a threshold and what is tried', () => {
+    expect(
+      parseEvalArguments([...files, '--threshold', '48000', '--try', 'rounds=2']),
+    ).toMatchObject({ thresholdTokens: 48_000, trial: { kind: 'rounds', rounds: 2 } });
+  });
+
   test.each([
     [['--out', 'b.jsonl'], '--data is missing'],
     [[...files, '--keep', '1'], '--keep takes a number between 0 and 1'],
@@ -34,6 +40,9 @@ describe('the arguments of an evaluation', () => {
     [[...files, '--model', 'gemini-2.5-pro', '--vices', 'empty'], 'a real model has its own'],
     [[...files, '--strategy', 'best'], '--strategy takes ledger or rewrite'],
     [[...files, '--price', '3'], '--price takes IN/OUT'],
+    [[...files, '--threshold', '0'], '--threshold takes a whole number'],
+    [[...files, '--try', 'rounds=3'], '--try takes'],
+    [[...files, '--try', 'staged', '--strategy', 'rewrite'], '--try is of the strategy ledger'],
     [[...files, 'c.jsonl'], 'what is "c.jsonl"'],
   ])('%j are refused', (argv, message) => {
     expect(() => parseEvalArguments(argv)).toThrow(ArgumentError);

@@ -56,6 +56,24 @@ const nowhere: ValueTexts = {
 const fremont = [{ name: 'city', forms: ['Fremont', 'Fremont CA'] }];
 
 describe('the reading of values', () => {
+  test('takes a date for said in any notation', () => {
+    const values = [{ name: 'date', forms: ['March 7th'] }];
+    const texts = { ...nowhere, foldedUser: ['on March 7th'], snapshot: ['date 2019-03-07'] };
+
+    expect(readValues(values, texts)).toMatchObject([{ inSnapshot: true, inTail: false }]);
+  });
+
+  test('does not mind blanks beside a dash', () => {
+    const values = [{ name: 'time', forms: ['2小时 - 3小时'] }];
+    const texts = {
+      ...nowhere,
+      foldedUser: ['可以玩2小时 - 3小时的'],
+      snapshot: ['玩2小时-3小时'],
+    };
+
+    expect(readValues(values, texts)).toMatchObject([{ inSnapshot: true }]);
+  });
+
   test('leaves out what the user did not say in the folded turns, and single characters', () => {
     const values = [...fremont, { name: 'x', forms: ['Berlin'] }, { name: 'y', forms: ['I'] }];
 

@@ -16,6 +16,7 @@ describe('altered numbers', () => {
       alterations,
       statements: ['The user paid 270 euros.'],
       conversation: ['I paid 250 euros.'],
+      lines: ['I paid 250 euros.'],
     });
 
     expect(score.standing).toEqual([{ number: '270', statement: 'The user paid 270 euros.' }]);
@@ -26,7 +27,12 @@ describe('altered numbers', () => {
     const conversation = ['I paid 250 euros.'];
 
     expect(
-      scoreInvention({ alterations, statements: conversation, conversation }).standing,
+      scoreInvention({
+        alterations,
+        statements: conversation,
+        conversation,
+        lines: conversation,
+      }).standing,
     ).toEqual([]);
   });
 
@@ -35,9 +41,22 @@ describe('altered numbers', () => {
       alterations,
       statements: ['I paid 270 euros.'],
       conversation: ['I paid 250 euros.', 'Room 270.'],
+      lines: ['I paid 250 euros.', 'Room 270.'],
     });
 
     expect(score).toMatchObject({ foreign: [], standing: [], mixedUp: ['I paid 270 euros.'] });
+  });
+
+  test('that make a statement which somebody said elsewhere cannot be told from that', () => {
+    const lines = ['economy: 12', 'economy: 14'];
+    const score = scoreInvention({
+      alterations: [{ from: 'economy: 12', to: 'economy: 14' }],
+      statements: ['economy: 14'],
+      conversation: lines,
+      lines,
+    });
+
+    expect(score).toMatchObject({ mixedUp: [], saidElsewhere: ['economy: 14'] });
   });
 
   test('are looked for in all that is said, also in what tools return', () => {

@@ -64,6 +64,34 @@ describe('an evaluation', () => {
     expect(evalText([result], undefined)).toContain('garden: FAILED_EMPTY_SUMMARY');
   });
 
+  test('in stages folds half of the range first, and the same in the end', async () => {
+    const staged = await run('--try', 'staged');
+    await bench?.stop();
+    const once = await run();
+
+    expect(staged).toMatchObject({ state: 'COMPACTED', generations: 2, keepFrom: once.keepFrom });
+    expect(once.generations).toBe(1);
+  });
+
+  test('with a round of questions makes one call more and forgets less', async () => {
+    const none = await run('--try', 'rounds=0', '--vices', 'forgetful=0.5');
+    await bench?.stop();
+    const one = await run('--try', 'rounds=1', '--vices', 'forgetful=0.5');
+
+    expect([none.calls, one.calls]).toEqual([1, 2]);
+    expect(one.promptTokens).toBeGreaterThan(2 * none.promptTokens);
+    expect(one.measure?.carried[1].held).toBeGreaterThanOrEqual(none.measure?.carried[1].held ?? 0);
+  });
+
+  test('with a threshold of its own has the budgets that follow from it', async () => {
+    const tight = await run('--threshold', '4000');
+    await bench?.stop();
+    const usual = await run();
+
+    expect(tight.snapshotTokens).toBeLessThan(600);
+    expect(usual.snapshotTokens).toBeGreaterThan(600);
+  });
+
   test('needs a key for a Gemini model', async () => {
     await expect(startEvalBench(wantedWith('--model', 'gemini-2.5-pro'), {})).rejects.toThrow(
       'needs GEMINI_API_KEY',

@@ -1,7 +1,5 @@
-import type { Head } from '../../../../shared/conversation/head.ts';
-import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { turnId } from '../../../../shared/conversation/paths.ts';
-import { isFinal, type Turn } from '../../../../shared/conversation/turn.ts';
+import { isFinal } from '../../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { textPartId } from '../../../../shared/wire/frame-ids.ts';
@@ -9,6 +7,7 @@ import type { StreamChunk } from '../../../../shared/wire/stream.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passCrashPoint } from '../crash-points.ts';
+import { finishedTurn, viewAfterFinish } from './after-finish.ts';
 import { commitFinish, endTurn, isTakenOver } from './finish-turn.ts';
 import type { FinishedTurn, FrameLog, LogEnd } from './live-turn.ts';
 import { needAtEnd } from './need-at-end.ts';
@@ -17,7 +16,6 @@ import { streamAnswer, type Answer } from './stream-answer.ts';
 import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
 import { closingChunks, openingChunks } from './turn-frames.ts';
 import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
-import { viewContext } from '../context/view-context.ts';
 
 export interface Production {
   begun: BegunTurn;
@@ -30,39 +28,6 @@ export interface Production {
   /** Fires when the process ends and cannot wait for the answer. */
   givenUp: AbortSignal;
 }
-
-/** The head as the finish leaves it, without reading it again. */
-const headAfter = (begun: BegunTurn, batch: FinishBatch): Head => ({
-  ...begun.head,
-  lastSeq: batch.seq,
-  context: batch.meter ?? begun.head.context,
-  compactionNeeded: {
-    ...begun.head.compactionNeeded,
-    ...(batch.need && { auto: batch.need }),
-  },
-});
-
-const finishedTurn = ({ begun, messageId }: Production, batch: FinishBatch): Turn => ({
-  schemaVersion: 1,
-  seq: batch.seq,
-  messageId,
-  state: batch.state,
-  attempt: batch.attempt,
-  producer: begun.attempt.producer,
-  leaseUntil: batch.now,
-  createTime: begun.createTime,
-  finishTime: batch.now,
-  tokens: { user: batch.userTokens, answer: batch.answerTokens },
-  usage: batch.usage,
-  finishReason: batch.finishReason,
-  error: batch.error,
-  inContext: batch.inContext,
-  retention: begun.retention,
-  replaces: begun.replaces,
-  ...(batch.state === 'cancelled' && { cancelRequested: true }),
-  user: begun.user,
-  contents: [...batch.contents],
-});
 
 async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
   const { conversationId } = batch;
@@ -125,18 +90,6 @@ async function callModel(
   return answer;
 }
 
-function view(dependencies: ChatDependencies, production: Production, batch: FinishBatch) {
-  const head = headAfter(production.begun, batch);
-  const meter = contextTokens({ ...production.begun, head });
-  return viewContext(dependencies, {
-    head,
-    tokens: meter.tokens,
-    tokensSource: meter.source,
-    job: production.begun.job,
-    locale: production.locale,
-  });
-}
-
 const logFinished = (dependencies: ChatDependencies, batch: FinishBatch, startMs: number) =>
   dependencies.logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
     conversationId: batch.conversationId,
@@ -167,7 +120,7 @@ async function finishTurn(
   });
   const decideNeed = () => needAtEnd(dependencies, begun, batch);
   const decided = await decideNeed();
-  const context = view(dependencies, production, { ...batch, need: decided.need });
+  const context = viewAfterFinish(dependencies, production, { ...batch, need: decided.need });
   const closing = closingChunks({ turn: batch, error: batch.error, context });
   await passCrashPoint(dependencies, 'before-finish');
   batch.need = await commitFinish(dependencies, {

@@ -18,13 +18,14 @@ import {
 } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import type { ContextItemView } from '../../../../shared/wire/responses/context.ts';
-import { meterCounting } from '../../conversation-policy.ts';
+import type { ContextItemView, PolicyView } from '../../../../shared/wire/responses/context.ts';
+import { meterCounting, policyOf } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
 import { viewOfNextCall } from '../send/next-call.ts';
 import { readContext } from './read-context.ts';
 import { generationErased, generationNotFound } from './generation-errors.ts';
+import { viewPolicy } from './view-policy.ts';
 
 /** Turns of one read while the end of an older generation is looked for. */
 const READ_TURNS = 50;
@@ -33,12 +34,14 @@ export interface ShownContext {
   generation: number;
   contextTokens: number;
   shrunken?: Shrinkage;
+  /** Of the present generation. */
+  policy?: PolicyView;
   items: ContextItemView[];
 }
 
 /** Every piece of the prompt with its calibrated estimate; the figures of items are heuristics. */
 function itemsOf(
-  source: ContextSource,
+  source: ContextSource & Pick<Head, 'profile'>,
   items: readonly ContextItem[],
   calibration: number,
 ): ContextItemView[] {
@@ -83,6 +86,7 @@ async function showCurrent(
     generation: head.value.generation,
     contextTokens: view.tokens,
     ...(view.shrinkage && { shrunken: view.shrinkage }),
+    policy: viewPolicy(policyOf(dependencies.config, head.value)),
     items: itemsOf(source, view.items, head.value.context.calibration),
   };
 }

@@ -1,13 +1,8 @@
-import type { CompactionNeeded, ContextMeter, Head } from '../../../../shared/conversation/head.ts';
+import type { CompactionNeeded, Head } from '../../../../shared/conversation/head.ts';
 import { newestHistoryThrough } from '../../../../shared/conversation/find-history.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
-import { pinnedTokens } from '../../../../shared/conversation/pinned-tokens.ts';
-import { withoutPinsOf } from '../../../../shared/conversation/pins.ts';
-import {
-  continuedHistory,
-  nothingCovered,
-} from '../../../../shared/conversation/next-generation.ts';
-import { firstTailSeq, readHead } from '../../../../shared/conversation/read-conversation.ts';
+import { continuedHistory } from '../../../../shared/conversation/next-generation.ts';
+import { readHead } from '../../../../shared/conversation/read-conversation.ts';
 import { sameHeadWrite } from '../../../../shared/conversation/same-head-write.ts';
 import { isTerminal } from '../../../../shared/conversation/turn.ts';
 import { AppError } from '../../../../shared/errors.ts';
@@ -19,6 +14,7 @@ import { publishRequest } from '../answer/publish-request.ts';
 import { needAfterChange } from '../context/need-after-change.ts';
 import { clearFork } from './fork-clear.ts';
 import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './fork-copy.ts';
+import { liveFields, type MadeFork } from './fork-head.ts';
 import { claimFork, commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { readOwnConversation } from './own-conversation.ts';
@@ -103,59 +99,6 @@ async function firstHistory(
   });
 }
 
-/** The pins that go along: not those of turns that the fork has not. */
-const forkPins = ({ head, seq }: ForkSource) => withoutPinsOf(head.pins, (pinned) => pinned > seq);
-
-/** Estimated: nothing was sent of the fork yet. */
-function forkMeter(
-  source: ForkSource,
-  history: History | undefined,
-  turns: readonly CopiedTurn[],
-): ContextMeter {
-  const { overheadTokens, calibration } = source.head.context;
-  const coveredThrough = history?.coveredThrough ?? nothingCovered;
-  const first = firstTailSeq({ ...source.head, coveredThrough });
-  const tailTokens = turns
-    .filter(({ seq }) => seq >= first)
-    .reduce((sum, { tokens }) => sum + tokens, 0);
-  const contentTokens =
-    pinnedTokens(forkPins(source), history) +
-    (history?.snapshotTokens ?? 0) +
-    Math.max(0, tailTokens - (history?.maskedTokensSaved ?? 0));
-  return {
-    tokens: Math.ceil(overheadTokens + calibration * contentTokens),
-    overheadTokens,
-    calibration,
-    source: 'estimated',
-    generation: history ? 1 : 0,
-    seq: source.seq,
-  };
-}
-
-/** What the head of the fork says once it is live. */
-const liveFields = (
-  source: ForkSource,
-  made: { history: History | undefined; turns: readonly CopiedTurn[]; now: Date },
-) => {
-  const { head, seq } = source;
-  const { history, turns, now } = made;
-  return {
-    state: 'live',
-    ...(head.title !== undefined && { title: head.title }),
-    ...(head.systemInstruction !== undefined && { systemInstruction: head.systemInstruction }),
-    model: head.model,
-    profile: head.profile,
-    settings: head.settings,
-    metadata: head.metadata,
-    updateTime: now,
-    generation: history ? 1 : 0,
-    coveredThrough: { ...(history?.coveredThrough ?? nothingCovered) },
-    lastSeq: seq,
-    pins: forkPins(source),
-    context: forkMeter(source, history, turns),
-  } as const;
-};
-
 /**
  * Makes the fork live, if the source is still the one that was copied: messages that came meanwhile do not
  * matter, changes to earlier ones do. Resolves to the compaction that the fork asks for from the start.
@@ -163,11 +106,11 @@ const liveFields = (
 async function finishFork(
   dependencies: ChatDependencies,
   fork: { source: ForkSource; target: ForkTarget },
-  made: { history: History | undefined; turns: readonly CopiedTurn[] },
+  made: MadeFork,
 ): Promise<CompactionNeeded['auto']> {
   const { store, clock } = dependencies;
   const { source, target } = fork;
-  const fields = liveFields(source, { ...made, now: clock.now() });
+  const fields = liveFields(source, made, clock.now());
   const need = needAfterChange(dependencies, {
     head: { ...source.head, ...fields, compactionNeeded: {} },
     history: made.history,

@@ -23,7 +23,7 @@ import type { ClaimedRun } from '../run.ts';
 
 /** What the model wants changed in the ledger. */
 export type Asked =
-  | { kind: 'operations'; operations: Operation[]; skipped: number }
+  | { kind: 'operations'; operations: Operation[] }
   | { kind: 'empty' }
   | { kind: 'refused'; reason: string };
 
@@ -59,7 +59,7 @@ async function askOnce(run: ClaimedRun, question: Question): Promise<Asked> {
   if (answer.text === '') return { kind: 'empty' };
   const read = readLedgerAnswer(answer.text);
   return read.ok
-    ? { kind: 'operations', operations: read.operations, skipped: read.skipped }
+    ? { kind: 'operations', operations: read.operations }
     : { kind: 'refused', reason: `SUMMARY_UNREADABLE_${read.problem}` };
 }
 
@@ -90,7 +90,6 @@ export async function askForOperations(run: ClaimedRun, plan: FoldPlan): Promise
   return {
     kind: 'operations',
     operations: mergeOperations(good.map(({ operations }) => operations)),
-    skipped: good.reduce((sum, { skipped }) => sum + skipped, 0),
   };
 }
 

@@ -1,89 +1,77 @@
-import type { Utterance } from '../../../../shared/compaction/facts/utterance.ts';
-import { utterancesOf } from '../../../../shared/compaction/facts/utterances.ts';
-import {
-  applyOperations,
-  type LedgerEvidence,
-} from '../../../../shared/compaction/ledger/apply-operations.ts';
+import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
 import { inProfile } from '../../../../shared/compaction/ledger/change-profile.ts';
 import { promptVersion } from '../../../../shared/compaction/ledger/ledger-prompts.ts';
+import {
+  readFoldedTurns,
+  type LedgerReading,
+} from '../../../../shared/compaction/ledger/ledger-reading.ts';
 import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
-import { dayKeyOf as dayOf } from '../../../../shared/compaction/facts/calendar-day.ts';
 import { renderLedger } from '../../../../shared/compaction/ledger/render-snapshot.ts';
 import {
   verifyLedger,
   type LedgerVerification,
 } from '../../../../shared/compaction/ledger/verify-ledger.ts';
 import { countingOf, type FoldPlan } from '../../../../shared/compaction/plan.ts';
-import { contentText } from '../../../../shared/conversation/content.ts';
 import { emptySnapshot, snapshotProfileOf } from '../../../../shared/conversation/snapshot.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { passCrashPoint } from '../crash-points.ts';
-import { pinsAfterFold } from '../pins-after-fold.ts';
+import { keptTexts } from '../kept-texts.ts';
 import { rewriteStrategy } from '../rewrite/rewrite-strategy.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';
 import { askForMissing, askForOperations } from './ask-for-operations.ts';
 
-/** What operations may cite: the folded turns, and the day of each. */
-function evidenceIn(turns: readonly Turn[]): LedgerEvidence {
-  const said = Map.groupBy(utterancesOf(turns), ({ seq }) => seq);
-  const days = new Map(turns.map(({ seq, createTime }) => [seq, dayOf(createTime)]));
-  const textsOf = (utterances: readonly Utterance[]) => ({
-    user: utterances.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : [])).join('\n'),
-    talk: utterances
-      .flatMap(({ speaker, text }) => (speaker === 'user' || speaker === 'model' ? [text] : []))
-      .join('\n'),
-    all: utterances.map(({ text }) => text).join('\n'),
-  });
-  return {
-    turns: new Map([...said].map(([seq, utterances]) => [seq, textsOf(utterances)])),
-    at: (seq) => days.get(seq),
-  };
+/** What the answers of the summariser are checked against, the same for each of them. */
+interface Standard {
+  reading: LedgerReading;
+  /** Pins and tail. */
+  keptTexts: string[];
 }
+
+const standardOf = (run: ClaimedRun, plan: FoldPlan): Standard => ({
+  reading: readFoldedTurns(plan.folded),
+  keptTexts: keptTexts(run, plan),
+});
 
 /** Applies operations to what the previous generation knew, and checks the result. */
 function verify(
   run: ClaimedRun,
-  plan: FoldPlan,
+  standard: Standard,
   operations: readonly Operation[],
 ): LedgerVerification {
   const { head, history, policy } = run.reading;
   const profile = snapshotProfileOf(head.value.profile);
   const previous = history?.snapshot ? inProfile(history.snapshot, profile) : undefined;
-  const applied = applyOperations(
+  const { snapshot, rejected } = applyOperations(
     previous ?? emptySnapshot(profile),
     operations,
-    evidenceIn(plan.folded),
+    standard.reading.evidence(),
   );
-  const kept = plan.tail.filter(({ inContext }) => inContext);
   return verifyLedger({
     previous,
-    snapshot: applied.snapshot,
-    rejected: applied.rejected,
-    turns: plan.folded,
-    keptTexts: [
-      ...pinsAfterFold(run, plan).pins.map(({ text }) => text),
-      ...kept.flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
-    ],
+    snapshot,
+    rejected,
+    ...standard,
     budgetTokens: policy.snapshotBudgetTokens,
     counting: countingOf(policy, head.value.model),
   });
 }
 
-/** The better of two checks of the same turns: one that is good, else the one that holds more. */
+/** The check of the first answer, or, where another call brought more and that is sound, of both together. */
 async function mended(
   run: ClaimedRun,
   plan: FoldPlan,
   operations: readonly Operation[],
 ): Promise<LedgerVerification> {
-  const first = verify(run, plan, operations);
+  const standard = standardOf(run, plan);
+  const first = verify(run, standard, operations);
   if (!first.wantsRepair) return first;
   const more = await askForMissing(run, plan, first.missing);
   await passCrashPoint(run.dependencies, 'repaired');
   if (more.length === 0) return first;
-  const second = verify(run, plan, [...operations, ...more]);
-  return second.ok || !first.ok ? second : first;
+  const second = verify(run, standard, [...operations, ...more]);
+  // A repair is asked for where the first check is sound.
+  return second.ok ? second : first;
 }
 
 function checkedOf(

@@ -1,6 +1,6 @@
 import type { FoldPlan } from '../../../../shared/compaction/plan.ts';
 import type { SnapshotSections } from '../../../../shared/compaction/snapshot-sections.ts';
-import type { Verification } from '../../../../shared/compaction/verification.ts';
+import type { Verification } from '../../../../shared/compaction/rewrite/verify-sections.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import type { ClaimedRun } from '../run.ts';
 import { checkingOf, checkSnapshot, isCurable, lacksOnly, listMissing } from './check-snapshot.ts';

@@ -1,51 +1,24 @@
-import { z } from 'zod';
-import { snapshotConstants } from '../../../../shared/compaction/snapshot-constants.ts';
-import { factSupportOf, type FactSupport } from '../../../../shared/compaction/fact-support.ts';
-import { identifiersIn } from '../../../../shared/compaction/facts.ts';
+import {
+  indexFacts,
+  isHeld,
+  type FactIndex,
+} from '../../../../shared/compaction/facts/fact-index.ts';
+import type { Fact } from '../../../../shared/compaction/facts/fact.ts';
 import { countingOf, type FoldPlan } from '../../../../shared/compaction/plan.ts';
+import {
+  statedIdentifiers,
+  type StatedText,
+} from '../../../../shared/compaction/rewrite/stated-identifiers.ts';
+import {
+  verifySections,
+  type Verification,
+} from '../../../../shared/compaction/rewrite/verify-sections.ts';
 import type { SnapshotSections } from '../../../../shared/compaction/snapshot-sections.ts';
-import { verifySnapshot, type Verification } from '../../../../shared/compaction/verification.ts';
 import { hasMedia, stringsIn } from '../../../../shared/conversation/content-strings.ts';
-import { contentText } from '../../../../shared/conversation/content.ts';
-import type { History } from '../../../../shared/conversation/history.ts';
 import { snapshotTexts } from '../../../../shared/conversation/snapshot.ts';
-import { pinsAfterFold } from '../pins-after-fold.ts';
+import { keptContents, keptTexts } from '../kept-texts.ts';
 import type { ClaimedRun } from '../run.ts';
-
-const statedSchema = z.array(z.object({ seq: z.number(), text: z.string() }));
-type Stated = z.infer<typeof statedSchema>;
-
-/** Identifiers that the user stated in turns which earlier generations folded. */
-function statedEarlier(history: History | undefined): Stated {
-  const stated = statedSchema.safeParse(history?.report['statedIdentifiers']);
-  return stated.success ? stated.data : [];
-}
-
-const statedIn = (plan: Pick<FoldPlan, 'folded'>): Stated =>
-  plan.folded.map(({ seq, user }) => ({ seq, text: contentText(user) }));
-
-/** As many of a list as a report has room for: from the last one back, without what is too long. */
-export function withinReport<T>(list: readonly T[]): T[] {
-  let room: number = snapshotConstants.identifierListCharacters.value;
-  const kept: T[] = [];
-  for (const entry of list.toReversed()) {
-    const characters = JSON.stringify(entry).length + 1;
-    if (characters > room) continue;
-    room -= characters;
-    kept.push(entry);
-  }
-  return kept.toReversed();
-}
-
-/** What the next generation has to keep checking: the newest, as far as the report has room. */
-export function statedAfter(history: History | undefined, plan: Pick<FoldPlan, 'folded'>): Stated {
-  const { statedIdentifierCharacters, statedIdentifierLimit } = snapshotConstants;
-  const own = statedIn(plan).flatMap(({ seq, text }) =>
-    identifiersIn(text).map((identifier) => ({ seq, text: identifier })),
-  );
-  const short = own.filter(({ text }) => text.length <= statedIdentifierCharacters.value);
-  return withinReport([...statedEarlier(history), ...short].slice(-statedIdentifierLimit.value));
-}
+import { statedBefore, statedIn } from './stated-before.ts';
 
 /** The only fault is identifiers that did not fit: a better summary can cure it, or a bare list. */
 export const lacksOnly = ({ problems }: Verification) =>
@@ -59,67 +32,67 @@ export const isCurable = ({ problems }: Verification) =>
 /** What the snapshots of one run are checked against. */
 export interface Checking {
   run: ClaimedRun;
-  plan: FoldPlan;
-  stated: { earlier: Stated; own: Stated };
-  keptTexts: string[];
-  support: FactSupport | undefined;
+  /** Identifiers that the user stated and that what stays in the context does not say. */
+  stated: {
+    /** In the folded turns and, as far as it was handed on, before them. */
+    all: readonly Fact[];
+    /** In the folded turns. */
+    own: readonly Fact[];
+  };
+  sources: FactIndex | undefined;
 }
 
 /** Reads what a plan folds and keeps, once for all checks of its snapshot. */
 export function checkingOf(run: ClaimedRun, plan: FoldPlan): Checking {
   const { reading, need } = run;
-  const keptContents = plan.tail
-    .filter(({ inContext }) => inContext)
-    .flatMap(({ user, contents }) => [user, ...contents]);
-  const keptTexts = [
-    ...pinsAfterFold(run, plan).pins.map(({ text }) => text),
-    ...keptContents.map(contentText),
-  ];
-  const stated = { earlier: statedEarlier(reading.history), own: statedIn(plan) };
+  const own = statedIn(plan);
+  const all = [...statedBefore(reading.history), ...own];
+  const staying = keptTexts(run, plan);
+  const kept = indexFacts(staying);
+  const lacking = (texts: readonly StatedText[]): Fact[] =>
+    statedIdentifiers(texts).filter((fact) => !isHeld(fact, kept));
   const sources = () => [
     ...stringsIn(plan.contents),
-    ...stringsIn(keptContents),
-    ...keptTexts,
+    ...stringsIn(keptContents(plan)),
+    ...staying,
     ...(reading.history?.snapshot ? snapshotTexts(reading.history.snapshot) : []),
-    ...[...stated.earlier, ...stated.own].map(({ text }) => text),
+    ...all.map(({ text }) => text),
     ...(need.focus === undefined ? [] : [need.focus]),
   ];
-  const support = plan.contents.some(hasMedia) ? undefined : factSupportOf(sources());
-  return { run, plan, stated, keptTexts, support };
+  return {
+    run,
+    stated: { all: lacking(all), own: lacking(own) },
+    sources: plan.contents.some(hasMedia) ? undefined : indexFacts(sources()),
+  };
 }
 
 function verify(
-  { run, keptTexts, support }: Checking,
-  input: { sections: SnapshotSections; stated: Stated },
+  { run, sources }: Checking,
+  sections: SnapshotSections,
+  stated: readonly Fact[],
 ): Verification {
   const { head, policy } = run.reading;
-  return verifySnapshot({
-    sections: input.sections,
-    foldedUserTexts: input.stated,
-    keptTexts,
-    support,
+  return verifySections({
+    sections,
+    stated,
+    sources,
     snapshotBudgetTokens: policy.snapshotBudgetTokens,
-    rule: countingOf(policy, head.value.model),
+    counting: countingOf(policy, head.value.model),
   });
 }
 
 /**
- * The snapshot with every identifier that is missing named in one line, which needs a fraction of the
- * room of sentences; undefined when even that makes it too large.
+ * The snapshot with every identifier that a check found `missing` named in one line, which needs a fraction of
+ * the room of sentences; undefined when even that makes it too large.
  */
 function listed(
   checking: Checking,
-  input: { sections: SnapshotSections; stated: Stated },
+  { sections, missing }: { sections: SnapshotSections; missing: readonly string[] },
+  stated: readonly Fact[],
 ): Verification | undefined {
-  const { missingIdentifiers } = verify(checking, input);
-  const line = `The user also stated: ${missingIdentifiers.join(', ')}`;
-  const key_knowledge = [input.sections.key_knowledge, line]
-    .filter((text) => text !== '')
-    .join('\n');
-  const verification = verify(checking, {
-    ...input,
-    sections: { ...input.sections, key_knowledge },
-  });
+  const line = `The user also stated: ${missing.join(', ')}`;
+  const key_knowledge = [sections.key_knowledge, line].filter((text) => text !== '').join('\n');
+  const verification = verify(checking, { ...sections, key_knowledge }, stated);
   return verification.ok ? verification : undefined;
 }
 
@@ -128,13 +101,13 @@ function listed(
  * against what was stated before them, so that nothing fades from generation to generation.
  */
 export function checkSnapshot(checking: Checking, sections: SnapshotSections): Verification {
-  const { own, earlier } = checking.stated;
-  const stated = [...earlier, ...own];
-  const complete = verify(checking, { sections, stated });
+  const { own, all } = checking.stated;
+  const complete = verify(checking, sections, all);
   if (!isCurable(complete)) return complete;
-  const recent = verify(checking, { sections, stated: own });
+  const recent = verify(checking, sections, own);
   // What is old and does not fit as sentences is not worth a call, but a line.
-  return recent.ok ? (listed(checking, { sections, stated }) ?? recent) : recent;
+  const missing = complete.missingIdentifiers;
+  return recent.ok ? (listed(checking, { sections, missing }, all) ?? recent) : recent;
 }
 
 /**
@@ -144,13 +117,13 @@ export function checkSnapshot(checking: Checking, sections: SnapshotSections): V
  */
 export function listMissing(
   checking: Checking,
-  checked: { sections: SnapshotSections; verification: Verification },
+  { sections, verification }: { sections: SnapshotSections; verification: Verification },
 ): Verification {
-  const { sections, verification } = checked;
   if (!lacksOnly(verification)) return verification;
-  const { own, earlier } = checking.stated;
-  return (
-    listed(checking, { sections, stated: [...earlier, ...own] }) ??
-    listed(checking, { sections, stated: own }) ?? { ...verification, ok: true, problems: [] }
-  );
+  for (const stated of [checking.stated.all, checking.stated.own]) {
+    const missing = verify(checking, sections, stated).missingIdentifiers;
+    const withList = listed(checking, { sections, missing }, stated);
+    if (withList) return withList;
+  }
+  return { ...verification, ok: true, problems: [] };
 }

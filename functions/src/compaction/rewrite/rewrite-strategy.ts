@@ -2,11 +2,11 @@ import type { FoldPlan } from '../../../../shared/compaction/plan.ts';
 import { promptVersion } from '../../../../shared/compaction/prompts.ts';
 import { snapshotOfSections } from '../../../../shared/compaction/snapshot-sections.ts';
 import { sectionsBody } from '../../../../shared/compaction/snapshot-text.ts';
-import type { Verification } from '../../../../shared/compaction/verification.ts';
+import type { Verification } from '../../../../shared/compaction/rewrite/verify-sections.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';
 import { checkAndRepair } from './check-and-repair.ts';
-import { statedAfter, withinReport } from './check-snapshot.ts';
+import { statedAfter, withinReport } from './stated-before.ts';
 import { summarise } from './two-passes.ts';
 
 /** What verification found, as it is stored; every list is bounded. */

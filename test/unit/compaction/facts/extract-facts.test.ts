@@ -42,6 +42,9 @@ describe('extractFacts', () => {
     ['키는 163.2', 'number', '163.2'],
     ['I fly from Rio Grande to Oslo', 'name', 'Rio Grande'],
     ['Book the flight to Oslo', 'name', 'Oslo'],
+    ['Is it warm in Portland, TX now?', 'name', 'Portland, TX'],
+    ['What about a love story by Jane Roe?', 'term', 'love story'],
+    ['Find me a movie directed by Jane Roe', 'name', 'Jane Roe'],
     ['麻烦问下北京友谊宾馆的电话', 'name', '北京友谊宾馆'],
     ['颐和园的门票多少钱？', 'name', '颐和园'],
     ['我就去北京东方君悦大酒店吧', 'name', '北京东方君悦大酒店'],
@@ -57,6 +60,7 @@ describe('extractFacts', () => {
     ['a fraction of a phrase', 'this and/or that, either/or'],
     ['a word that begins a sentence', 'Wonderful. Really. Indeed it was'],
     ['a single digit', 'I have 3'],
+    ['a common thing that is asked for', 'Can you find me a movie directed by her?'],
   ])('finds nothing in %s', (_, text) => {
     expect(factsOf(text)).toEqual([]);
   });

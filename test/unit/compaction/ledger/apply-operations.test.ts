@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
+import { archiveOrder } from '../../../../shared/compaction/ledger/archive-order.ts';
 import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
 import type { Snapshot } from '../../../../shared/conversation/snapshot.ts';
 import { evidence, item, snapshotWith } from './ledger-samples.ts';
@@ -154,8 +155,85 @@ describe('changing', () => {
     );
 
     expect(snapshot.sections.key_knowledge).toEqual([
-      item('i1', 'Order 4711 has arrived', { at: '2026-11-02', status: 'todo', sources: [1, 2] }),
+      item('i1', 'Order 4711 has arrived', {
+        at: '2026-11-02',
+        status: 'todo',
+        sources: [1, 2],
+        supersedes: 'i2',
+      }),
     ]);
+  });
+
+  test('keeps its old words with their sources in the archive, where they no longer hold', () => {
+    const before = known({ quote: 'My order is 4711' });
+    const { snapshot } = applyOperations(
+      before,
+      [{ op: 'update', id: 'i1', text: 'Order 4711 has arrived', sources: [2] }],
+      turns,
+    );
+
+    expect(snapshot.archive).toEqual([
+      { ...item('i2', 'Order 4711', { quote: 'My order is 4711' }), section: 'key_knowledge' },
+    ]);
+    expect(snapshot.nextId).toBe(3);
+    expect(archiveOrder(snapshot)).toEqual([]);
+  });
+
+  test('links the words of every change', () => {
+    const changed = applyOperations(
+      known({ supersedes: 'i9' }),
+      [{ op: 'update', id: 'i1', text: 'Order 4712', sources: [1] }],
+      turns,
+    ).snapshot;
+    const { snapshot } = applyOperations(
+      changed,
+      [{ op: 'update', id: 'i1', text: 'Order 4713', sources: [2] }],
+      turns,
+    );
+
+    expect(snapshot.archive).toMatchObject([
+      { id: 'i2', text: 'Order 4711', supersedes: 'i9' },
+      { id: 'i3', text: 'Order 4712', supersedes: 'i2' },
+    ]);
+    expect(snapshot.sections.key_knowledge).toMatchObject([{ id: 'i1', supersedes: 'i3' }]);
+  });
+
+  test.each([
+    ['a status', { text: 'Order 4711', status: 'done' as const }],
+    ['the same words', { text: 'order 4711.' }],
+  ])('archives nothing where only %s changes', (_, more) => {
+    const { snapshot } = applyOperations(
+      known(),
+      [{ op: 'update', id: 'i1', sources: [2], ...more }],
+      turns,
+    );
+
+    expect(snapshot.archive).toEqual([]);
+    expect(snapshot.nextId).toBe(2);
+  });
+
+  test('archives no words that these operations themselves gave', () => {
+    const texts = ['Order 4712', 'Order 4713'];
+    const { snapshot } = applyOperations(
+      known(),
+      texts.map((text) => ({ op: 'update' as const, id: 'i1', text, sources: [2] })),
+      turns,
+    );
+
+    expect(snapshot.archive).toMatchObject([{ id: 'i2', text: 'Order 4711' }]);
+  });
+
+  test('takes the old words away with an item that is removed', () => {
+    const { snapshot } = applyOperations(
+      known(),
+      [
+        { op: 'update', id: 'i1', text: 'Order 4712', sources: [2] },
+        { op: 'remove', id: 'i1', reason: 'over', sources: [2] },
+      ],
+      turns,
+    );
+
+    expect(snapshot.archive).toEqual([]);
   });
 
   test('may cite a turn of an earlier fold that the item cites already', () => {

@@ -132,7 +132,10 @@ describe('the archive', () => {
   });
 
   test('is bounded in items: what was replaced goes first, then the unimportant, then the old', () => {
-    const filler = Array.from({ length: 399 }, (_, n) => archived(`f${n}`, { sources: [7] }));
+    const filler = Array.from({ length: 399 }, (_, n) => ({
+      ...archived(`f${n}`, { sources: [7] }),
+      text: 'text of old',
+    }));
     const successor = { decisions: [item('new', 'x', { supersedes: 'replaced' })] };
 
     const kept = fit(
@@ -149,6 +152,45 @@ describe('the archive', () => {
     expect(kept.slice(0, 2)).toEqual(['high', 'f0']);
   });
 
+  test('lets go with a replaced item of all that it had replaced itself', () => {
+    const filler = Array.from({ length: 399 }, (_, n) => archived(`f${n}`, { importance: 3 }));
+    const chain = [
+      archived('first', { importance: 3 }),
+      archived('second', { importance: 1, supersedes: 'first' }),
+    ];
+    const successor = { decisions: [item('new', 'x', { supersedes: 'second' })] };
+
+    const kept = fit([...chain, ...filler], successor);
+
+    expect(kept).not.toContain('second');
+    expect(kept).not.toContain('first');
+  });
+
+  test('keeps what says much for its length before what says little', () => {
+    const filler = Array.from({ length: 399 }, (_, n) => archived(`f${n}`));
+    const vague = { ...archived('vague'), text: 'and so on and on, as it were, with all of that' };
+    const dense = { ...archived('dense'), text: 'Booking BK-4711 at 14:30' };
+
+    expect(fit([vague, dense, ...filler])).toEqual(['dense', ...filler.map(({ id }) => id)]);
+  });
+
+  test('drops words that stand there twice before it drops an item, but no proof of a constraint', () => {
+    const text = `User: "${'word '.repeat(30)}"`;
+    const items = Array.from({ length: 200 }, (_, n) => ({
+      ...archived(`i${n}`, { quote: 'word '.repeat(30) }),
+      text,
+      section: n === 0 ? constraintSection : 'key_knowledge',
+    }));
+
+    const { archive } = fitSnapshot(snapshotWith({}, { archive: items }), {
+      budgetTokens: 500,
+      counting,
+      newestSeq: 1,
+    }).snapshot;
+    expect(archive).toHaveLength(200);
+    expect(archive.filter(({ quote }) => quote !== undefined).map(({ id }) => id)).toEqual(['i0']);
+  });
+
   test('is bounded in characters', () => {
     const long = Array.from({ length: 100 }, (_, n) => ({
       ...archived(`i${n}`, { sources: [n + 1] }),
@@ -156,9 +198,9 @@ describe('the archive', () => {
     }));
 
     const kept = fit(long);
+    expect(kept.at(-1)).toBe('i99');
     expect(kept.length).toBeGreaterThan(40);
     expect(kept.length).toBeLessThan(60);
-    expect(kept.at(-1)).toBe('i99');
   });
 });
 

@@ -3,7 +3,7 @@ import { citedTurns } from '../../../../shared/compaction/ledger/cited-turns.ts'
 import { gatePrecision } from '../../../../shared/compaction/ledger/precision-gate.ts';
 import { workingItems, type Snapshot } from '../../../../shared/conversation/snapshot.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
-import { modelItem, saidTurn, snapshotWith } from '../../../support/said-turn.ts';
+import { modelItem, saidTurn, snapshotWith, type Said } from '../../../support/said-turn.ts';
 
 const gate = (turns: readonly Turn[], snapshot: Snapshot, previous?: Snapshot) =>
   gatePrecision({ previous, snapshot, turns: citedTurns(turns) });
@@ -94,6 +94,179 @@ describe('precision gate', () => {
     const result = gate([saidTurn(1, { user: `Good evening. ${said}` })], snapshot);
 
     expect(textsOf(result.snapshot)).toEqual([`User: "${said}"`]);
+  });
+
+  const flights = 'HAT001 leaves at 06:00. HAT002 leaves at 07:30. The seats are free of charge.';
+  const record =
+    'flight: HAT001\nbusiness: 7\neconomy: 12\nflight: HAT002\nbusiness: 9\neconomy: 14';
+
+  test.each<[string, Said, string, string]>([
+    [
+      'a single digit',
+      { user: 'We are 4 at the table by the window, for 7 nights.' },
+      'We are 5 at the table by the window, for 7 nights.',
+      'User: "We are 4 at the table by the window, for 7 nights."',
+    ],
+    [
+      'a figure of another sentence like it',
+      { user: flights },
+      'HAT001 leaves at 07:30.',
+      'User: "HAT001 leaves at 06:00."',
+    ],
+    [
+      'a figure of the next sentence',
+      { user: 'The flat costs 900 EUR a month. The car costs 300 EUR.' },
+      'The flat costs 300 EUR a month.',
+      'User: "The flat costs 900 EUR a month."',
+    ],
+    [
+      'a figure twice, of which one was another',
+      { user: 'I depart on May 20 and return on May 27.' },
+      'I depart on May 20 and return on May 20.',
+      'User: "I depart on May 20 and return on May 27."',
+    ],
+    [
+      'the day of saying',
+      { user: 'Notes of 2 May: nothing.', at: new Date('2026-05-09T08:00:00Z') },
+      'Notes of 9 May: nothing.',
+      'User: "Notes of 2 May: nothing."',
+    ],
+    [
+      'seconds',
+      { user: 'Look.', tool: 'created: 2026-05-08T10:31:42\nby: Ann' },
+      'created: 2026-05-08T10:31:32',
+      'Tool: "created: 2026-05-08T10:31:42"',
+    ],
+    [
+      'an end of a range that the beginning has',
+      { user: '你好，想找一家评分5分价格在500-700元的经济型酒店住宿。' },
+      '你好，想找一家评分5分价格在700-700元的经济型酒店住宿。',
+      'User: "你好，想找一家评分5分价格在500-700元的经济型酒店住宿。"',
+    ],
+    [
+      'a line of a tool that no record has',
+      { user: 'Look.', tool: record },
+      'economy: 9',
+      'Tool: "economy: 14"',
+    ],
+    [
+      'a day that is told from the day of saying',
+      { user: 'I saw the doctor yesterday with my 2 kids.', at: new Date('2026-05-09T08:00:00Z') },
+      'I saw the doctor on 2026-05-08 with my 3 kids.',
+      'User: "I saw the doctor yesterday with my 2 kids."',
+    ],
+  ])('repairs a statement with %s', (...[, said, altered, repaired]) => {
+    const snapshot = snapshotWith({ key_knowledge: [modelItem(1, altered)] });
+
+    const result = gate([saidTurn(1, said)], snapshot);
+
+    expect(textsOf(result.snapshot)).toEqual([repaired]);
+  });
+
+  test('goes by the quote of the item where two lines differ in their figures alone', () => {
+    const turn = saidTurn(1, { user: 'Look.', tool: record });
+    const wrong = modelItem(1, 'economy: 14', { quote: 'economy: 12' });
+
+    const result = gate([turn], snapshotWith({ key_knowledge: [wrong] }));
+
+    expect(textsOf(result.snapshot)).toEqual(['Tool: "economy: 12"']);
+  });
+
+  test('repairs a call from the call', () => {
+    const turn = saidTurn(1, { user: 'Find it.', model: 'There are 30 of them.' });
+    const args = { command: 'grep -n name parts/list.txt | head -20' };
+    turn.contents.unshift({ role: 'model', parts: [{ functionCall: { name: 'bash', args } }] });
+    const item = modelItem(1, 'called bash with command grep -n name parts/list.txt | head -30');
+
+    const result = gate([turn], snapshotWith({ recent_actions: [item] }));
+
+    expect(textsOf(result.snapshot).join()).toContain('head -20');
+  });
+
+  const report =
+    'The hotel Savoy has 80 rooms. Breakfast is served in the garden. Dogs are welcome on all floors. ' +
+    'Parking next to the station costs 12 EUR a day. Late guests get their key at the bar.';
+
+  test.each<[string, string, string]>([
+    [
+      'of something else',
+      report,
+      'A garage by the Savoy charges 80 EUR for parking at the station.',
+    ],
+    ['a single one', report, 'Whoever arrives late finds a key at the bar, behind door 8.'],
+  ])('drops a paraphrase with a figure %s', (_, said, altered) => {
+    const snapshot = snapshotWith({ key_knowledge: [modelItem(1, altered)] });
+
+    expect(gate([saidTurn(1, { user: said })], snapshot).dropped).toHaveLength(1);
+  });
+
+  test.each<[string, Said, string]>([
+    ['joins two sentences', { user: flights }, 'HAT001 leaves at 06:00, HAT002 at 07:30.'],
+    [
+      'joins sentences that are far apart',
+      { user: report },
+      'The Savoy has 80 rooms; parking costs 12 EUR a day.',
+    ],
+    ['spells no number out', { user: 'We need three rooms.' }, 'They need 3 rooms.'],
+    ['counts none as 0 and an article as 1', { user: 'I need a room.' }, '1 room, 0 extras.'],
+    ['has another notation', { user: 'Dinner at 10:30 pm for 4.' }, 'Dinner at 22:30 for 4.'],
+    [
+      'has a day that is told from the day of saying',
+      { user: 'I saw the doctor yesterday with my 2 kids.', at: new Date('2026-05-09T08:00:00Z') },
+      'I saw the doctor on 2026-05-08 with my 2 kids.',
+    ],
+    ['leaves a figure out', { user: 'The 3 tickets cost 90 EUR.' }, 'The tickets cost 90 EUR.'],
+    [
+      'has the answer to a question',
+      { user: 'How many rooms shall it be? 4.', model: 'Fine.' },
+      'The user wants 4 rooms.',
+    ],
+    [
+      'reads a record of a tool',
+      { user: 'Look.', tool: record },
+      'Flight HAT002 has 9 seats in business and 14 in economy.',
+    ],
+    ['numbers a list', { user: 'First Lyon, then Nice.' }, '1. Lyon'],
+    ['has a place in an order', { user: 'I won again, after the one of May.' }, 'Their 2nd win.'],
+    [
+      'puts a Chinese fact in other words',
+      { user: '酒店价格是三百元，评分4.7分。' },
+      '酒店评分4.7，价格300元',
+    ],
+    ['says nothing of what is said', { user: 'Sure, at 5 then.' }, 'They meet 5 friends'],
+  ])('lets a paraphrase stand that %s', (_, said, text) => {
+    const snapshot = snapshotWith({ key_knowledge: [modelItem(1, text)] });
+
+    const result = gate([saidTurn(1, said)], snapshot);
+
+    expect(result).toMatchObject({ snapshot, repaired: [], dropped: [] });
+  });
+
+  test('drops what an item said between two changes of one run, unless it holds', () => {
+    const archived = [
+      { ...modelItem(1, 'The budget for the trip is 540 EUR'), section: 'key_knowledge' },
+      { ...modelItem(2, 'The budget for the car is 999 EUR'), section: 'key_knowledge' },
+    ];
+
+    const result = gate([budget], { ...snapshotWith({}), archive: archived });
+
+    expect(result.snapshot.archive.map(({ id }) => id)).toEqual(['i1']);
+  });
+
+  test('takes the archived words away where an item has them again', () => {
+    const old = modelItem(1, 'Room 4711');
+    const changed = {
+      ...snapshotWith({
+        key_knowledge: [modelItem(1, 'Suite number 4712 now', { sources: [9], supersedes: 'i2' })],
+      }),
+      archive: [{ ...old, id: 'i2', section: 'key_knowledge' }],
+    };
+    const turn = saidTurn(9, { user: 'Is there any breakfast?' });
+
+    const result = gate([turn], changed, snapshotWith({ key_knowledge: [old] }));
+
+    expect(textsOf(result.snapshot)).toEqual(['Room 4711']);
+    expect(result.snapshot.archive).toEqual([]);
   });
 
   test('prefers the sentence around the quote of the item', () => {

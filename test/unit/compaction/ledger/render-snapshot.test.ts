@@ -40,6 +40,17 @@ describe('a rendered ledger', () => {
     );
   });
 
+  test.each([
+    ['key_knowledge', 'She lands tomorrow.', '- She lands tomorrow. (2026-11-20)'],
+    ['key_knowledge', 'She lands on Friday, 4 May.', '- She lands on Friday, 4 May.'],
+    ['key_knowledge', 'She lands at noon.', '- She lands at noon.'],
+    ['active_constraints', 'Never on Friday.', '- Never on Friday.'],
+  ])('tells in %s the day of “%s” only where it counts from that day', (section, text, line) => {
+    const snapshot = snapshotWith({ [section]: [item('i1', text, { at: '2026-11-20' })] });
+
+    expect(renderLedger(snapshot, withoutArchive).split('\n')).toContain(line);
+  });
+
   test('without items is an empty snapshot', () => {
     expect(renderLedger(snapshotWith({}), room)).toBe('<state_snapshot>\n</state_snapshot>');
   });

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '../../../../shared/compaction/facts/extract-facts.ts';
 import { utterancesOf } from '../../../../shared/compaction/facts/utterances.ts';
-import { missingConstraints } from '../../../../shared/compaction/ledger/missing-constraints.ts';
+import {
+  missingConstraints,
+  statedWishes,
+} from '../../../../shared/compaction/ledger/missing-constraints.ts';
 import { recallOf } from '../../../../shared/compaction/ledger/recall.ts';
 import { repairVerbatim } from '../../../../shared/compaction/ledger/repair-verbatim.ts';
 import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
@@ -27,7 +30,7 @@ function repair(
   return repairVerbatim({
     snapshot,
     missing: recallOf(facts, { snapshotTexts: snapshotTexts(snapshot), keptTexts }).missing,
-    constraints: missingConstraints(utterances, { snapshot, keptTexts }),
+    constraints: missingConstraints(statedWishes(utterances), { snapshot, keptTexts }),
     dayOf: () => '2026-11-21',
     budgetTokens,
     counting,
@@ -216,6 +219,24 @@ describe('standing wishes that the model missed', () => {
     const result = repair([saidTurn(1, { user: wish })], { snapshot });
 
     expect(itemsOf(result, 'active_constraints')).toHaveLength(1);
+  });
+
+  test('are not left elsewhere where code had put them', () => {
+    const copy = modelItem(1, `User: "${wish}"`, { by: 'code', quote: wish });
+    const snapshot = snapshotWith({ key_knowledge: [copy, modelItem(2, wish)] });
+
+    const result = repair([saidTurn(1, { user: wish })], { snapshot });
+
+    expect(itemsOf(result, 'key_knowledge').map(({ id }) => id)).toEqual(['i2']);
+    expect(itemsOf(result, 'active_constraints')).toHaveLength(1);
+  });
+
+  test('are never what the user shows of others', () => {
+    const result = repair([
+      saidTurn(1, { user: `A mail:\n> ${wish}\nMarta wrote: always pay first.` }),
+    ]);
+
+    expect(itemsOf(result, 'active_constraints')).toEqual([]);
   });
 
   test('take the place of a constraint that quotes part of them and says less', () => {

@@ -78,6 +78,15 @@ describe('facts that last', () => {
     expect(keys.toSorted()).toEqual(['2026-05-17', 'eur:540', 'ord-20231', 'ord-20232']);
   });
 
+  test('do not count less because a tool shows them again', () => {
+    const shown = factsOf('And?').concat(
+      factsOf('ORD-20231').map((fact) => ({ ...fact, tier: 3 as const, speaker: 'tool' as const })),
+    );
+
+    const lasting = lastingFacts(previous, shown).find(({ key }) => key === 'ord-20231');
+    expect(lasting).toMatchObject({ tier: 1, speaker: 'user', isCarried: true });
+  });
+
   test('are those of the run where nothing was known', () => {
     const facts = factsOf('ORD-20231');
 

@@ -73,6 +73,15 @@ describe('lists that code keeps', () => {
     expect(sections.artifacts).toMatchObject([{ text: 'Files: src/c.ts src/b.ts' }]);
   });
 
+  test('leave out the end of a longer path', () => {
+    const { sections } = uniteLists(artifacts('Files: setup.ts src/b.ts', [2]), [
+      fact('path', 'src/core/setup.ts', 3),
+      fact('path', 'core/setup.ts', 3),
+    ]);
+
+    expect(sections.artifacts).toMatchObject([{ text: 'Files: src/core/setup.ts src/b.ts' }]);
+  });
+
   test('are bounded: the oldest elements leave', () => {
     const many = Array.from({ length: 40 }, (_, index) => fact('path', `f${index}.ts`, index + 2));
     const { sections } = uniteLists(artifacts('Files: old.ts', [1]), many);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readFoldedTurns } from '../../../../shared/compaction/ledger/ledger-reading.ts';
 import { renderWorkingLayer } from '../../../../shared/compaction/ledger/render-snapshot.ts';
 import {
   verifyLedger,
@@ -17,10 +18,13 @@ import { alteredFact, figuresIn, toldFact } from '../../../support/told-facts.ts
 
 const counting = { rule: 'character-class' } as const;
 
-const verify = (input: Partial<LedgerInput> & { snapshot: Snapshot }) =>
+const verify = ({
+  turns = [],
+  ...input
+}: Partial<LedgerInput> & { snapshot: Snapshot; turns?: readonly Turn[] }) =>
   verifyLedger({
     previous: undefined,
-    turns: [],
+    reading: readFoldedTurns(turns),
     keptTexts: [],
     budgetTokens: 2_400,
     counting,

@@ -1,0 +1,61 @@
+import type { Head } from '../../../../shared/conversation/head.ts';
+import { contextTokens } from '../../../../shared/conversation/meter.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { viewContext } from '../context/view-context.ts';
+import type { BegunTurn } from '../send/begin-turn.ts';
+
+/** The head as the finish leaves it, without reading it again. */
+const headAfter = (begun: BegunTurn, batch: FinishBatch): Head => ({
+  ...begun.head,
+  lastSeq: batch.seq,
+  context: batch.meter ?? begun.head.context,
+  compactionNeeded: {
+    ...begun.head.compactionNeeded,
+    ...(batch.need && { auto: batch.need }),
+  },
+});
+
+/** The turn as the finish stores it, without reading it again. */
+export const finishedTurn = (
+  { begun, messageId }: { begun: BegunTurn; messageId: string },
+  batch: FinishBatch,
+): Turn => ({
+  schemaVersion: 1,
+  seq: batch.seq,
+  messageId,
+  state: batch.state,
+  attempt: batch.attempt,
+  producer: begun.attempt.producer,
+  leaseUntil: batch.now,
+  createTime: begun.createTime,
+  finishTime: batch.now,
+  tokens: { user: batch.userTokens, answer: batch.answerTokens },
+  usage: batch.usage,
+  finishReason: batch.finishReason,
+  error: batch.error,
+  inContext: batch.inContext,
+  retention: begun.retention,
+  replaces: begun.replaces,
+  ...(batch.state === 'cancelled' && { cancelRequested: true }),
+  user: begun.user,
+  contents: [...batch.contents],
+});
+
+/** The context as its readers see it once the finish is stored. */
+export function viewAfterFinish(
+  dependencies: Pick<ChatDependencies, 'clock' | 'config'>,
+  { begun, locale }: { begun: BegunTurn; locale: string | undefined },
+  batch: FinishBatch,
+) {
+  const head = headAfter(begun, batch);
+  const meter = contextTokens({ ...begun, head });
+  return viewContext(dependencies, {
+    head,
+    tokens: meter.tokens,
+    tokensSource: meter.source,
+    job: begun.job,
+    locale,
+  });
+}

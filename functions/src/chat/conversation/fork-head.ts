@@ -1,0 +1,61 @@
+import type { ContextMeter } from '../../../../shared/conversation/head.ts';
+import type { History } from '../../../../shared/conversation/history.ts';
+import { nothingCovered } from '../../../../shared/conversation/next-generation.ts';
+import { pinnedTokens } from '../../../../shared/conversation/pinned-tokens.ts';
+import { withoutPinsOf } from '../../../../shared/conversation/pins.ts';
+import { firstTailSeq } from '../../../../shared/conversation/read-conversation.ts';
+import type { CopiedTurn } from './fork-copy.ts';
+import type { ForkSource } from './fork-target.ts';
+
+/** What a fork has of its source besides the head. */
+export interface MadeFork {
+  /** Its first generation, where something stands in for its oldest turns. */
+  history: History | undefined;
+  turns: readonly CopiedTurn[];
+}
+
+/** The pins that go along: not those of turns that the fork has not. */
+const forkPins = ({ head, seq }: ForkSource) => withoutPinsOf(head.pins, (pinned) => pinned > seq);
+
+/** Estimated: nothing was sent of the fork yet. */
+function forkMeter(source: ForkSource, { history, turns }: MadeFork): ContextMeter {
+  const { overheadTokens, calibration } = source.head.context;
+  const coveredThrough = history?.coveredThrough ?? nothingCovered;
+  const first = firstTailSeq({ ...source.head, coveredThrough });
+  const tailTokens = turns
+    .filter(({ seq }) => seq >= first)
+    .reduce((sum, { tokens }) => sum + tokens, 0);
+  const contentTokens =
+    pinnedTokens(forkPins(source), history) +
+    (history?.snapshotTokens ?? 0) +
+    Math.max(0, tailTokens - (history?.maskedTokensSaved ?? 0));
+  return {
+    tokens: Math.ceil(overheadTokens + calibration * contentTokens),
+    overheadTokens,
+    calibration,
+    source: 'estimated',
+    generation: history ? 1 : 0,
+    seq: source.seq,
+  };
+}
+
+/** What the head of the fork says once it is live: what its source says, for the turns that it has. */
+export const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
+  const { head, seq } = source;
+  const { history } = made;
+  return {
+    state: 'live',
+    ...(head.title !== undefined && { title: head.title }),
+    ...(head.systemInstruction !== undefined && { systemInstruction: head.systemInstruction }),
+    model: head.model,
+    profile: head.profile,
+    settings: head.settings,
+    metadata: head.metadata,
+    updateTime: now,
+    generation: history ? 1 : 0,
+    coveredThrough: { ...(history?.coveredThrough ?? nothingCovered) },
+    lastSeq: seq,
+    pins: forkPins(source),
+    context: forkMeter(source, made),
+  } as const;
+};

@@ -1,0 +1,62 @@
+import type { Turn } from '../../conversation/turn.ts';
+import { extractFacts } from '../facts/extract-facts.ts';
+import type { Fact } from '../facts/fact.ts';
+import { once } from '../../once.ts';
+import type { Utterance } from '../facts/utterance.ts';
+import { utterancesOf } from '../facts/utterances.ts';
+import type { LedgerEvidence } from './apply-operations.ts';
+import { citedTurns, type CitedTurn } from './cited-turns.ts';
+import { statedWishes } from './missing-constraints.ts';
+import { factReader, type FactReader } from './repair-candidates.ts';
+import type { VerbatimSentence } from './verbatim-item.ts';
+
+/** What one run knows of the turns that it folds, however often their ledger is checked. */
+export interface LedgerReading {
+  turns: readonly Turn[];
+  utterances: readonly Utterance[];
+  /** The turns by number, for items that cite them. */
+  cited: ReadonlyMap<number, CitedTurn>;
+  /** The same for operations. */
+  evidence: () => LedgerEvidence;
+  facts: () => readonly Fact[];
+  /** What the user wants always or never, in order. */
+  wishes: () => readonly VerbatimSentence[];
+  /** Which facts a single sentence says. */
+  factsIn: FactReader;
+}
+
+function evidenceIn(
+  utterances: readonly Utterance[],
+  cited: ReadonlyMap<number, CitedTurn>,
+): LedgerEvidence {
+  const textsOf = (said: readonly Utterance[]) => ({
+    user: said.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : [])).join('\n'),
+    talk: said
+      .flatMap(({ speaker, text }) => (speaker === 'user' || speaker === 'model' ? [text] : []))
+      .join('\n'),
+    all: said.map(({ text }) => text).join('\n'),
+  });
+  const bySeq = Map.groupBy(utterances, ({ seq }) => seq);
+  return {
+    turns: new Map([...bySeq].map(([seq, said]) => [seq, textsOf(said)])),
+    at: (seq) => cited.get(seq)?.day,
+  };
+}
+
+/**
+ * Reads the folded turns once: a repair call has their ledger applied and checked a second time. What takes
+ * long is made when it is first asked for. Linear in their text.
+ */
+export function readFoldedTurns(turns: readonly Turn[]): LedgerReading {
+  const utterances = utterancesOf(turns);
+  const cited = citedTurns(turns);
+  return {
+    turns,
+    utterances,
+    cited,
+    evidence: once(() => evidenceIn(utterances, cited)),
+    facts: once(() => extractFacts(utterances)),
+    wishes: once(() => statedWishes(utterances)),
+    factsIn: factReader(),
+  };
+}

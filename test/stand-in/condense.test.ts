@@ -1,0 +1,71 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import type { Vices } from '../../infra/local/stand-in/vices.ts';
+import { condensingContents } from '../../shared/compaction/condense-prompt.ts';
+import { ask } from './client.ts';
+
+let standIn: StandIn | undefined;
+afterEach(() => standIn?.close());
+
+async function condensed(
+  lines: readonly string[],
+  options: { vices?: Vices; limit?: number } = {},
+) {
+  standIn = await startStandIn({ seed: '1', vices: options.vices });
+  const contents = condensingContents({
+    text: lines.join('\n'),
+    boundary: 'boundary-7f3a',
+    maximumCharacters: options.limit ?? 1_000,
+  });
+  const { text } = await ask(
+    standIn,
+    { contents },
+    { role: 'utility_compressor', promptId: 'request-1-condense-2' },
+  );
+  return text.split('\n');
+}
+
+const filler = Array.from({ length: 50 }, () => 'and so it went on');
+
+describe('a tool output that is to be condensed', () => {
+  test('comes back as its first lines, its failures and its figures, in order', async () => {
+    const lines = [
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+      ...filler,
+      'order TK-88341',
+      ...filler,
+      'it failed',
+      'z',
+    ];
+
+    expect(await condensed(lines)).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+      'order TK-88341',
+      'it failed',
+    ]);
+  });
+
+  test('keeps to the limit that the request states', async () => {
+    const lines = Array.from({ length: 500 }, (_, index) => `box ${index} of 500`);
+
+    const kept = await condensed(lines, { limit: 300 });
+
+    expect(kept.join('\n').length).toBeLessThanOrEqual(300);
+    expect(kept.length).toBeGreaterThan(10);
+  });
+
+  test('is altered by an inventive model', async () => {
+    const [line] = await condensed(['order TK-88341'], { vices: { inventive: 1 } });
+
+    expect(line).toMatch(/^order TK-\d{5}$/u);
+    expect(line).not.toBe('order TK-88341');
+  });
+});
