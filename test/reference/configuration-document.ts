@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLIENT_WRITABLE_FIELDS, environmentSchema } from '../../functions/src/config.ts';
+import { CLIENT_WRITABLE_FIELDS, environmentSchema } from '../../functions/src/environment.ts';
 
 /** What JSON Schema says of one variable, as far as the table shows it. */
 const variableSchema = z.looseObject({
@@ -62,7 +62,7 @@ export function configurationDocument(): string {
     'Every environment variable that both functions read, with its default, its range and what it is for. ' +
     'An empty variable counts as not set. A value out of range stops the start, and all problems are ' +
     'named at once. This page is written by `npm run configuration` from the schema that the code uses ' +
-    '(`functions/src/config.ts`).';
+    '(`functions/src/environment.ts`).';
   const table = ['| Name | Default | Range | Meaning |', '| --- | --- | --- | --- |', ...rows];
   const fields = CLIENT_WRITABLE_FIELDS.map((field) => `\`${field}\``).join(', ');
   const closing = `\`CLIENT_WRITABLE\` may list: ${fields}.`;

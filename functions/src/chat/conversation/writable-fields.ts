@@ -8,7 +8,8 @@ import type {
   ConversationPatch,
   PatchPath,
 } from '../../../../shared/wire/requests/conversations.ts';
-import type { CLIENT_WRITABLE_FIELDS, Config } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import type { CLIENT_WRITABLE_FIELDS } from '../../environment.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];

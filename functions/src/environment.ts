@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { splitPolicies } from '../../shared/compaction/split-policy.ts';
+import {
+  integer,
+  list,
+  prices,
+  snapshotKeys,
+  thresholdRows,
+  variants,
+  windows,
+} from './config-values.ts';
+
+/** What an end user may not write unless the deployment lists it. */
+export const CLIENT_WRITABLE_FIELDS = [
+  'model',
+  'profile',
+  'systemInstruction',
+  'onBusy',
+  'compaction',
+  'windowTokens',
+  'hooks',
+] as const;
+
+/**
+ * Every environment variable, with unit, default, range and why. A value out of range fails at start,
+ * all problems at once; the table in docs/reference/configuration.md is generated from this schema.
+ */
+export const environmentSchema = z.object({
+  GOOGLE_CLOUD_PROJECT: z.string().min(1).describe('Project that holds database and topics.'),
+  FIRESTORE_DATABASE: z.string().default('(default)').describe('Firestore database id.'),
+  COMPACTION_TOPIC: z
+    .string()
+    .default('recap-compaction')
+    .describe('Topic of compaction requests.'),
+  EVENTS_TOPIC: z.string().default('recap-events').describe('Topic that tells what happened.'),
+  GEMINI_API_KEY: z
+    .string()
+    .optional()
+    .describe('Key of the Gemini API; without it Vertex AI is used.'),
+  GEMINI_BASE_URL: z
+    .url()
+    .optional()
+    .describe('Other server for model calls (the local stand-in).'),
+  VERTEX_PROJECT: z
+    .string()
+    .optional()
+    .describe(
+      'Project whose Vertex AI answers when there is no key; without it GOOGLE_CLOUD_PROJECT.',
+    ),
+  VERTEX_LOCATION: z
+    .string()
+    .default('global')
+    .describe('Vertex AI location when there is no key.'),
+  MODEL: z.string().default('gemini-3.5-flash').describe('Model of new conversations.'),
+  COMPRESSOR_MODEL: z
+    .string()
+    .default('gemini-3.1-pro-preview')
+    .describe('Model that summarises where the table has no entry for the conversation’s model.'),
+  COMPRESSOR_FALLBACKS: list.describe(
+    'Comma-separated models that summarise, in this order, where the one that should does not exist; the conversation’s own model comes last.',
+  ),
+  MODEL_WINDOWS: windows.describe('JSON {model: tokens}: overrides the table of context windows.'),
+  MODEL_PRICES: prices.describe(
+    'JSON {model: {input, cached, output}}, US dollars for a million tokens: overrides the table of prices.',
+  ),
+  SYSTEM_INSTRUCTION: z
+    .string()
+    .max(200_000)
+    .optional()
+    .describe('System instruction of new conversations.'),
+  PROFILE: z
+    .enum(['assistant', 'coding', 'gemini-cli'])
+    .default('assistant')
+    .describe('Profile of new conversations.'),
+  SUMMARY_STRATEGY: z
+    .enum(['ledger', 'rewrite'])
+    .default('ledger')
+    .describe(
+      'ledger: the model names changes and code applies and checks them; rewrite: Gemini CLI’s two passes (always in the profile gemini-cli).',
+    ),
+  THRESHOLD_FRACTION: z.coerce
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe('Share of the window at which compaction is requested; 1 = never.'),
+  THRESHOLD_TOKENS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('Tokens at which compaction is requested.'),
+  THRESHOLD_TABLE: thresholdRows.describe(
+    'JSON {"model/profile": {thresholdTokens?, thresholdFraction?, tailTokens?, snapshotBudgetTokens?, toolOutputBudgetTokens?}}: rows before those of the table of thresholds. A key is the beginning of a model id; either half may be missing.',
+  ),
+  SPLIT_POLICY: z
+    .enum(splitPolicies)
+    .optional()
+    .describe(
+      'Where the verbatim tail begins: adaptive (default; a change of topic near 4,000 tokens), tail-tokens, or preserve-fraction (Gemini CLI’s newest 30 %).',
+    ),
+  COMPACTION_VARIANTS: variants.describe(
+    'JSON {name: {share, strategy?, thresholdTokens?, splitPolicy?, …}}: a share of the conversations has these settings in place of the environment’s, to compare them; not in the profile gemini-cli.',
+  ),
+  IDLE_COMPACTION: z
+    .enum(['on', 'off'])
+    .default('off')
+    .describe(
+      'on: the sweep compacts conversations that nobody has used for 15 minutes, where that pays off.',
+    ),
+  CONDENSE_TOOL_OUTPUTS: z
+    .enum(['off', 'on'])
+    .default('off')
+    .describe(
+      'on: the summariser condenses tool outputs of more than 80,000 characters that a compaction shortens, up to three at a time, 15 s each; what it writes is checked, else they are cut. Not in the profile gemini-cli.',
+    ),
+  HOOK_HOSTS: list.describe(
+    'Comma-separated hosts, with :port where it is not 443, that compaction webhooks may call; no others are called.',
+  ),
+  HOOK_SIGNING_KEY: z
+    .string()
+    .min(32)
+    .optional()
+    .describe('Secret that signs webhook calls, 32 characters or more; without it none is called.'),
+  CLIENT_WRITABLE: list
+    .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
+    .describe('Comma-separated conversation fields that end users may write.'),
+  MAX_PART_BYTES: integer(32 * 1024, { min: 1, max: 900_000 }).describe('Bytes of one text part.'),
+  MAX_MESSAGE_BYTES: integer(256 * 1024, { min: 1, max: 2_000_000 }).describe(
+    'Bytes of one message.',
+  ),
+  MAX_BODY_BYTES: integer(1024 * 1024, { min: 1_024, max: 3_000_000 }).describe(
+    'Bytes of a request body.',
+  ),
+  TURN_LEASE_MS: integer(20_000, { min: 200, max: 120_000 }).describe(
+    'How long an instance owns a running turn without a sign of life, ms.',
+  ),
+  TURN_TIMEOUT_MS: integer(300_000, { min: 1_000, max: 3_600_000 }).describe('Longest answer, ms.'),
+  DRAIN_MS: integer(8_000, { min: 0, max: 600_000 }).describe(
+    'How long running answers may go on after SIGTERM, ms; Cloud Run ends a process 10 s after it.',
+  ),
+  MODEL_FIRST_EVENT_TIMEOUT_MS: integer(120_000, { min: 100, max: 600_000 }).describe(
+    'Wait for the first event of the model, ms.',
+  ),
+  MODEL_IDLE_TIMEOUT_MS: integer(60_000, { min: 100, max: 600_000 }).describe(
+    'Longest silence between two events of the model, ms.',
+  ),
+  COMPACTION_LEASE_MS: integer(60_000, { min: 200, max: 560_000 }).describe(
+    'How long a worker owns a compaction without renewing, ms.',
+  ),
+  COMPACTION_TIMEOUT_MS: integer(500_000, { min: 1_000, max: 540_000 }).describe(
+    'Longest compaction, ms; below the function’s timeout of 540 s.',
+  ),
+  COMPACTIONS_PER_HOUR: integer(6, { min: 0, max: 200 }).describe(
+    'Compactions of one conversation in an hour that may ask a model; 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  COMPACTION_DAILY_TOKENS: integer(2_000_000, { min: 0, max: 1_000_000_000 }).describe(
+    'Tokens that the summariser may read and write for one conversation in 24 hours; the run that reaches it ends. 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  SOFT_DELETE_DAYS: integer(30, { min: 1, max: 3_650 }).describe(
+    'How long a deleted conversation can be taken back, days; then it is erased for good.',
+  ),
+  STORE_DEADLINE_MS: integer(10_000, { min: 100, max: 60_000 }).describe(
+    'Deadline of one database call, ms.',
+  ),
+  PUBLISH_DEADLINE_MS: integer(5_000, { min: 100, max: 60_000 }).describe(
+    'Deadline of one publish, ms.',
+  ),
+  CACHE_BYTES: integer(32 * 1024 * 1024, { min: 0, max: 1_000_000_000 }).describe(
+    'Memory for finished turns of all conversations of an instance, bytes.',
+  ),
+  SNAPSHOT_KEYS: snapshotKeys.describe(
+    'Secret keys that sign snapshots, keyId:base64,keyId2:base64, of 32 bytes or more: the first signs, all verify. Must be set, but for a demo- project.',
+  ),
+  PUSH_AUDIENCE: z.string().optional().describe('Audience of the push subscription’s OIDC token.'),
+  PUSH_SERVICE_ACCOUNT: z.string().optional().describe('E-mail of the account that pushes.'),
+  FIREBASE_AUTH_EMULATOR_HOST: z
+    .string()
+    .optional()
+    .describe('Set with a demo- project: unsigned ID tokens are accepted.'),
+  PUBSUB_EMULATOR_HOST: z
+    .string()
+    .optional()
+    .describe('Set with a demo- project: pushes without token are accepted.'),
+  ID_TOKEN_KEYS_URL: z
+    .url()
+    .default(
+      'https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com',
+    )
+    .describe('Key set that signs Firebase ID tokens.'),
+  PUSH_TOKEN_KEYS_URL: z
+    .url()
+    .default('https://www.googleapis.com/oauth2/v3/certs')
+    .describe('Key set that signs Google OIDC tokens.'),
+});
