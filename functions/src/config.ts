@@ -14,6 +14,18 @@ const checkedEnvironmentSchema = environmentSchema.superRefine((environment, con
       path: ['HOOK_SIGNING_KEY'],
       message: 'must be set where HOOK_HOSTS names hosts: calls are signed',
     });
+  if (environment.APP_CHECK === 'enforced' && environment.APP_CHECK_PROJECT_NUMBER === undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['APP_CHECK_PROJECT_NUMBER'],
+      message: 'must be set where APP_CHECK is enforced: tokens are made out to it',
+    });
+  if (environment.APP_CHECK === 'off' && environment.APP_CHECK_LIMITED_USE !== 'off')
+    context.addIssue({
+      code: 'custom',
+      path: ['APP_CHECK_LIMITED_USE'],
+      message: 'needs APP_CHECK=enforced',
+    });
   if (environment.SNAPSHOT_KEYS.length > 0 || isDemoProject(environment.GOOGLE_CLOUD_PROJECT))
     return;
   context.addIssue({
@@ -39,10 +51,36 @@ export interface Config extends Readonly<Environment> {
   readonly allowHttpHooks: boolean;
 }
 
+const moneyLimits = [
+  'COMPACTIONS_PER_HOUR',
+  'COMPACTION_DAILY_TOKENS',
+  'USER_DAILY_MESSAGES',
+  'USER_DAILY_TOKENS',
+  'USER_REQUESTS_PER_MINUTE',
+  'ANONYMOUS_DAILY_MESSAGES',
+  'ANONYMOUS_DAILY_TOKENS',
+  'ANONYMOUS_REQUESTS_PER_MINUTE',
+  'STREAMS_PER_USER',
+  'USER_DAILY_USD',
+  'GLOBAL_DAILY_USD',
+] as const;
+
 /** Limits that protect money are off where there is none to lose, unless they are asked for. */
-const demoLimits = (known: Readonly<Record<string, unknown>>) => ({
-  ...(known['COMPACTIONS_PER_HOUR'] === undefined && { COMPACTIONS_PER_HOUR: 0 }),
-  ...(known['COMPACTION_DAILY_TOKENS'] === undefined && { COMPACTION_DAILY_TOKENS: 0 }),
+const demoLimits = (
+  known: Readonly<Record<string, unknown>>,
+): Partial<Record<(typeof moneyLimits)[number], number>> =>
+  Object.fromEntries(
+    moneyLimits.filter((name) => known[name] === undefined).map((name) => [name, 0]),
+  );
+
+/** A title is a call that nobody sent a message for: measurements count calls of the model. */
+const demoTitles = (known: Readonly<Record<string, unknown>>) => ({
+  ...(known['TITLES'] === undefined && { TITLES: 'off' as const }),
+});
+
+/** Firebase Auth is not there to be asked beside an emulator; who has it there asks for it. */
+const demoChecks = (known: Readonly<Record<string, unknown>>) => ({
+  ...(known['CHECK_REVOKED'] === undefined && { CHECK_REVOKED: 'off' as const }),
 });
 
 /**
@@ -71,6 +109,8 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     ...parsed.data,
     ...(isUnsigned && { SNAPSHOT_KEYS: localSnapshotKeys }),
     ...(isDemo && demoLimits(known)),
+    ...(isDemo && demoChecks(known)),
+    ...(isDemo && demoTitles(known)),
     allowUnsignedIdTokens: isDemo && parsed.data.FIREBASE_AUTH_EMULATOR_HOST !== undefined,
     allowHttpHooks: isDemo,
     allowUnsignedPush: isDemo && parsed.data.PUBSUB_EMULATOR_HOST !== undefined,

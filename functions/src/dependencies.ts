@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Webhook } from '../../shared/compaction/webhook.ts';
-import type { Clock, DocumentStore, EventPublisher } from '../../shared/ports.ts';
+import type { Clock, DocumentStore, EventPublisher, RevocationCheck } from '../../shared/ports.ts';
 import { systemClock } from './adapters/system-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { CompactionDependencies } from './compaction/compaction-dependencies.ts';
@@ -54,6 +54,22 @@ async function createModel(config: Config) {
 
 const clockOf = ({ clock }: Overrides): Clock => clock ?? systemClock;
 
+async function createRevocationCheck(
+  config: Config,
+  overrides: Overrides,
+): Promise<RevocationCheck> {
+  const [{ createAccountRevocationCheck }, { createAccessTokens }] = await Promise.all([
+    import('./adapters/account-revocation-check.ts'),
+    import('./adapters/access-tokens.ts'),
+  ]);
+  return createAccountRevocationCheck({
+    projectId: config.GOOGLE_CLOUD_PROJECT,
+    baseUrl: config.IDENTITY_TOOLKIT_URL.replace(/\/+$/, ''),
+    accessTokens: createAccessTokens(),
+    clock: clockOf(overrides),
+  });
+}
+
 /** What both functions share: store, bus, model and surroundings. */
 async function createShared(config: Config, overrides: Overrides) {
   const [{ createMemoryCache }, { createHmacSigner }, { jsonLogger }] = await Promise.all([
@@ -95,13 +111,21 @@ export function createDependencies(
     clock: clockOf(overrides),
     drainMs: config.DRAIN_MS,
     chat: async () => {
-      const { createIdTokenVerifier } = await import('./adapters/id-token-verifier.ts');
+      const [{ createIdTokenVerifier }, { createAppCheckVerifier }, { createQuota }] =
+        await Promise.all([
+          import('./adapters/id-token-verifier.ts'),
+          import('./adapters/app-check-verifier.ts'),
+          import('./quota/create-quota.ts'),
+        ]);
+      const shared = await createShared(config, overrides);
       return {
-        ...(await createShared(config, overrides)),
+        ...shared,
         liveTurns: overrides.liveTurns ?? new Map(),
+        afterwork: overrides.afterwork ?? new Set(),
         idTokens: overrides.idTokens ?? createIdTokenVerifier(config),
-        // Quotas come with their own adapter; until then every turn is allowed.
-        quota: overrides.quota ?? { reserve: () => Promise.resolve() },
+        appCheck: overrides.appCheck ?? createAppCheckVerifier(config),
+        revocations: overrides.revocations ?? (await createRevocationCheck(config, overrides)),
+        quota: overrides.quota ?? createQuota(shared),
       };
     },
     compaction: async () => {

@@ -6,9 +6,11 @@ import {
   prices,
   snapshotKeys,
   thresholdRows,
+  usd,
   variants,
   windows,
 } from './config-values.ts';
+import { identityVariables } from './identity-variables.ts';
 
 /** What an end user may not write unless the deployment lists it. */
 export const CLIENT_WRITABLE_FIELDS = [
@@ -52,6 +54,16 @@ export const environmentSchema = z.object({
     .default('global')
     .describe('Vertex AI location when there is no key.'),
   MODEL: z.string().default('gemini-3.5-flash').describe('Model of new conversations.'),
+  TITLES: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe(
+      'on: a conversation without a title gets one after its first answer, and once more after its fourth turn. off in a demo- project where it is not set.',
+    ),
+  TITLE_MODEL: z
+    .string()
+    .default('gemini-3.1-flash-lite')
+    .describe('Model that makes titles: a cheap and quick one.'),
   COMPRESSOR_MODEL: z
     .string()
     .default('gemini-3.1-pro-preview')
@@ -125,12 +137,29 @@ export const environmentSchema = z.object({
   CLIENT_WRITABLE: list
     .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
     .describe('Comma-separated conversation fields that end users may write.'),
+  CORS_ORIGINS: list
+    .pipe(
+      z.array(
+        z
+          .string()
+          .regex(
+            /^(\*|https?:\/\/[^/\s]+)$/,
+            'must be origins such as https://app.example.com, without a path, or *',
+          ),
+      ),
+    )
+    .describe(
+      'Comma-separated origins whose pages may call the API from a browser, or * for any; none where it is not set.',
+    ),
   MAX_PART_BYTES: integer(32 * 1024, { min: 1, max: 900_000 }).describe('Bytes of one text part.'),
   MAX_MESSAGE_BYTES: integer(256 * 1024, { min: 1, max: 2_000_000 }).describe(
     'Bytes of one message.',
   ),
   MAX_BODY_BYTES: integer(1024 * 1024, { min: 1_024, max: 3_000_000 }).describe(
     'Bytes of a request body.',
+  ),
+  BODY_TIMEOUT_MS: integer(60_000, { min: 100, max: 600_000 }).describe(
+    'How long a client may take to send a body, ms.',
   ),
   TURN_LEASE_MS: integer(20_000, { min: 200, max: 120_000 }).describe(
     'How long an instance owns a running turn without a sign of life, ms.',
@@ -157,6 +186,33 @@ export const environmentSchema = z.object({
   COMPACTION_DAILY_TOKENS: integer(2_000_000, { min: 0, max: 1_000_000_000 }).describe(
     'Tokens that the summariser may read and write for one conversation in 24 hours; the run that reaches it ends. 0 = no limit, as in a demo- project where it is not set.',
   ),
+  USER_DAILY_MESSAGES: integer(200, { min: 0, max: 1_000_000 }).describe(
+    'Messages that one signed-in user may have answered in a day (UTC); 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  USER_DAILY_TOKENS: integer(500_000, { min: 0, max: 10_000_000_000 }).describe(
+    'Tokens of one signed-in user in a day: input that no cache had, and output. 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  USER_REQUESTS_PER_MINUTE: integer(30, { min: 0, max: 600 }).describe(
+    'Answers that one signed-in user may begin in a minute; 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  ANONYMOUS_DAILY_MESSAGES: integer(20, { min: 0, max: 1_000_000 }).describe(
+    'As USER_DAILY_MESSAGES, of an anonymous user.',
+  ),
+  ANONYMOUS_DAILY_TOKENS: integer(30_000, { min: 0, max: 10_000_000_000 }).describe(
+    'As USER_DAILY_TOKENS, of an anonymous user.',
+  ),
+  ANONYMOUS_REQUESTS_PER_MINUTE: integer(10, { min: 0, max: 600 }).describe(
+    'As USER_REQUESTS_PER_MINUTE, of an anonymous user.',
+  ),
+  STREAMS_PER_USER: integer(3, { min: 0, max: 100 }).describe(
+    'Answers of one user on their way at once, and streams that one instance holds open for one user; 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  USER_DAILY_USD: usd(5).describe(
+    'US dollars that one user may cost in a day, compactions included; 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  GLOBAL_DAILY_USD: usd(100).describe(
+    'US dollars that all users together may cost in a day; then nobody is answered until the next. 0 = no limit, as in a demo- project where it is not set.',
+  ),
   SOFT_DELETE_DAYS: integer(30, { min: 1, max: 3_650 }).describe(
     'How long a deleted conversation can be taken back, days; then it is erased for good.',
   ),
@@ -172,24 +228,5 @@ export const environmentSchema = z.object({
   SNAPSHOT_KEYS: snapshotKeys.describe(
     'Secret keys that sign snapshots, keyId:base64,keyId2:base64, of 32 bytes or more: the first signs, all verify. Must be set, but for a demo- project.',
   ),
-  PUSH_AUDIENCE: z.string().optional().describe('Audience of the push subscription’s OIDC token.'),
-  PUSH_SERVICE_ACCOUNT: z.string().optional().describe('E-mail of the account that pushes.'),
-  FIREBASE_AUTH_EMULATOR_HOST: z
-    .string()
-    .optional()
-    .describe('Set with a demo- project: unsigned ID tokens are accepted.'),
-  PUBSUB_EMULATOR_HOST: z
-    .string()
-    .optional()
-    .describe('Set with a demo- project: pushes without token are accepted.'),
-  ID_TOKEN_KEYS_URL: z
-    .url()
-    .default(
-      'https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com',
-    )
-    .describe('Key set that signs Firebase ID tokens.'),
-  PUSH_TOKEN_KEYS_URL: z
-    .url()
-    .default('https://www.googleapis.com/oauth2/v3/certs')
-    .describe('Key set that signs Google OIDC tokens.'),
+  ...identityVariables,
 });

@@ -18,7 +18,11 @@ export const isQuestionErased = ({ eraseTime, userJson }: TurnDocument['value'])
   eraseTime !== undefined && userJson === noUserJson;
 
 /** The turn as it is left: its place, its state and its bill, and nothing of what was said. */
-export const erasedTurn = (turn: Turn, part: ErasedPart, now: Date): Turn => ({
+export const erasedTurn = (
+  { feedback: _feedback, ...turn }: Turn,
+  part: ErasedPart,
+  now: Date,
+): Turn => ({
   ...turn,
   inContext: false,
   tokens: { user: part === 'turn' ? 0 : turn.tokens.user, answer: 0 },
@@ -57,7 +61,8 @@ export function eraseTurnWrites(
       op: 'update',
       path: turnPath(conversationId, seq),
       fields,
-      remove: ['chunks'],
+      // A comment may quote what was said.
+      remove: ['chunks', 'feedback'],
       guard: { updateTime: turn.updateTime },
     },
     ...(part === 'turn' ? [guard] : []),

@@ -95,6 +95,8 @@ export const headSchema = z.object({
   state: z.enum(['live', 'forking', 'deleted', 'erasing', 'erased']),
   ownerUid: z.string(),
   title: z.string().optional(),
+  /** The title was made by a model, of the turns up to this one; absent: it is the user's own. */
+  autoTitle: z.object({ throughSeq: z.number().int().positive() }).optional(),
   systemInstruction: z.string().optional(),
   model: z.string(),
   profile: profileSchema,

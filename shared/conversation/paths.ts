@@ -33,6 +33,10 @@ export const historyPath = (conversationId: string, generation: number) =>
 export const historiesCollection = (conversationId: string) =>
   `${headPath(conversationId)}/histories`;
 
+/** What the user thinks of the compaction that made a generation. */
+export const ratingPath = (conversationId: string, generation: number) =>
+  `${headPath(conversationId)}/ratings/${padded(generation, GENERATION_DIGITS)}`;
+
 export const compactionJobPath = (conversationId: string) =>
   `${headPath(conversationId)}/jobs/compaction`;
 
@@ -61,9 +65,34 @@ export const chunkPath = (
 
 export const CONVERSATIONS = 'conversations';
 
-/** What is kept about a person beside conversations stands below it. A uid may hold a slash, an id may not. */
-export const userPath = (uid: string) =>
-  `users/${uid.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
+/** Ids that no document can have. */
+const RESERVED_ID = /^(?:\.{1,2}|__.*__)$/su;
+
+const percentEncoded = (character: string) =>
+  `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/**
+ * What is kept about a person beside conversations stands below it. A uid may hold a slash and be a dot, as
+ * the app's own server gives them out; an id may not.
+ */
+export function userPath(uid: string): string {
+  const id = uid.replaceAll('%', '%25').replaceAll('/', '%2F');
+  return `users/${RESERVED_ID.test(id) ? percentEncoded(id) + id.slice(1) : id}`;
+}
+
+/** What a user has taken on a day, `2026-01-02`. */
+export const usagePath = (uid: string, day: string) => `${userPath(uid)}/usage/${day}`;
+
+/** Part `n` of what all users together have cost on a day. */
+export const budgetShardPath = (day: string, n: number) => `budget/${day}/shards/${n}`;
+
+/** That an App Check token which serves once has been used, by the hash of its id. */
+export const spentAppCheckTokenPath = (tokenHash: string) => `appCheckTokens/${tokenHash}`;
+
+export const devicesCollection = (uid: string) => `${userPath(uid)}/devices`;
+
+export const devicePath = (uid: string, deviceId: string) =>
+  `${devicesCollection(uid)}/${deviceId}`;
 
 export const turnId = (seq: number) => `t_${seq}`;
 export const answerId = (seq: number) => `m_${seq}`;

@@ -8,6 +8,7 @@ export const TOMBSTONE_MS = 30 * 24 * 60 * 60_000;
 /** Optional fields of a head; a tombstone has none of them. */
 const OPTIONAL_FIELDS = [
   'title',
+  'autoTitle',
   'systemInstruction',
   'open',
   'queue',

@@ -130,6 +130,7 @@ export function takeOverWrites(batch: {
     'chunks',
     'lastFrameId',
     'cancelRequested',
+    'feedback',
   ];
   return [
     {

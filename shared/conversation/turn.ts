@@ -39,6 +39,15 @@ export const turnErrorSchema = z.object({
 });
 export type TurnError = z.infer<typeof turnErrorSchema>;
 
+/** What the user thinks of an answer. */
+export const feedbackSchema = z.object({
+  rating: z.enum(['up', 'down']),
+  reason: z.string().optional(),
+  comment: z.string().optional(),
+  time: z.date(),
+});
+export type Feedback = z.infer<typeof feedbackSchema>;
+
 const turnFieldsSchema = z.object({
   schemaVersion: z.literal(1),
   seq: z.number().int().positive(),
@@ -72,6 +81,7 @@ const turnFieldsSchema = z.object({
   lastFrameId: z.number().int().nonnegative().optional(),
   /** When its content was erased; the empty turn keeps its place. */
   eraseTime: z.date().optional(),
+  feedback: feedbackSchema.optional(),
 });
 
 const turnDocumentSchema = turnFieldsSchema.extend({

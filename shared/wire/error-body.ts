@@ -1,7 +1,7 @@
 import { AppError, type ErrorStatus } from '../errors.ts';
 
 /** HTTP code of each status, as google.rpc.Code maps them. */
-const httpStatusByStatus: Readonly<Record<ErrorStatus, number>> = {
+export const httpStatusByStatus: Readonly<Record<ErrorStatus, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
   UNAUTHENTICATED: 401,

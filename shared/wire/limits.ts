@@ -7,8 +7,8 @@
 export const PAGE_SIZE_DEFAULT = 30;
 export const PAGE_SIZE_MAX = 100;
 
-/** UTF-16 units of a page token; ours have fewer than 120. */
-export const PAGE_TOKEN_MAX_CHARACTERS = 512;
+/** UTF-16 units of a page token; ours, signature and the longest key id included, have fewer than 600. */
+export const PAGE_TOKEN_MAX_CHARACTERS = 1_024;
 
 /** Levels of arrays and objects in a request body. The deepest valid request has five. */
 export const JSON_DEPTH_MAX = 32;
@@ -45,3 +45,13 @@ export const FILE_URL_MAX_CHARACTERS = 2_048;
 
 /** Milliseconds of silence after which a stream sends a comment: OkHttp gives up reading after 10 s. */
 export const HEARTBEAT_INTERVAL_MS = 8_000;
+
+/** UTF-16 units of what is searched for: a line, not a text. */
+export const SEARCH_TEXT_MAX_CHARACTERS = 200;
+
+/** UTF-16 units of the reason and of the comment of a person who rates something. */
+export const REASON_MAX_CHARACTERS = 100;
+export const COMMENT_MAX_CHARACTERS = 2_000;
+
+/** UTF-16 units of a push token; those of FCM have fewer than 300. */
+export const DEVICE_TOKEN_MAX_CHARACTERS = 4_096;

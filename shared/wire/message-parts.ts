@@ -27,15 +27,19 @@ const tooLong = (what: { subject: string; remedy: string; bytes: number; limitBy
 const partBytes = (part: InputPart) =>
   part.type === 'text' ? sizeBytes(part.text) : (part.data?.length ?? part.url?.length ?? 0);
 
-/** Throws AppError TEXT_TOO_LONG (400) that names the part, its size and the limit. */
-export function refuseTooLong(parts: readonly InputPart[], limits: MessageLimits): void {
+/** Throws AppError TEXT_TOO_LONG (400) that names the part by its `path`, its size and the limit. */
+export function refuseTooLong(
+  parts: readonly InputPart[],
+  limits: MessageLimits,
+  path = 'message.parts',
+): void {
   let total = 0;
   for (const [index, part] of parts.entries()) {
     const bytes = partBytes(part);
     total += bytes;
     if (part.type === 'text' && bytes > limits.maxPartBytes)
       throw tooLong({
-        subject: `\`message.parts[${index}].text\``,
+        subject: `\`${path}[${index}].text\``,
         remedy: 'Shorten it or split it into parts.',
         bytes,
         limitBytes: limits.maxPartBytes,
@@ -43,7 +47,7 @@ export function refuseTooLong(parts: readonly InputPart[], limits: MessageLimits
   }
   if (total > limits.maxMessageBytes)
     throw tooLong({
-      subject: '`message.parts`',
+      subject: `\`${path}\``,
       remedy: 'Send less in one message.',
       bytes: total,
       limitBytes: limits.maxMessageBytes,

@@ -1,5 +1,27 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { canonicalJson } from '../canonical-json.ts';
 import { AppError } from '../errors.ts';
+import type { Signer } from '../ports.ts';
+
+/**
+ * Where a token is good: for one caller, in one list, with the same parameters. The size of a page is none
+ * of them, a caller may change it from page to page (AIP-158).
+ */
+export interface PageScope {
+  uid: string;
+  /** Name of the list, the conversation and whatever else decides what is in it and in which order. */
+  list: string;
+  parameters?: Readonly<Record<string, string | number | boolean>>;
+}
+
+type Place = Readonly<Record<string, string | number>>;
+
+/** A key id as SNAPSHOT_KEYS allows it, and base64 of a SHA-256. */
+const tokenSchema = z.tuple([
+  z.record(z.string(), z.union([z.string(), z.number()])),
+  z.string().max(64),
+  z.string().max(64),
+]);
 
 const invalidToken = (cause?: unknown) =>
   new AppError({
@@ -11,21 +33,48 @@ const invalidToken = (cause?: unknown) =>
     cause,
   });
 
-/**
- * A page token: a place in a list and nothing else, as base64url JSON. It grants nothing: every list
- * is read for the caller alone, so a forged token moves only within the caller's own entries.
- * `place` holds ASCII text and numbers.
- */
-export const encodePageToken = (place: Readonly<Record<string, string | number>>): string =>
-  btoa(JSON.stringify(place)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+/** What is signed. The purpose keeps it apart from everything else that the same keys sign. */
+const payloadOf = ({ uid, list, parameters = {} }: PageScope, place: Place) =>
+  canonicalJson({ purpose: 'page', version: 1, uid, list, parameters, place });
 
-/** The place that a token names, or undefined without one. Throws AppError PAGE_TOKEN_INVALID. */
-export function decodePageToken<T>(schema: z.ZodType<T>, token: string | undefined): T | undefined {
-  if (token === undefined) return undefined;
+/**
+ * A page token: a place in a list, signed, so that no client can make one up and none is of use to another
+ * caller or in another list. `place` holds ASCII text and numbers.
+ */
+export function encodePageToken(
+  signer: Pick<Signer, 'sign'>,
+  scope: PageScope,
+  place: Place,
+): string {
+  const { keyId, mac } = signer.sign(payloadOf(scope, place));
+  return btoa(JSON.stringify([place, keyId, mac]))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
+function readToken(token: string): z.infer<typeof tokenSchema> {
   try {
     const json = atob(token.replaceAll('-', '+').replaceAll('_', '/'));
-    return schema.parse(JSON.parse(json));
+    return tokenSchema.parse(JSON.parse(json));
   } catch (error) {
     throw invalidToken(error);
   }
+}
+
+/**
+ * The place that a token names, or undefined without one. Throws AppError PAGE_TOKEN_INVALID (400) for one
+ * that was forged or altered, and for one of another caller, list or set of parameters.
+ */
+export function decodePageToken<T>(
+  signer: Pick<Signer, 'isValid'>,
+  scope: PageScope,
+  of: { schema: z.ZodType<T>; token: string | undefined },
+): T | undefined {
+  if (of.token === undefined) return undefined;
+  const [place, keyId, mac] = readToken(of.token);
+  if (!signer.isValid(payloadOf(scope, place), { keyId, mac })) throw invalidToken();
+  const read = of.schema.safeParse(place);
+  if (!read.success) throw invalidToken(read.error);
+  return read.data;
 }

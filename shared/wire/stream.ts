@@ -33,6 +33,8 @@ export type StreamChunk =
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
   | { type: 'data-context'; id: 'ctx'; transient: true; data: ContextObject }
+  /** The title that was made for the conversation, once it is stored. */
+  | { type: 'data-title'; id: 'title'; transient: true; data: { title: string } }
   /**
    * The answer begins anew: the parts named were said by an attempt that was given up, or go beyond what is
    * stored of one (`-stored`). It stays in the message of the AI SDK, each under an id of its own: what

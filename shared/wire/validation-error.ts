@@ -6,6 +6,9 @@ const PROBLEMS_NAMED = 3;
 /** UTF-16 units of an unknown field's name that are repeated to the caller. */
 const NAME_SHOWN_CHARACTERS = 64;
 
+/** Parts of a message, of our own requests and inside the `data` of a callable. */
+const PARTS = /^(data\.)?message\.parts/;
+
 type Issue = z.core.$ZodIssue;
 
 const shown = (name: string) => name.slice(0, NAME_SHOWN_CHARACTERS).toWellFormed();
@@ -57,7 +60,7 @@ function sentence(issue: Issue, field: string): string {
       return `${name} must be one of: ${issue.values.map(String).join(', ')}.`;
     case 'invalid_union':
       if ('discriminator' in issue)
-        return `${name} has no form that is known here. Check its \`type\`.`;
+        return `${name} has no form that is known here. Check its \`${String(issue.discriminator)}\`.`;
       return issue.input === undefined
         ? `${name} is missing: it ${issue.message}.`
         : `${name}: ${issue.message}.`;
@@ -100,7 +103,7 @@ export function validationError(error: z.ZodError): AppError {
     .filter((issue) => !isBehindAnother(issue, error.issues))
     .flatMap(problemsOf);
   const fields = problems.map(({ field }) => field);
-  const isPart = fields.length > 0 && fields.every((field) => field.startsWith('message.parts'));
+  const isPart = fields.length > 0 && fields.every((field) => PARTS.test(field));
   const left = problems.length - PROBLEMS_NAMED;
   return new AppError({
     status: 'INVALID_ARGUMENT',

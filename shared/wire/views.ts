@@ -1,13 +1,17 @@
 import type { Head, Pin } from '../conversation/head.ts';
 import type { History } from '../conversation/history.ts';
 import type { CompactionRecord } from '../conversation/job.ts';
+import type { Rating } from '../conversation/rating.ts';
 import { answerId, turnId } from '../conversation/paths.ts';
-import { isTerminal, type Turn, type TurnUsage } from '../conversation/turn.ts';
+import { isTerminal, type Feedback, type Turn, type TurnUsage } from '../conversation/turn.ts';
+import type { Device } from '../user/device.ts';
 import { toOutputParts } from './message-parts.ts';
 import type { CompactionRecordView } from './responses/compaction.ts';
 import type { ConversationView } from './responses/conversations.ts';
 import type { MessageView, TurnView } from './responses/messages.ts';
+import type { DeviceView } from './responses/devices.ts';
 import type { PinView } from './responses/pins.ts';
+import type { FeedbackView, RatingView } from './responses/ratings.ts';
 import { finishReasonOf, type UsageView } from './stream.ts';
 
 /* How stored documents look on the wire. Pure; internal fields stay inside. */
@@ -84,6 +88,26 @@ export const userMessageView = (turn: Turn): MessageView => ({
   ...(turn.eraseTime && turn.user.parts.length === 0 && { deleted: true as const }),
 });
 
+export const feedbackView = ({ rating, reason, comment, time }: Feedback): FeedbackView => ({
+  rating,
+  ...(reason !== undefined && { reason }),
+  ...(comment !== undefined && { comment }),
+  at: time.toISOString(),
+});
+
+export const ratingView = ({ score, comment, time }: Rating): RatingView => ({
+  score,
+  ...(comment !== undefined && { comment }),
+  at: time.toISOString(),
+});
+
+/** Its token stays inside. */
+export const deviceView = ({ id, platform, updateTime }: Device): DeviceView => ({
+  id,
+  platform,
+  updateTime: updateTime.toISOString(),
+});
+
 /** The answer as one message, tool calls included; its parts are empty while nothing is stored. */
 export const answerView = (turn: Turn): MessageView => ({
   id: answerId(turn.seq),
@@ -93,6 +117,7 @@ export const answerView = (turn: Turn): MessageView => ({
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
   ...(turn.eraseTime && { deleted: true as const }),
+  ...(turn.feedback && { feedback: feedbackView(turn.feedback) }),
 });
 
 /** Whether there is an answer to show: a running or failed turn has none unless some of it was stored. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { noQuota as unlimited } from '../../functions/src/quota/no-quota.ts';
 import { AppError } from '../../shared/errors.ts';
 import { passTime } from '../support/pass-time.ts';
 import { request } from '../support/sending.ts';
@@ -50,8 +51,8 @@ describe('a waiting message whose user has no quota when its turn comes', () => 
     const reserve = ({ messageId }: { messageId: string }) =>
       messageId === second.message.id && world.clock.now().getTime() < untilMs
         ? Promise.reject(noQuota)
-        : Promise.resolve();
-    const chat = world.instance({ quota: { reserve } });
+        : Promise.resolve(undefined);
+    const chat = world.instance({ quota: { ...unlimited, reserve } });
     const first = await sendMessage(chat, request(second.conversationId, 'one'));
     const handle = await sendMessage(chat, second);
     world.answerAll();

@@ -152,7 +152,7 @@ describe('cancelling a turn that has ended', () => {
     { turnId: 't_1', uid: 'u2', reason: 'CONVERSATION_NOT_FOUND' },
   ])('$turnId of $uid finds none', async ({ turnId, uid, reason }) => {
     const { dependencies, conversationId } = await halfSaid();
-    const stranger = { uid, isAnonymous: false };
+    const stranger = { uid, tier: 'signedIn' } as const;
 
     await expect(
       cancelTurn(dependencies, { caller: stranger, conversationId, turnId }),

@@ -37,7 +37,7 @@ async function documentsOfTenTurns(pastTurns: number) {
   Object.assign(counts, { read: 0, written: 0 });
   for (let i = 0; i < NEW_TURNS; i++) {
     const handle = await sendMessage(dependencies, {
-      caller: { uid: 'u1', isAnonymous: false },
+      caller: { uid: 'u1', tier: 'signedIn' },
       conversationId,
       message: { id: randomUUID(), parts: [{ text: `message ${i}` }] },
     });

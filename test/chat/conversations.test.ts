@@ -147,7 +147,7 @@ describe('a conversation', () => {
 
     const response = await chat.call(`/v1/conversations/${id}`);
 
-    expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{24}"$/);
+    expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{24}-[0-9a-f]{24}"$/);
     const conversation = await readAs(conversationWithContextResponse, response);
     expect(conversation.context).toMatchObject({ tokens: 0, generation: 0, compaction: null });
   });

@@ -95,7 +95,7 @@ describe('an edit of a turn in a summary without sources', () => {
     const chat = onlyChat(bench);
     for (const generation of [0, 1])
       await restoreGeneration(chat, {
-        caller: { uid: 'u1', isAnonymous: false },
+        caller: { uid: 'u1', tier: 'signedIn' },
         conversationId,
         generation,
         locale: undefined,

@@ -119,7 +119,7 @@ describe('an edit that is refused', () => {
   test('because the conversation is another user’s, or unknown: the same words', async () => {
     const { id, dependencies, messageIds } = await threeTurns();
     const theirs = edit(id, messageIds[0] ?? '', 'x');
-    const caller = { uid: 'another', isAnonymous: false };
+    const caller = { uid: 'another', tier: 'signedIn' } as const;
 
     const [foreign, unknown] = await Promise.allSettled([
       sendMessage(dependencies, { ...theirs, caller }),

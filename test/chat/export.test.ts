@@ -64,7 +64,7 @@ describe('the export of a conversation', () => {
       { state: 'cancelled', inContext: false },
       {},
     ]);
-    const caller = { uid, isAnonymous: false };
+    const caller = { uid, tier: 'signedIn' } as const;
     await deleteMessage(chat.dependencies, { caller, conversationId: id, messageId: 'm_4' });
 
     const response = await chat.call(`/v1/conversations/${id}:export?format=jsonl`, { uid });
@@ -179,7 +179,7 @@ describe('the export of a user', () => {
     const forking = await build(uid, [{}], 'forking');
     await build(randomUUID(), [{}], 'theirs');
     const { dependencies } = chat;
-    const caller = { uid, isAnonymous: false };
+    const caller = { uid, tier: 'signedIn' } as const;
     await deleteConversation(dependencies, { caller, conversationId: deleted });
     await setHead(dependencies, forking, { state: 'forking' });
 

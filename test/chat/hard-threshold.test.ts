@@ -13,7 +13,7 @@ import { compactionBench } from '../support/compaction-dependencies.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
 import { collect, request, sendAll } from '../support/sending.ts';
 
-const caller = { uid: 'u1', isAnonymous: false };
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
 /** Twenty turns of about 130 tokens: over the hard threshold of twice 1,000 tokens. */
 async function largeConversation(environment: Record<string, string> = {}) {

@@ -177,7 +177,7 @@ describe('over HTTP', () => {
     const chat = steeredChat({ store });
     const send = {
       ...request(conversationId, 'Tell me.'),
-      caller: { uid: 'alice', isAnonymous: false },
+      caller: { uid: 'alice', tier: 'signedIn' as const },
     };
     const handle = await sendMessage(chat.dependencies, send);
     (await chat.call()).say('Half');

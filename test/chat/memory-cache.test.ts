@@ -7,7 +7,7 @@ const entry = (seq: number, text = 'x'.repeat(1_000)) => ({
   turn: {
     ...finishedTurn(
       {
-        caller: { uid: 'u', isAnonymous: false },
+        caller: { uid: 'u', tier: 'signedIn' },
         conversationId: 'c',
         message: { id: 'm', parts: [{ text }] },
       },

@@ -30,7 +30,7 @@ async function build(
     turns: 20,
     head: { model: LARGE, ...head },
   });
-  const caller = { uid: 'u1', isAnonymous: false };
+  const caller = { uid: 'u1', tier: 'signedIn' } as const;
   return (patch) => ({ caller, conversationId, patch });
 }
 

@@ -138,7 +138,7 @@ describe('the ID token verifier', () => {
     const good = chat.keys.unsigned(idTokenClaims('demo-p', 'alice'));
     const other = chat.keys.unsigned(idTokenClaims('demo-q', 'alice'));
 
-    expect(await verifier.verify(good)).toEqual({ uid: 'alice', isAnonymous: false });
+    expect(await verifier.verify(good)).toMatchObject({ uid: 'alice', tier: 'signedIn' });
     await expect(verifier.verify(other)).rejects.toMatchObject({ reason: 'ID_TOKEN_INVALID' });
   });
 
@@ -149,7 +149,7 @@ describe('the ID token verifier', () => {
 
     const caller = await createIdTokenVerifier(settings()).verify(token);
 
-    expect(caller).toEqual({ uid: 'guest', isAnonymous: true });
+    expect(caller).toMatchObject({ uid: 'guest', tier: 'anonymous' });
   });
 
   test('does not blame the token when the keys cannot be fetched', async () => {

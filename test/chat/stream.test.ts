@@ -55,7 +55,7 @@ describe('a streamed answer', () => {
     const response = await chat.call(path(), { body: body(), headers: sse });
 
     expect(await response.text()).toBe(
-      'id: 0\ndata: {"type":"text-delta","id":"p0","delta":"안녕 👋🏽\\r\\ndata: x\u2028"}\n\n' +
+      'id: 0\ndata: {"type":"text-delta","id":"p0","delta":"안녕 👋🏽\\r\\ndata: x\\u2028"}\n\n' +
         'id: 9\ndata: {"type":"finish","finishReason":"stop","messageMetadata":{"generation":3}}\n\n' +
         'data: [DONE]\n\n',
     );
@@ -314,7 +314,7 @@ describe('a message', () => {
     expect(response.status).toBe(200);
     expect(send.requests).toMatchObject([
       {
-        caller: { uid: 'bob', isAnonymous: false },
+        caller: { uid: 'bob', tier: 'signedIn' },
         message: {
           id,
           retention: 'keep',

@@ -6,7 +6,7 @@ import { contextResponse } from '../../shared/wire/responses/context.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 
-const caller = { uid: 'u1', isAnonymous: false };
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
 async function shownPolicy(environment: Record<string, string>, settings: object = {}) {
   const dependencies = chatDependencies({}, environment);

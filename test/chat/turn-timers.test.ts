@@ -39,7 +39,7 @@ describe('no timer outlives a turn', () => {
     if (how === 'is answered') model.end();
     if (how === 'fails') model.fail(new Error('no'));
     if (how === 'is cancelled') {
-      const caller = { uid: 'u1', isAnonymous: false };
+      const caller = { uid: 'u1', tier: 'signedIn' } as const;
       await cancelTurn(dependencies, { caller, conversationId, turnId: 't_1' });
     }
     await handle.result.catch(() => undefined);

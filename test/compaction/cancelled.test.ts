@@ -168,7 +168,7 @@ describe('a request that is called off while another compaction runs', () => {
           guard: { exists: true },
         },
       ]);
-      const caller = { uid: 'u1', isAnonymous: false };
+      const caller = { uid: 'u1', tier: 'signedIn' } as const;
       await cancelCompaction(base, { caller, conversationId: id, jobId: 'request-m' });
     });
     id = await buildDue(bench);

@@ -23,7 +23,7 @@ import {
 } from '../support/conversation-builder.ts';
 import { longListings } from '../support/tool-conversation.ts';
 
-const caller = { uid: 'u1', isAnonymous: false };
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
 /** Of the least a caller may set; twenty made-up turns exceed it. */
 const THRESHOLD_TOKENS = 1_000;
 

@@ -23,7 +23,7 @@ afterAll(() => stack.stop());
 
 /** Eight turns of somebody new, the first with overflow pieces and a chunk of its stream. */
 async function conversation() {
-  const caller = { uid: randomUUID(), isAnonymous: false };
+  const caller = { uid: randomUUID(), tier: 'signedIn' } as const;
   const { store } = stack.chat;
   const turns = Array.from({ length: 8 }, (_, i) =>
     i === 0 ? { user: 'secret words '.repeat(60_000) } : {},
@@ -50,7 +50,7 @@ describe('on the database', () => {
   });
 
   test('a deleted answer leaves its question, with all its pieces, for the next answer', async () => {
-    const caller = { uid: randomUUID(), isAnonymous: false };
+    const caller = { uid: randomUUID(), tier: 'signedIn' } as const;
     const conversationId = randomUUID();
     const of = { caller, conversationId };
     const text = '"'.repeat(250 * 1024);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 const request = (conversationId: string, text: string, id: string = randomUUID()) => ({
-  caller: { uid: 'u1', isAnonymous: false },
+  caller: { uid: 'u1', tier: 'signedIn' as const },
   conversationId,
   message: { id, parts: [{ text }] },
 });

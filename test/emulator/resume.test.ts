@@ -29,7 +29,7 @@ beforeAll(() => {
   });
 });
 
-const caller = { uid: 'u1', isAnonymous: false };
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
 describe('on the database, a stream of one instance', () => {
   test('is followed by another one live, and has the same frames', async () => {

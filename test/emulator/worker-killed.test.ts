@@ -21,7 +21,7 @@ afterAll(() => stack.stop());
 
 async function send(conversationId: string, text: string) {
   const handle = await sendMessage(stack.chat, {
-    caller: { uid: 'u1', isAnonymous: false },
+    caller: { uid: 'u1', tier: 'signedIn' },
     conversationId,
     message: { id: randomUUID(), parts: [{ text }] },
   });

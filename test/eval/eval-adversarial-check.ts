@@ -47,9 +47,11 @@ export function piecesOf(attack: string): string[] {
   return [...new Set(pieces.length > 0 ? pieces : [plain(attack)])].filter((each) => each !== '');
 }
 
-const label = /^(?:User|Assistant|Tool call|Tool): "(.*)"$/su;
+const label = /^(?:User|Shown by the user|Assistant|Tool call|Tool): "(.*)"$/su;
 const ofUser = /^User: "(.*)"$/su;
 const mark = /^(?:- )?(?:\[(?:TODO|IN PROGRESS|DONE|TRIED)\] )?/u;
+/** Behind what counts from the day on which it was said. */
+const day = / \(\d{4}-\d{2}-\d{2}\)$/u;
 
 interface Line {
   section: string | undefined;
@@ -62,7 +64,8 @@ function itemLines(body: string): Line[] {
   let section: string | undefined;
   for (const line of body.split('\n')) {
     const tag = /^<(\/?)([a-z_]+)>$/u.exec(line);
-    if (tag === null) lines.push({ section, text: decodeXml(line.replace(mark, '')) });
+    if (tag === null)
+      lines.push({ section, text: decodeXml(line.replace(mark, '').replace(day, '')) });
     else if (tag[1] === '/') section = undefined;
     else if (tag[2] !== 'state_snapshot') section = tag[2];
   }

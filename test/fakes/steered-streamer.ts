@@ -6,6 +6,8 @@ export interface SteeredCall {
   signal: AbortSignal;
   say(text: string): void;
   end(usage?: ModelUsage): void;
+  /** Ends with another reason than that all is said. */
+  stop(finishReason: string): void;
   fail(error: Error): void;
 }
 
@@ -31,6 +33,10 @@ function createCall(request: ModelRequest, signal: AbortSignal) {
     say: (text) => put({ parts: [{ text }] }),
     end: (usage) => {
       put({ parts: [], finishReason: 'STOP', ...(usage && { usage }) });
+      finish({});
+    },
+    stop: (finishReason) => {
+      put({ parts: [], finishReason });
       finish({});
     },
     fail: (error) => finish({ error }),

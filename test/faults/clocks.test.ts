@@ -19,7 +19,7 @@ import { historiesOf } from '../support/stored-histories.ts';
 
 const TEN_MINUTES_MS = 10 * 60_000;
 const offsets = [-TEN_MINUTES_MS, 0, TEN_MINUTES_MS];
-const uid = { caller: { uid: 'u1', isAnonymous: false } };
+const uid = { caller: { uid: 'u1', tier: 'signedIn' } as const };
 
 /** Instances of one deployment whose clocks are ten minutes slow, right and ten minutes fast. */
 function skewedInstances(store = createMemoryDocumentStore()) {

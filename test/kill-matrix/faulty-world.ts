@@ -1,5 +1,6 @@
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
+import { noQuota } from '../../functions/src/quota/no-quota.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 import type { Flow } from '../property/interleaving.ts';
@@ -11,7 +12,7 @@ import { slowModel } from './slow-model.ts';
 /** The answer of a test takes longer. */
 const DRAIN_MS = 300;
 
-const noQuota = () =>
+const refused = () =>
   new AppError({
     status: 'RESOURCE_EXHAUSTED',
     reason: 'USER_RPM',
@@ -85,8 +86,11 @@ export function withFault(
         model: slowModel(plain.model, shared.clock),
         shutdown: shutdownOf(of).signal,
         quota: {
+          ...noQuota,
           reserve: ({ messageId }) =>
-            messageId === scenario.refusedMessageId ? Promise.reject(noQuota()) : Promise.resolve(),
+            messageId === scenario.refusedMessageId
+              ? Promise.reject(refused())
+              : Promise.resolve(undefined),
         },
       };
     },

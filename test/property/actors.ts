@@ -22,7 +22,7 @@ export interface Stage {
   flow: Flow;
 }
 
-export const caller = { uid: 'u1', isAnonymous: false };
+export const caller = { uid: 'u1', tier: 'signedIn' } as const;
 export const conversation = { caller, conversationId: CONVERSATION };
 
 export const messageIdOf = (name: string) => `message-${name}`;

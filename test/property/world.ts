@@ -3,6 +3,7 @@ import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts'
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
 import { parseConfig } from '../../functions/src/config.ts';
+import { noQuota } from '../../functions/src/quota/no-quota.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { estimatePromptTokens } from '../../shared/compaction/token-estimate.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -244,9 +245,14 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     chat: (of: Server, flow: Flow): ChatDependencies => ({
       ...shared(of, flow),
       liveTurns: of.liveTurns,
+      afterwork: new Set(),
       model: { stream: (request, signal) => stream(flow, request, signal) },
-      idTokens: { verify: () => Promise.resolve({ uid: 'u1', isAnonymous: false }) },
-      quota: { reserve: () => Promise.resolve() },
+      idTokens: {
+        verify: () => Promise.resolve({ uid: 'u1', tier: 'signedIn', signedInAt: new Date(0) }),
+      },
+      appCheck: { verify: () => Promise.reject(new Error('App Check is off')) },
+      revocations: { check: () => Promise.resolve() },
+      quota: noQuota,
       shutdown: neverFires,
     }),
     worker: (of: Server, flow: Flow): CompactionDependencies => ({

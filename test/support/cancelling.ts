@@ -7,7 +7,7 @@ import { createManualClock } from '../fakes/manual-clock.ts';
 import { collect, request } from './sending.ts';
 import { sayEach, steeredChat } from './streaming.ts';
 
-const caller = { uid: 'u1', isAnonymous: false };
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
 /** Its owner cancels a turn. */
 export const cancel = (dependencies: ChatDependencies, conversationId: string, seq = 1) =>

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { parseConfig } from '../../functions/src/config.ts';
+import { noQuota } from '../../functions/src/quota/no-quota.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { localSigner } from './signing.ts';
@@ -28,6 +29,7 @@ export function chatDependencies(
     store: createMemoryDocumentStore(),
     cache: createMemoryCache({ maxBytes: 10_000_000 }),
     liveTurns: new Map(),
+    afterwork: new Set(),
     publisher: {
       publish: (event) => {
         // What workers are to do, and what is told to whoever listens.
@@ -36,8 +38,14 @@ export function chatDependencies(
       },
     },
     model: scriptedStreamer(textAnswer('Fine.')).model,
-    idTokens: { verify: () => Promise.resolve({ uid: 'u1', isAnonymous: false }) },
-    quota: { reserve: () => Promise.resolve() },
+    idTokens: {
+      verify: () => Promise.resolve({ uid: 'u1', tier: 'signedIn', signedInAt: new Date(0) }),
+    },
+    appCheck: {
+      verify: () => Promise.reject(new Error('App Check is off unless a test enforces it')),
+    },
+    revocations: { check: () => Promise.resolve() },
+    quota: noQuota,
     clock: systemClock,
     randomness: { uuid: () => randomUUID() },
     signer: localSigner,

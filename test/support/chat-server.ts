@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { http } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { createAppCheckVerifier } from '../../functions/src/adapters/app-check-verifier.ts';
 import { createIdTokenVerifier } from '../../functions/src/adapters/id-token-verifier.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { createChatHandler } from '../../functions/src/chat/handler.ts';
@@ -59,13 +60,17 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
   const settings = {
     GOOGLE_CLOUD_PROJECT: project,
     ID_TOKEN_KEYS_URL: keys.url,
+    APP_CHECK_KEYS_URL: keys.url,
     SNAPSHOT_KEYS: localKeysVariable,
+    // Tests count the calls of the model.
+    TITLES: 'off',
     ...environment,
   };
   const { config } = chatDependencies({}, settings);
   const dependencies = chatDependencies(
     {
       idTokens: createIdTokenVerifier(config),
+      appCheck: createAppCheckVerifier(config),
       logger: { log: (severity, event, fields) => void logs.push({ severity, event, fields }) },
       ...overrides,
     },

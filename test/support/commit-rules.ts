@@ -58,9 +58,18 @@ function blindCounters(write: Write, writes: readonly Write[]): string[] {
   });
 }
 
+/** What users and the deployment have taken is added up: every write relies on what was read. */
+const isCount = (path: string) =>
+  /^users\/[^/]+\/usage\/[^/]+$/.test(path) || /^budget\/[^/]+\/shards\/[^/]+$/.test(path);
+
+const blindCounts = (writes: readonly Write[]): string[] =>
+  writes
+    .filter((write) => isCount(write.path) && write.op !== 'create' && !isUpdatedAsRead(write))
+    .map(({ path }) => `${path} is written over whatever stands there`);
+
 /**
  * What a commit does that the documents do not allow, in words; empty when it keeps to the rule. Commits
- * outside of conversations are not looked at.
+ * outside of conversations are looked at only where they count what was taken.
  */
 export function brokenRules(writes: readonly Write[]): string[] {
   const places = writes.flatMap((write) => {
@@ -72,6 +81,7 @@ export function brokenRules(writes: readonly Write[]): string[] {
     (id) => !places.some(({ write, place }) => place.conversation === id && isAnchor(write)),
   );
   return [
+    ...blindCounts(writes),
     ...unanchored.map(
       (id) =>
         `nothing that was read guards ${places

@@ -11,8 +11,8 @@ import { compactionBench, type CompactionBench } from './compaction-dependencies
 import { addTurn, buildConversation, type ConversationToBuild } from './conversation-builder.ts';
 import { createRecordedStore, type RecordedStore } from './recorded-store.ts';
 
-export const owner: Caller = { uid: 'u1', isAnonymous: false };
-export const stranger: Caller = { uid: 'u2', isAnonymous: false };
+export const owner: Caller = { uid: 'u1', tier: 'signedIn' };
+export const stranger: Caller = { uid: 'u2', tier: 'signedIn' };
 
 /** What somebody said and wants forgotten. */
 export const CANARY = 'canary-4711-zephyr';

@@ -36,7 +36,7 @@ export async function shownTexts(
   dependencies: ChatDependencies,
   conversationId: string,
 ): Promise<string[]> {
-  const caller = { uid: 'u1', isAnonymous: false };
+  const caller = { uid: 'u1', tier: 'signedIn' } as const;
   const { items } = await showContext(dependencies, { caller, conversationId });
   return items.map(({ content }) => contentText(contentSchema.parse(content)));
 }

@@ -11,7 +11,7 @@ export const request = (
   text: string,
   id: string = randomUUID(),
 ): SendRequest => ({
-  caller: { uid: 'u1', isAnonymous: false },
+  caller: { uid: 'u1', tier: 'signedIn' },
   conversationId,
   message: { id, parts: [{ text }] },
 });

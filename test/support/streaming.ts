@@ -45,7 +45,7 @@ export async function readStream(
   of: { conversationId: string; seq?: number; cursor?: number | undefined; left?: AbortSignal },
 ): Promise<AsyncIterable<StreamFrame> | undefined> {
   const { conversationId, seq = 1, cursor, left } = of;
-  const caller = { uid: 'u1', isAnonymous: false };
+  const caller = { uid: 'u1', tier: 'signedIn' } as const;
   const { own, turn } = await readOwnTurn(dependencies, {
     caller,
     conversationId,

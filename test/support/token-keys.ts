@@ -1,6 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import {
+  exportJWK,
+  generateKeyPair,
+  SignJWT,
+  UnsecuredJWT,
+  type GenerateKeyPairResult,
+  type JWK,
+  type JWTPayload,
+} from 'jose';
 
 const KEY_ID = 'key-1';
 
@@ -9,19 +18,37 @@ export interface TokenKeys {
   url: string;
   /** How often the set was fetched. */
   fetches(): number;
-  /** `kid` names a key that the set does not have; `forged` signs with another key under the right name. */
-  sign(claims: JWTPayload, options?: { kid?: string; forged?: boolean }): Promise<string>;
+  /**
+   * `kid` names a key that the set does not have; `forged` signs with another key under the right name;
+   * `header` adds to the protected header, or takes away from it (undefined).
+   */
+  sign(
+    claims: JWTPayload,
+    options?: { kid?: string; forged?: boolean; header?: Record<string, unknown> },
+  ): Promise<string>;
+  /** The public key of the set, as anybody can fetch it. */
+  publicJwk: JWK;
+  /** A key that the set does not have. */
+  stranger: GenerateKeyPairResult;
   unsigned(claims: JWTPayload): string;
   close(): Promise<void>;
 }
 
 export async function startTokenKeys(): Promise<TokenKeys> {
-  const [own, other] = await Promise.all([generateKeyPair('RS256'), generateKeyPair('RS256')]);
+  const [own, other, retired] = await Promise.all([
+    generateKeyPair('RS256'),
+    generateKeyPair('RS256'),
+    generateKeyPair('RS256'),
+  ]);
   const key = { ...(await exportJWK(own.publicKey)), kid: KEY_ID, alg: 'RS256', use: 'sig' };
+  // Google's sets hold several keys, too.
+  const older = { ...(await exportJWK(retired.publicKey)), kid: 'key-0', alg: 'RS256', use: 'sig' };
   let fetches = 0;
   const server = createServer((_, response) => {
     fetches += 1;
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [key] }));
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify({ keys: [key, older] }));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
@@ -29,9 +56,11 @@ export async function startTokenKeys(): Promise<TokenKeys> {
   return {
     url: `http://127.0.0.1:${port}/keys`,
     fetches: () => fetches,
-    sign: (claims, { kid = KEY_ID, forged = false } = {}) =>
+    publicJwk: key,
+    stranger: other,
+    sign: (claims, { kid = KEY_ID, forged = false, header = {} } = {}) =>
       new SignJWT(claims)
-        .setProtectedHeader({ alg: 'RS256', kid })
+        .setProtectedHeader({ alg: 'RS256', kid, typ: 'JWT', ...header })
         .sign(forged ? other.privateKey : own.privateKey),
     unsigned: (claims) => new UnsecuredJWT(claims).encode(),
     close: async () => {
@@ -56,6 +85,23 @@ export function idTokenClaims(
     auth_time: nowSeconds - 10,
     exp: nowSeconds + 3_600,
     firebase: { sign_in_provider: 'password' },
+    ...changes,
+  };
+}
+
+/** Claims of a good App Check token of the project with this number; changed as those of an ID token are. */
+export function appCheckClaims(
+  projectNumber: string,
+  changes: Record<string, unknown> = {},
+): JWTPayload {
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  return {
+    iss: `https://firebaseappcheck.googleapis.com/${projectNumber}`,
+    aud: [`projects/${projectNumber}`, 'projects/some-project'],
+    sub: `1:${projectNumber}:ios:abc123`,
+    iat: nowSeconds - 10,
+    exp: nowSeconds + 3_600,
+    jti: randomUUID(),
     ...changes,
   };
 }

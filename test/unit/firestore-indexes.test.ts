@@ -27,6 +27,8 @@ const indexFileSchema = z.strictObject({
       collectionGroup: z.string(),
       fieldPath: z.string(),
       indexes: z.array(z.never()),
+      /** Firestore deletes the document once the time in this field has passed. */
+      ttl: z.literal(true).optional(),
     }),
   ),
 });
@@ -155,8 +157,13 @@ describe('firestore.indexes.json', () => {
     expect(isExempt(field.collectionGroup, field.fieldPath)).toBe(true);
   });
 
-  test('exempts the texts of stored tool outputs', () => {
-    expect(isExempt('blobs', 'text')).toBe(true);
+  test.each([
+    ['blobs', 'text'],
+    ['turns', 'feedback.comment'],
+    ['ratings', 'comment'],
+    ['devices', 'token'],
+  ])('exempts %s.%s, which no turn and no compaction writes', (collectionGroup, fieldPath) => {
+    expect(isExempt(collectionGroup, fieldPath)).toBe(true);
   });
 
   test('is compared with every kind of document that holds content', () => {
@@ -189,6 +196,15 @@ describe('firestore.indexes.json', () => {
         { fieldPath: 'state', order: 'ASCENDING' },
         { fieldPath: 'updateTime', order: 'DESCENDING' },
       ],
+    });
+  });
+
+  test('lets the records of used App Check tokens go when they have expired', () => {
+    expect(file.fieldOverrides).toContainEqual({
+      collectionGroup: 'appCheckTokens',
+      fieldPath: 'expireTime',
+      indexes: [],
+      ttl: true,
     });
   });
 

@@ -92,7 +92,8 @@ export function createIdTokenVerifier(
       if (Math.max(signedInAt, issuedAt) > latestSeconds) throw invalid(undefined);
       return {
         uid: claims.data.sub,
-        isAnonymous: claims.data.firebase?.sign_in_provider === 'anonymous',
+        tier: claims.data.firebase?.sign_in_provider === 'anonymous' ? 'anonymous' : 'signedIn',
+        signedInAt: new Date(signedInAt * 1_000),
       };
     },
   };

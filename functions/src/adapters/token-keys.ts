@@ -21,6 +21,8 @@ export const isAboutToken = (error: unknown) =>
   error instanceof errors.JWSInvalid ||
   error instanceof errors.JWSSignatureVerificationFailed ||
   error instanceof errors.JWKSNoMatchingKey ||
+  // Without a key id every key of the set may have signed.
+  error instanceof errors.JWKSMultipleMatchingKeys ||
   error instanceof errors.JOSEAlgNotAllowed ||
   error instanceof errors.JOSENotSupported;
 

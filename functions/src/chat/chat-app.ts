@@ -1,14 +1,18 @@
 import { Hono, type Context } from 'hono';
 import { AppError } from '../../../shared/errors.ts';
-import type { Caller } from '../../../shared/ports.ts';
-import { errorReply } from '../../../shared/wire/error-body.ts';
+import type { Caller, SignedInCaller } from '../../../shared/ports.ts';
+import { admit, APP_CHECK_HEADER } from './http/admit.ts';
 import { authenticate } from './http/authenticate.ts';
+import { COMMON_HEADERS } from './http/common-headers.ts';
+import { cors } from './http/cors.ts';
+import { errorResponse } from './http/error-response.ts';
 import { chatRoutes } from './chat-routes.ts';
 import { logRequest } from './http/log-request.ts';
 import { bodyOf } from './http/response-body.ts';
 import { readJsonBody } from './http/read-body.ts';
 import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
 import { routerPath, withoutVerb } from './http/route-path.ts';
+import { withStreamPlace } from './http/stream-place.ts';
 
 /** What the server hands in beside the request. */
 export interface ChatBindings {
@@ -23,15 +27,13 @@ type ChatContext = Context<{ Bindings: ChatBindings }>;
 /** Enough to tell users apart in logs, too little to look one up. */
 const UID_HASH_CHARACTERS = 16;
 
-/** Answers belong to one user: no cache keeps them, and nothing is guessed from their bytes. */
-const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-
 const routeNotFound = () =>
   new AppError({
     status: 'NOT_FOUND',
     reason: 'ROUTE_NOT_FOUND',
     message: 'no such route',
-    publicMessage: 'There is no such address. The API begins with /v1.',
+    publicMessage:
+      'There is no such address. The API begins with /v1; the SDKs of Firebase call /callable/chat.',
   });
 
 const methodNotAllowed = (allow: string) =>
@@ -88,7 +90,10 @@ function toResponse(
         headers: { ...COMMON_HEADERS, ...reply.headers },
       });
     case 'empty':
-      return new Response(null, { status: reply.status, headers: COMMON_HEADERS });
+      return new Response(null, {
+        status: reply.status,
+        headers: { ...COMMON_HEADERS, ...reply.headers },
+      });
     case 'text':
       return new Response(
         bodyOf(
@@ -111,13 +116,10 @@ function toResponse(
   }
 }
 
-function toErrorResponse(error: unknown): Response {
-  const { httpStatus, headers, body } = errorReply(error);
-  return Response.json(body, { status: httpStatus, headers: { ...COMMON_HEADERS, ...headers } });
-}
-
 interface Served {
   response: Response;
+  /** For the log, where the response has another one. */
+  status?: number;
   caller?: Caller | undefined;
   error?: unknown;
 }
@@ -130,25 +132,27 @@ async function run(
 ): Promise<Served> {
   const { route, path, requestId } = request;
   const header = (name: string) => context.req.header(name);
-  let caller: Caller | undefined;
+  let caller: SignedInCaller | undefined;
   try {
-    if (route.access === 'user')
+    if (route.access === 'user') {
       caller = await authenticate(dependencies.idTokens, header('authorization'));
+      await admit(dependencies, { route, caller, appCheckToken: header(APP_CHECK_HEADER) });
+    }
     if (caller) await dependencies.config.remotePolicy?.refresh();
     const hasBody = route.method !== 'GET';
-    const reply = await route.run(dependencies, {
+    const raw = {
       params: withoutVerb(context.req.param(), path),
       query: readQuery(context),
-      body: hasBody
-        ? await readJsonBody(context.req.raw, dependencies.config.MAX_BODY_BYTES)
-        : undefined,
+      body: hasBody ? await readJsonBody(context.req.raw, dependencies) : undefined,
       header,
       caller,
       requestId,
-    });
+    };
+    const place = { route, caller, accept: header('accept') };
+    const reply = await withStreamPlace(dependencies, place, () => route.run(dependencies, raw));
     return { response: toResponse(dependencies, context, { reply, requestId }), caller };
   } catch (error) {
-    return { response: toErrorResponse(error), caller, error };
+    return { ...errorResponse(error, { ...route, accept: header('accept') }), caller, error };
   }
 }
 
@@ -161,12 +165,12 @@ async function serve(
   const { clock, randomness, logger, sha256, config } = dependencies;
   const requestId = randomness.uuid();
   const startedAt = clock.now().getTime();
-  const { response, caller, error } = await target.answer(requestId);
+  const { response, caller, error, status } = await target.answer(requestId);
   response.headers.set('x-request-id', requestId);
   logRequest(logger, {
     operation: target.operation,
     method: context.req.method,
-    status: response.status,
+    status: status ?? response.status,
     durationMs: clock.now().getTime() - startedAt,
     requestId,
     project: config.GOOGLE_CLOUD_PROJECT,
@@ -177,7 +181,10 @@ async function serve(
   return response;
 }
 
-const refused = (error: AppError): Served => ({ response: toErrorResponse(error), error });
+const refused = (error: AppError): Served => ({
+  ...errorResponse(error, { accept: undefined }),
+  error,
+});
 
 /**
  * The chat API as a router: every declared route, 405 for other methods of their paths, 404 for the rest,
@@ -188,6 +195,8 @@ export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings:
   const app = new Hono<{ Bindings: ChatBindings }>({
     getPath: ({ url }) => new URL(url).pathname.replaceAll(/%3A/gi, ':'),
   });
+  const { CORS_ORIGINS: origins } = dependencies.config;
+  if (origins.length > 0) app.use(cors(origins));
   const methodsByPath = new Map<string, string[]>();
   for (const route of chatRoutes)
     for (const path of [route.path, ...(route.aliases ?? [])]) {

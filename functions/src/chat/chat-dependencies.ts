@@ -1,5 +1,6 @@
 import type { ConversationCache } from '../../../shared/conversation/read-conversation.ts';
 import type {
+  AppCheckVerifier,
   AtCrashPoint,
   Clock,
   DocumentStore,
@@ -9,6 +10,7 @@ import type {
   ModelStreamer,
   Quota,
   Randomness,
+  RevocationCheck,
   Sha256,
   Signer,
 } from '../../../shared/ports.ts';
@@ -22,9 +24,15 @@ export interface ChatDependencies {
   cache: ConversationCache;
   /** The turns that this instance is answering now. */
   liveTurns: LiveTurns;
+  /** What goes on behind answers of this instance: no request counts as served before it has ended. */
+  afterwork: Set<Promise<unknown>>;
   publisher: EventPublisher;
   model: ModelStreamer;
   idTokens: IdTokenVerifier;
+  /** Asked where APP_CHECK says so. */
+  appCheck: AppCheckVerifier;
+  /** Asked where CHECK_REVOKED says so. */
+  revocations: RevocationCheck;
   quota: Quota;
   clock: Clock;
   randomness: Randomness;

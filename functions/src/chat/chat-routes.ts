@@ -1,3 +1,6 @@
+import { aiSdkChatRoute, aiSdkStreamRoute } from './facades/ai-sdk/routes.ts';
+import { callableChatRoute } from './facades/callable/routes.ts';
+import { chatCompletionsRoute, listModelsRoute } from './facades/openai/routes.ts';
 import type { Route } from './route.ts';
 import {
   cancelCompactionRoute,
@@ -12,6 +15,12 @@ import {
   listConversationsRoute,
   patchConversationRoute,
 } from './routes/conversations.ts';
+import {
+  deleteDeviceRoute,
+  getDeviceRoute,
+  listDevicesRoute,
+  putDeviceRoute,
+} from './routes/devices.ts';
 import { exportConversationRoute, exportUserRoute } from './routes/export.ts';
 import { healthRoute } from './routes/health.ts';
 import {
@@ -24,13 +33,18 @@ import {
 } from './routes/lifecycle.ts';
 import { listMessagesRoute, sendMessageRoute } from './routes/messages.ts';
 import { deletePinRoute, getPinRoute, listPinsRoute, putPinRoute } from './routes/pins.ts';
+import { deleteFeedbackRoute, putFeedbackRoute, rateCompactionRoute } from './routes/ratings.ts';
 import { editMessageRoute, regenerateRoute } from './routes/replacements.ts';
+import { searchRoute } from './routes/search.ts';
+import { openApiRoute } from './routes/openapi.ts';
 import { streamConversationRoute, streamTurnRoute } from './routes/streams.ts';
 import { cancelTurnRoute, getTurnRoute } from './routes/turns.ts';
+import { usageRoute } from './routes/usage.ts';
 
 /** Every route of the function; the router is made from this list. */
 export const chatRoutes: readonly Route[] = [
   healthRoute,
+  openApiRoute(() => chatRoutes),
   createConversationRoute,
   listConversationsRoute,
   getConversationRoute,
@@ -43,14 +57,23 @@ export const chatRoutes: readonly Route[] = [
   restoreRoute,
   exportUserRoute,
   eraseUserRoute,
+  usageRoute,
   sendMessageRoute,
   listMessagesRoute,
+  searchRoute,
   editMessageRoute,
   regenerateRoute,
+  putFeedbackRoute,
+  deleteFeedbackRoute,
   getTurnRoute,
   cancelTurnRoute,
   streamConversationRoute,
   streamTurnRoute,
+  aiSdkChatRoute,
+  aiSdkStreamRoute,
+  chatCompletionsRoute,
+  listModelsRoute,
+  callableChatRoute,
   getContextRoute,
   listPinsRoute,
   getPinRoute,
@@ -60,4 +83,9 @@ export const chatRoutes: readonly Route[] = [
   cancelCompactionRoute,
   listCompactionsRoute,
   getCompactionRoute,
+  rateCompactionRoute,
+  listDevicesRoute,
+  getDeviceRoute,
+  putDeviceRoute,
+  deleteDeviceRoute,
 ];

@@ -49,5 +49,6 @@ export function createChatHandler(
     });
     await listen(request, response);
     await Promise.allSettled(work);
+    await Promise.allSettled(dependencies.afterwork);
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import type { Caller } from '../../../shared/ports.ts';
+import type { ErrorReasonName } from '../../../shared/wire/error-reasons.ts';
 import { parseRequest } from '../../../shared/wire/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { notFoundError } from './not-found.ts';
@@ -38,10 +39,11 @@ export interface StreamReply {
   work: Promise<unknown>;
 }
 
-/** A success that has nothing to say. */
+/** A success that has nothing to say, or nothing new (304). */
 export interface EmptyReply {
   kind: 'empty';
-  status: 204;
+  status: 204 | 304;
+  headers?: Record<string, string>;
 }
 
 /** A text that is written while it is sent: what a client has taken is not kept. */
@@ -76,7 +78,10 @@ export interface RouteRequest<Params, Query, Body> {
   requestId: string;
 }
 
-/** Everything that is said about a route, once: routing, validation, logs and tests read it. */
+export type ResponseMedia =
+  'application/json' | 'text/event-stream' | 'application/jsonl' | 'text/markdown';
+
+/** Everything that is said about a route, once: routing, validation, logs, the OpenAPI document and tests read it. */
 interface Declaration<Params, Query, Body> {
   /** Names the operation in logs. */
   operation: string;
@@ -94,8 +99,25 @@ interface Declaration<Params, Query, Body> {
   response: z.ZodType;
   /** Codes of success, the usual one first. */
   statuses: readonly number[];
+  /** It erases or hands out much at once: checked harder where the deployment says so (`admit.ts`). */
+  isSensitive?: true;
   /** What an unusable path parameter is: an id that cannot exist (default), or a bad argument. */
   badParams?: 'notFound' | 'badArgument';
+  /**
+   * Which protocol its bodies and errors speak; default `aip`: ours, with AIP-193 errors. The others belong
+   * to façades: what the OpenAPI document says of their errors and streams follows from it.
+   */
+  format?: 'aip' | 'openai' | 'callable' | 'ai-sdk';
+  /** In which forms success comes; default JSON, or events where `response` is `streamResponse`. */
+  media?: readonly ResponseMedia[];
+  /** Headers of the request that change the answer, beside those of every route: name and what it does. */
+  requestHeaders?: Readonly<Record<string, string>>;
+  /** Headers of success, beside those of every route: name and what it says. */
+  responseHeaders?: Readonly<Record<string, string>>;
+  /** Reasons of errors that do not follow from the rest of the declaration (see error-reasons.ts). */
+  errors?: readonly ErrorReasonName[];
+  /** A body that a client may send, for the reference. */
+  example?: unknown;
 }
 
 export interface UserDeclaration<Params, Query, Body> extends Declaration<Params, Query, Body> {

@@ -194,6 +194,8 @@ export function createCompactionHandler(dependencies: CompactionDependencies): C
     } catch (error) {
       answer = answerOf(dependencies, error);
     }
+    // Nobody reads what a stranger is still sending.
+    if (answer.kind === 'refused' && !request.complete) response.shouldKeepAlive = false;
     if (!response.writableEnded && !response.destroyed) send(response, answer);
     await passCrashPoint(dependencies, 'acknowledged');
   };

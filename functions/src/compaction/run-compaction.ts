@@ -6,6 +6,7 @@ import {
   type Plan,
 } from '../../../shared/compaction/plan.ts';
 import { strategyNameOf } from '../conversation-policy.ts';
+import { spendOnCompaction } from '../quota/spend-compaction.ts';
 import { stackFrames } from '../stack-frames.ts';
 import type { Verified } from './candidate.ts';
 import { clearNeed } from './clear-need.ts';
@@ -16,7 +17,7 @@ import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { foldFromTokens } from './fallback-strategy.ts';
 import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
-import { contextOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
+import { contextOf, costOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
 import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
@@ -139,6 +140,15 @@ function resultOf(settlement: Settlement, outcome: Outcome): CompactionResult {
     : { kind: 'done', state, reason };
 }
 
+/** What the calls cost counts into the limits of the conversation's owner, whatever came of them. */
+const countSpending = ({ dependencies, reading, bill }: Run): Promise<void> =>
+  spendOnCompaction(dependencies, {
+    conversationId: reading.conversationId,
+    ownerUid: reading.head.value.ownerUid,
+    tokens: bill.promptTokens + bill.outputTokens,
+    ...costOf(bill),
+  });
+
 async function serve(
   run: Run,
   claim: Extract<Claim, { kind: 'claimed' }>,
@@ -158,6 +168,7 @@ async function serve(
     const { outcome, plan } = await attempt(claimed);
     await lease.stop();
     const settlement = await settle(run, outcome, lease);
+    await countSpending(run);
     await passCrashPoint(dependencies, 'settled');
     await reportOutcome(run, outcome);
     if (plan) await runPostCompactHooks(claimed, plan, outcome);

@@ -13,19 +13,20 @@ const MARK_RETRY_MAX_MS = 100;
 /**
  * The first step of erasing a conversation, one batch: the head is `erasing` and takes a generation, open
  * turns end, the compaction job and the status go. From here on every guard of chat and worker fails, so
- * nothing new appears below it. `isWanted` is asked again with every reading.
+ * nothing new appears below it. `isWanted` is asked again with every
+ * reading, and may throw.
  * `erasing`: it is marked, now or before. `kept`: it is not wanted. `gone`: there is none, or a tombstone.
  * Throws GuardLostError when others won every try, StoreUnavailableError.
  */
 export async function markErasing(
   { store, clock }: { store: Pick<DocumentStore, 'get' | 'commit'>; clock: Clock },
   conversationId: string,
-  isWanted: (head: Head) => boolean,
+  isWanted: (head: Head, updateTime: string) => boolean,
 ): Promise<'erasing' | 'kept' | 'gone'> {
   for (let tries = 1; ; tries++) {
     const head = await readHead(store, conversationId);
     if (!head || head.value.state === 'erased') return 'gone';
-    if (!isWanted(head.value)) return 'kept';
+    if (!isWanted(head.value, head.updateTime)) return 'kept';
     if (head.value.state === 'erasing') return 'erasing';
     const generation = head.value.generation + 1;
     const now = clock.now();

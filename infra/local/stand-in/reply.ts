@@ -5,6 +5,7 @@ import { condense, isCondensing } from './condense.ts';
 import { type Fault, finishReasons, isFailure } from './faults.ts';
 import { fillSchema } from './fill-schema.ts';
 import type { JournalEntry } from './journal.ts';
+import { nameMessages } from './name.ts';
 import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
 import type { ModelRequestBody, RequestPart } from './request.ts';
 import { summarise } from './summarise.ts';
@@ -113,13 +114,24 @@ function applyFault(reply: Reply, fault: Fault | undefined): Reply {
   return finishReason === undefined ? reply : { ...reply, finishReason };
 }
 
+function partsOf(request: ReplyRequest): RequestPart[] {
+  switch (request.entry.role) {
+    case 'utility_compressor':
+      return summary(request);
+    case 'utility_title':
+      return [{ text: nameMessages(request.body) }];
+    default:
+      return chat(request);
+  }
+}
+
 /** The reply to a request that was not refused, vices and content faults included. */
 export function composeReply(request: ReplyRequest): Reply {
-  const { body, entry, vices } = request;
+  const { body, vices } = request;
   if (vices.empty === true) {
     return applyFault({ parts: [], finishReason: 'STOP' }, request.fault);
   }
-  const parts = entry.role === 'utility_compressor' ? summary(request) : chat(request);
+  const parts = partsOf(request);
   const limit = body.generationConfig?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const wanted = partsTokens(parts);
   const allowed = Math.min(limit, vices.truncated === true ? Math.floor(wanted / 2) : wanted);

@@ -8,8 +8,14 @@ export const restoreBody = z.strictObject({
 });
 
 export const compactBody = z.strictObject({
-  focus: wellFormedText.min(1).max(FOCUS_MAX_CHARACTERS).optional(),
-  requestId: requestIdSchema.optional(),
-  /** Only tell what would be folded; nothing is asked for. */
-  dryRun: z.boolean().optional(),
+  focus: wellFormedText
+    .min(1)
+    .max(FOCUS_MAX_CHARACTERS)
+    .optional()
+    .describe('What the summary shall pay attention to.'),
+  requestId: requestIdSchema.optional().describe('The same id again is the same request.'),
+  dryRun: z
+    .boolean()
+    .optional()
+    .describe('true: only tells what would be folded; nothing is asked for.'),
 });

@@ -15,7 +15,10 @@ import { wellFormedText, conversationIdSchema, messageOrAnswerId } from './ids.t
 const metadataKey = z
   .string()
   .max(METADATA_KEY_MAX_CHARACTERS)
-  .regex(/^(?!__)[\w-]+$/, 'keys are letters, digits, _ and -, and do not begin with __');
+  .regex(
+    /^(?:[A-Za-z0-9-][\w-]*|_(?:[A-Za-z0-9-][\w-]*)?)$/,
+    'keys are letters, digits, _ and -, and do not begin with __',
+  );
 
 const metadataSchema = z
   .record(metadataKey, wellFormedText.max(METADATA_VALUE_MAX_CHARACTERS))
@@ -25,8 +28,18 @@ const metadataSchema = z
   );
 
 const settingsSchema = z.strictObject({
-  thresholdTokens: z.number().int().min(THRESHOLD_MIN_TOKENS).optional(),
-  thresholdFraction: z.number().gt(0).max(1).optional(),
+  thresholdTokens: z
+    .number()
+    .int()
+    .min(THRESHOLD_MIN_TOKENS)
+    .optional()
+    .describe('Tokens of the context at which it is compacted.'),
+  thresholdFraction: z
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe('The same as a share of the context window.'),
   windowTokens: z.number().int().min(WINDOW_MIN_TOKENS).max(WINDOW_MAX_TOKENS).optional(),
   onBusy: conversationSettingsSchema.shape.onBusy,
   compaction: conversationSettingsSchema.shape.compaction,
@@ -34,16 +47,22 @@ const settingsSchema = z.strictObject({
 });
 
 const conversationFields = {
-  title: wellFormedText.min(1).max(TITLE_MAX_CHARACTERS).optional(),
-  metadata: metadataSchema.optional(),
-  profile: profileSchema.optional(),
+  title: wellFormedText.min(1).max(TITLE_MAX_CHARACTERS).optional().describe('A line for lists.'),
+  metadata: metadataSchema
+    .optional()
+    .describe(`What the app keeps with the conversation; at most ${METADATA_ENTRIES_MAX} entries.`),
+  profile: profileSchema.optional().describe('Which set of compaction settings fits the work.'),
   settings: settingsSchema.optional(),
   model: z
     .string()
     .max(128)
     .regex(/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/, 'must be a model id such as gemini-3.5-flash')
-    .optional(),
-  systemInstruction: wellFormedText.max(SYSTEM_INSTRUCTION_MAX_CHARACTERS).optional(),
+    .optional()
+    .describe('The model that answers.'),
+  systemInstruction: wellFormedText
+    .max(SYSTEM_INSTRUCTION_MAX_CHARACTERS)
+    .optional()
+    .describe('What the model is told before all messages.'),
 };
 
 export const createConversationBody = z.strictObject({
@@ -74,15 +93,20 @@ export type PatchPath = (typeof PATCH_PATHS)[number];
 /** What a mask may hold: `settings` stands for every setting that the caller may write. */
 export type MaskPath = PatchPath | 'settings';
 
+const maskPath = `\\s*(?:settings|${PATCH_PATHS.map((path) => path.replace('.', '\\.')).join('|')})\\s*`;
+const MASK = new RegExp(`^${maskPath}(?:,${maskPath})*$`);
+
 const isMaskPath = (path: string): path is MaskPath =>
   path === 'settings' || PATCH_PATHS.some((known) => known === path);
 
-const updateMaskSchema = z.string().transform((text, context): MaskPath[] => {
-  const paths = text.split(',').map((path) => path.trim());
-  if (paths.every((path) => isMaskPath(path))) return [...new Set(paths)];
-  context.addIssue(`may name only: settings, ${PATCH_PATHS.join(', ')}`);
-  return z.NEVER;
-});
+const updateMaskSchema = z
+  .string()
+  .regex(MASK, `may name only: settings, ${PATCH_PATHS.join(', ')}`)
+  .transform((text): MaskPath[] => {
+    const paths = text.split(',').map((path) => path.trim());
+    return [...new Set(paths.filter((path) => isMaskPath(path)))];
+  })
+  .describe('Comma-separated fields that change; one that the body lacks is reset.');
 
 export const patchConversationQuery = z.strictObject({ updateMask: updateMaskSchema.optional() });
 

@@ -13,6 +13,11 @@ const mediaType = z
 /** Only https: a `gs://` address would be read with the rights of the service, not of the caller. */
 const fileUrl = z
   .url({ protocol: /^https$/, error: 'must be an https address' })
+  // The parser of addresses puts up with what nobody else does, and the text stays as it came.
+  .refine(
+    (url) => url.isWellFormed() && !/[\s\p{Cc}]/u.test(url),
+    'must be an https address without spaces and control characters',
+  )
   .max(FILE_URL_MAX_CHARACTERS);
 
 const filePart = z
@@ -25,7 +30,9 @@ const filePart = z
   .refine(
     ({ data, url }) => (data === undefined) !== (url === undefined),
     'needs either data or url',
-  );
+  )
+  // The same for who reads the OpenAPI document.
+  .meta({ oneOf: [{ required: ['data'] }, { required: ['url'] }] });
 
 export const inputPartSchema = z.discriminatedUnion('type', [textPart, filePart]);
 export type InputPart = z.infer<typeof inputPartSchema>;
@@ -45,7 +52,8 @@ const answerFields = {
     .string()
     .max(35)
     .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as ko-KR')
-    .optional(),
+    .optional()
+    .describe('Language of the sentences for people, such as those on compactions.'),
   onBusy: onBusySchema
     .optional()
     .describe('While another message is being answered: refuse, wait for it, or cancel it.'),

@@ -13,9 +13,6 @@ export const pinParams = z.strictObject({
 });
 
 /** Its length is bounded by the budget of all pins of the conversation. */
-export const pinTextSchema = wellFormedText.refine(
-  (text) => text.trim() !== '',
-  'must not be blank',
-);
+export const pinTextSchema = wellFormedText.regex(/\S/, 'must not be blank');
 
 export const putPinBody = z.strictObject({ text: pinTextSchema });

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, PAGE_TOKEN_MAX_CHARACTERS } from '../limits.ts';
+import {
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+  PAGE_TOKEN_MAX_CHARACTERS,
+  SEARCH_TEXT_MAX_CHARACTERS,
+} from '../limits.ts';
+import { wellFormedText } from './ids.ts';
 
 export const wholeNumber = z
   .string()
@@ -11,11 +17,19 @@ export const noQuery = z.strictObject({});
 /** Larger sizes are capped, 0 asks for the default (AIP-158). */
 const pageSizeSchema = wholeNumber
   .transform((size) => (size === 0 ? PAGE_SIZE_DEFAULT : Math.min(size, PAGE_SIZE_MAX)))
-  .default(PAGE_SIZE_DEFAULT);
+  .default(PAGE_SIZE_DEFAULT)
+  .describe(
+    `Entries of a page; 0 or none: ${PAGE_SIZE_DEFAULT}, more than ${PAGE_SIZE_MAX} are ${PAGE_SIZE_MAX}.`,
+  );
 
 const pageQuery = {
   pageSize: pageSizeSchema,
-  pageToken: z.string().min(1).max(PAGE_TOKEN_MAX_CHARACTERS).optional(),
+  pageToken: z
+    .string()
+    .min(1)
+    .max(PAGE_TOKEN_MAX_CHARACTERS)
+    .optional()
+    .describe('`nextPageToken` of the page before, with the same parameters; none begins.'),
 };
 
 export const listQuery = z.strictObject(pageQuery);
@@ -29,12 +43,24 @@ export const listConversationsQuery = z.strictObject({
 });
 export const listMessagesQuery = z.strictObject({
   ...pageQuery,
-  order: z.enum(['asc', 'desc']).default('asc'),
-  afterSeq: wholeNumber.default(0),
+  order: z.enum(['asc', 'desc']).default('asc').describe('asc: the oldest first.'),
+  afterSeq: wholeNumber
+    .default(0)
+    .describe('Only what comes after this turn: what a second device has missed.'),
+});
+
+export const searchQuery = z.strictObject({
+  ...pageQuery,
+  q: wellFormedText
+    .max(SEARCH_TEXT_MAX_CHARACTERS)
+    .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit')
+    .describe('Words to look for, in any order.'),
 });
 
 export const exportQuery = z.strictObject({
   format: z.enum(['jsonl', 'markdown']).default('jsonl'),
 });
 
-export const contextQuery = z.strictObject({ generation: wholeNumber.optional() });
+export const contextQuery = z.strictObject({
+  generation: wholeNumber.optional().describe('An earlier one; none: the present.'),
+});

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { time, tokens } from './fields.ts';
+import { ratingResponse } from './ratings.ts';
 
 /**
  * What a compaction would fold now: `WOULD_COMPACT` with the range, or, each with its reason, `NOOP` and
@@ -58,6 +59,7 @@ export const compactionRecordResponse = z.object({
     .string()
     .optional()
     .describe('Of a comparison that the deployment runs: which settings the conversation had.'),
+  rating: ratingResponse.optional().describe('What the user thinks of it.'),
 });
 export type CompactionRecordView = z.infer<typeof compactionRecordResponse>;
 

@@ -3,6 +3,7 @@ import { turnStateSchema } from '../../conversation/turn.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
 import { time, tokens } from './fields.ts';
+import { feedbackResponse } from './ratings.ts';
 
 const outputPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
@@ -24,7 +25,14 @@ const outputPart = z.discriminatedUnion('type', [
   }),
 ]);
 
-const finishReason = z.enum(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other']);
+export const finishReasonResponse = z.enum([
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'other',
+]);
 
 const replaces = z
   .number()
@@ -40,10 +48,11 @@ export const messageResponse = z.object({
   parts: z.array(outputPart),
   state: turnStateSchema.describe('State of the message’s turn.'),
   createTime: time,
-  finishReason: finishReason.optional(),
+  finishReason: finishReasonResponse.optional(),
   inContext: z.boolean(),
   replaces,
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
+  feedback: feedbackResponse.optional().describe('What the user said of this answer.'),
 });
 export type MessageView = z.infer<typeof messageResponse>;
 
@@ -71,7 +80,7 @@ export const turnResponse = z.object({
   answerId: z.string(),
   createTime: time,
   finishTime: time.optional(),
-  finishReason: finishReason.optional(),
+  finishReason: finishReasonResponse.optional(),
   inContext: z.boolean(),
   replaces,
   usage: usageResponse.optional(),

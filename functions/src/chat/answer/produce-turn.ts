@@ -1,3 +1,4 @@
+import { contentText } from '../../../../shared/conversation/content.ts';
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import { isFinal } from '../../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
@@ -12,9 +13,12 @@ import { commitFinish, endTurn, isTakenOver } from './finish-turn.ts';
 import type { FinishedTurn, FrameLog, LogEnd } from './live-turn.ts';
 import { needAtEnd } from './need-at-end.ts';
 import { publishOverdue, publishRequest } from './publish-request.ts';
+import { spendingOf } from './spending.ts';
 import { streamAnswer, type Answer } from './stream-answer.ts';
 import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
+import { titleOfTurn, type TitleOfTurn } from '../titles/title-of-turn.ts';
 import { closingChunks, openingChunks } from './turn-frames.ts';
+import { timeoutAfter } from './timeout-after.ts';
 import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
 
 export interface Production {
@@ -53,16 +57,6 @@ const timeoutError = (
     publicMessage: 'The model did not finish in time. Send the same message again.',
     retryable: true,
   });
-
-/** Fires after `ms`; `stop` ends the timer. */
-function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: number) {
-  const timeout = new AbortController();
-  const stopped = new AbortController();
-  void clock.wait(ms, stopped.signal).then(() => {
-    if (!stopped.signal.aborted) timeout.abort();
-  });
-  return { signal: timeout.signal, stop: () => stopped.abort() };
-}
 
 /** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
 const isLeft = ({ cancelled, givenUp }: Production) => givenUp.aborted && !cancelled.signal.aborted;
@@ -107,10 +101,16 @@ const logFinished = (dependencies: ChatDependencies, batch: FinishBatch, startMs
 async function finishTurn(
   dependencies: ChatDependencies,
   production: Production,
-  end: { writer: TurnWriter; answer: Answer; startMs: number },
+  end: {
+    writer: TurnWriter;
+    answer: Answer;
+    isAsked: boolean;
+    startMs: number;
+    title: TitleOfTurn;
+  },
 ): Promise<FinishedTurn> {
   const { begun, log, cancelled } = production;
-  const { writer, answer, startMs } = end;
+  const { writer, answer, isAsked, startMs, title } = end;
   const batch = endTurn(dependencies, {
     begun,
     answer,
@@ -137,8 +137,12 @@ async function finishTurn(
   if (isFinal(turn))
     dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
   for (const chunk of closing) log.emit(chunk);
+  if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
   logFinished(dependencies, batch, startMs);
-  await publishNeed(dependencies, begun, batch);
+  await Promise.all([
+    publishNeed(dependencies, begun, batch),
+    begun.reservation?.settle(spendingOf(batch, { isAsked })),
+  ]);
   await passCrashPoint(dependencies, 'turn-published');
   return { turn, context, replayed: false, shrinkage: begun.shrinkage };
 }
@@ -171,7 +175,12 @@ export async function produceTurn(
   const { conversationId, seq, attempt } = begun.attempt;
   const startMs = dependencies.clock.now().getTime();
   const writer = createTurnWriter(dependencies, begun.attempt, () => cancelled.abort());
-  const emit = (chunk: StreamChunk) => writer.add(log.emit(chunk));
+  const tell = (chunk: StreamChunk) => writer.add(log.emit(chunk));
+  const title = titleOfTurn(dependencies, begun, tell);
+  const emit = (chunk: StreamChunk) => {
+    tell(chunk);
+    title.see(chunk);
+  };
   try {
     const { generation } = begun.head;
     const opening = {
@@ -184,20 +193,30 @@ export async function produceTurn(
     };
     for (const chunk of openingChunks(opening)) emit(chunk);
     await passCrashPoint(dependencies, 'turn-started');
-    const answer: Answer = cancelled.signal.aborted
-      ? { parts: [] }
-      : await callModel(dependencies, production, { writer, emit });
+    const isAsked = !cancelled.signal.aborted;
+    const answer: Answer = isAsked
+      ? await callModel(dependencies, production, { writer, emit })
+      : { parts: [] };
     await passCrashPoint(dependencies, 'answer-streamed');
+    // The ids of the closing frames are fixed from here on.
+    title.close();
     await writer.stop();
     if (answer.error && isLeft(production)) {
       // A release that fails changes nothing but the time: the lease runs out by itself.
       await writer.release().catch(() => undefined);
       throw shuttingDownError(`turn ${seq} of ${conversationId}`);
     }
-    const finished = await finishTurn(dependencies, production, { writer, answer, startMs });
+    const finished = await finishTurn(dependencies, production, {
+      writer,
+      answer,
+      isAsked,
+      startMs,
+      title,
+    });
     log.end('finished');
     return finished;
   } catch (error) {
+    title.close();
     await writer.stop().catch(() => undefined);
     const end = endOf(error);
     if (end === 'finished') emitFailure(production, error);

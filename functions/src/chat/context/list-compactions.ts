@@ -3,10 +3,15 @@ import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts
 import { readHistories } from '../../../../shared/conversation/find-history.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionRecord } from '../../../../shared/conversation/job.ts';
-import type { Caller } from '../../../../shared/ports.ts';
-import { decodePageToken, encodePageToken } from '../../../../shared/wire/page-token.ts';
+import { readRatings, type Rating } from '../../../../shared/conversation/rating.ts';
+import type { Caller, DocumentStore } from '../../../../shared/ports.ts';
+import {
+  decodePageToken,
+  encodePageToken,
+  type PageScope,
+} from '../../../../shared/wire/page-token.ts';
 import type { CompactionRecordView } from '../../../../shared/wire/responses/compaction.ts';
-import { attemptView, historyView } from '../../../../shared/wire/views.ts';
+import { attemptView, historyView, ratingView } from '../../../../shared/wire/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
 import { generationNotFound } from './generation-errors.ts';
@@ -63,7 +68,11 @@ export async function listCompactions(
 ): Promise<{ compactions: CompactionRecordView[]; nextPageToken?: string }> {
   const { conversationId, pageSize, locale } = page;
   const { head, job } = await readOwnConversation(dependencies, page);
-  const place = decodePageToken(placeSchema, page.pageToken);
+  const scope: PageScope = { uid: page.caller.uid, list: `compactions/${conversationId}` };
+  const place = decodePageToken(dependencies.signer, scope, {
+    schema: placeSchema,
+    token: page.pageToken,
+  });
   const newest = Math.min(place?.g ?? head.value.generation, head.value.generation);
   const generations = Array.from({ length: Math.min(pageSize, newest) }, (_, i) => newest - i);
   const of = { conversationId, head: head.value };
@@ -77,9 +86,37 @@ export async function listCompactions(
   const nextGeneration = oldestShown === undefined ? newest : oldestShown - 1;
   const hasMore = entries.length > pageSize || (last !== undefined && nextGeneration > 0);
   return {
-    compactions: shown.map(({ view }) => view),
-    ...(hasMore && last && { nextPageToken: encodePageToken({ g: nextGeneration, k: last.key }) }),
+    compactions: await withRatings(
+      dependencies.store,
+      conversationId,
+      shown.map(({ view }) => view),
+    ),
+    ...(hasMore &&
+      last && {
+        nextPageToken: encodePageToken(dependencies.signer, scope, {
+          g: nextGeneration,
+          k: last.key,
+        }),
+      }),
   };
+}
+
+/** The views with what the user thinks of each; one read for all of them. */
+async function withRatings(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  views: readonly CompactionRecordView[],
+): Promise<CompactionRecordView[]> {
+  const generations = views.flatMap(({ generation }) => (generation ? [generation] : []));
+  const ratings: ReadonlyMap<number, Rating> = await readRatings(
+    store,
+    conversationId,
+    generations,
+  );
+  return views.map((view) => {
+    const rating = ratings.get(view.generation ?? 0);
+    return rating ? { ...view, rating: ratingView(rating) } : view;
+  });
 }
 
 /** The compaction that made a generation. Throws NOT_FOUND. */
@@ -94,5 +131,7 @@ export async function readCompaction(
     ? await readHistories(dependencies, { conversationId, head: head.value }, [generation])
     : [];
   if (!history) throw generationNotFound(conversationId, generation);
-  return historyView(history, (record) => outcomeMessage(record, locale));
+  const view = historyView(history, (record) => outcomeMessage(record, locale));
+  const [rated = view] = await withRatings(dependencies.store, conversationId, [view]);
+  return rated;
 }

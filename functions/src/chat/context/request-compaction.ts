@@ -9,6 +9,7 @@ import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
 import { spendAllowanceOf } from '../../conversation-policy.ts';
 import { changeHead } from '../conversation/change-head.ts';
+import { refuseMismatch } from '../conversation/etag.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
 import { viewContext } from './view-context.ts';
@@ -76,7 +77,8 @@ export interface CompactionJobView {
 /**
  * The manual trigger: notes the need in the head, then tells the workers. The same `requestId` again is
  * the same job. An automatic need that still waits does not stand in the way; a manual one that waits and
- * any compaction that runs do: COMPACTION_RUNNING (409). Throws NOT_FOUND, COMPACTION_LIMIT (429).
+ * any compaction that runs do: COMPACTION_RUNNING (409). Throws NOT_FOUND, COMPACTION_LIMIT,
+ * USER_DAILY_USD and GLOBAL_BUDGET (429), ETAG_MISMATCH, GENERATION_MISMATCH (412).
  */
 export async function requestCompaction(
   dependencies: ChatDependencies,
@@ -85,6 +87,8 @@ export async function requestCompaction(
     conversationId: string;
     focus?: string | undefined;
     requestId?: string | undefined;
+    /** The header; see `refuseMismatch`. */
+    ifMatch?: string | undefined;
   },
 ): Promise<CompactionJobView> {
   const { conversationId, focus } = request;
@@ -93,6 +97,7 @@ export async function requestCompaction(
     const now = dependencies.clock.now();
     const known = knownState(requestId, { head: head.value, job, now });
     if (known !== undefined) return { result: { jobId: requestId, state: known } };
+    refuseMismatch(dependencies, request.ifMatch, { conversationId, head });
     const other = holderOf(job, now) ?? head.value.compactionNeeded.manual?.requestId;
     if (other !== undefined) {
       await publishOverdue(dependencies, conversationId, head.value.compactionNeeded);
@@ -101,6 +106,7 @@ export async function requestCompaction(
     const allowance = spendAllowanceOf(dependencies.config);
     const reached = reachedSpendLimit(job?.spent ?? [], allowance, now);
     if (reached) throw limitReached(conversationId, reached);
+    await dependencies.quota.refuseSpent(request.caller);
     const manual = { requestId, focus, since: now };
     return {
       fields: { 'compactionNeeded.manual': manual },

@@ -20,6 +20,8 @@ import { rendererOf } from '../../snapshot-rendering.ts';
 import { tellEvent } from '../../tell-event.ts';
 import { publishRequest } from '../answer/publish-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { refuseMismatch } from '../conversation/etag.ts';
+import type { OwnConversation } from '../conversation/own-conversation.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { changeGeneration, type Decision } from './change-generation.ts';
 import { continueHistory, readPresent } from './continue-history.ts';
@@ -42,6 +44,8 @@ export interface RestoreRequest {
   /** The same id again is the same restore. */
   requestId?: string | undefined;
   locale: string | undefined;
+  /** The header; see `refuseMismatch`. */
+  ifMatch?: string | undefined;
 }
 
 interface Restored {
@@ -158,11 +162,15 @@ async function restore(
 
 async function changeOf(
   dependencies: ChatDependencies,
-  of: { conversationId: string; head: Head; by: string; request: RestoreRequest },
+  { own, by, request }: { own: OwnConversation; by: string; request: RestoreRequest },
 ): Promise<Decision<Restored>> {
-  const { conversationId, head, request } = of;
+  const { conversationId } = own;
+  const head = own.head.value;
+  const of = { conversationId, head, by, request };
   const { generation } = request;
   const decision = decideRestore(await readFacts(dependencies, of, request));
+  // A repeated request met the state that it asked for, and changed it.
+  if (decision.kind !== 'done') refuseMismatch(dependencies, request.ifMatch, own);
   switch (decision.kind) {
     case 'done': {
       // The first try may have died before it told the workers.
@@ -212,7 +220,8 @@ async function tellRestored(
  * compaction that waits or runs is dropped. Afterwards automatic compaction needs new tokens, unless what
  * is restored is over the hard threshold: then it is asked for at once. The present generation, and a
  * request that was done before, change nothing.
- * Throws NOT_FOUND, GENERATION_NOT_FOUND, GENERATION_ERASED, GENERATION_OUTDATED, SNAPSHOT_INVALID.
+ * Throws NOT_FOUND, GENERATION_NOT_FOUND, GENERATION_ERASED, GENERATION_OUTDATED, SNAPSHOT_INVALID,
+ * ETAG_MISMATCH, GENERATION_MISMATCH (412).
  */
 export async function restoreGeneration(
   dependencies: ChatDependencies,
@@ -220,7 +229,7 @@ export async function restoreGeneration(
 ): Promise<CompactionRecordView> {
   const { conversationId } = request;
   const { view, needed } = await changeGeneration<Restored>(dependencies, request, (own, by) =>
-    changeOf(dependencies, { conversationId, head: own.head.value, by, request }),
+    changeOf(dependencies, { own, by, request }),
   );
   await passLifecyclePoint(dependencies, 'generation-restored');
   await tellRestored(dependencies, conversationId, view);

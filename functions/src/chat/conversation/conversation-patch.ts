@@ -63,6 +63,7 @@ export function patchedHead(
   return {
     ...head,
     title: has('title') ? patch.title : head.title,
+    autoTitle: has('title') ? undefined : head.autoTitle,
     metadata: has('metadata') ? (patch.metadata ?? {}) : head.metadata,
     profile: has('profile') ? (patch.profile ?? config.PROFILE) : head.profile,
     model: has('model') ? (patch.model ?? config.MODEL) : head.model,

@@ -8,25 +8,32 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { continueHistory, readPresent } from '../context/continue-history.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { notFoundError } from '../not-found.ts';
+import { refuseMismatch } from './etag.ts';
 import type { OwnConversation } from './own-conversation.ts';
 import { publishErase } from './publish-erase.ts';
 
-/** A day, as SOFT_DELETE_DAYS counts. */
 /** SOFT_DELETE_DAYS counts days of 24 hours, whatever the clock on the wall does. */
 const DAY_MS = 24 * 60 * 60_000;
 
 /** States in which a conversation can be deleted: a second time changes nothing. */
 const DELETABLE = ['live', 'deleted'] as const;
 
+interface DeleteRequest {
+  caller: Caller;
+  conversationId: string;
+  /** The header; see `refuseMismatch`. */
+  ifMatch?: string | undefined;
+}
+
 async function decideDelete(
   dependencies: ChatDependencies,
-  own: OwnConversation,
-  by: string,
+  { own, by, ifMatch }: { own: OwnConversation; by: string; ifMatch: string | undefined },
 ): Promise<Decision<Head>> {
   const { config, store, clock } = dependencies;
   const { conversationId } = own;
   const head = own.head.value;
   if (head.state === 'deleted') return { result: head };
+  refuseMismatch(dependencies, ifMatch, own);
   const now = clock.now();
   const of = { conversationId, head };
   const present = await readPresent(dependencies, of);
@@ -56,14 +63,14 @@ async function decideDelete(
 /**
  * Puts a conversation into the bin: nobody finds it any more but `undeleteConversation`, until the sweep
  * erases it after `SOFT_DELETE_DAYS`. Turns that run or wait are cancelled, with what was said so far; a compaction is dropped.
- * Deleted before → the same again. Throws NOT_FOUND.
+ * Deleted before → the same again. Throws NOT_FOUND, ETAG_MISMATCH, GENERATION_MISMATCH (412).
  */
 export async function deleteConversation(
   dependencies: ChatDependencies,
-  of: { caller: Caller; conversationId: string },
+  { ifMatch, ...of }: DeleteRequest,
 ): Promise<Head> {
   const head = await changeGeneration<Head>(dependencies, { ...of, states: DELETABLE }, (own, by) =>
-    decideDelete(dependencies, own, by),
+    decideDelete(dependencies, { own, by, ifMatch }),
   );
   await passLifecyclePoint(dependencies, 'conversation-deleted');
   return head;
@@ -72,17 +79,18 @@ export async function deleteConversation(
 /**
  * Has a caller's own conversation, in the bin or not, erased for good. What is left to do when this
  * returns is the worker's; nobody finds the conversation any more. Erasing already → the same again.
- * Throws NOT_FOUND.
+ * Throws NOT_FOUND, ETAG_MISMATCH, GENERATION_MISMATCH (412).
  */
 export async function eraseOwnConversation(
   dependencies: ChatDependencies,
-  { caller, conversationId }: { caller: Caller; conversationId: string },
+  { caller, conversationId, ifMatch }: DeleteRequest,
 ): Promise<void> {
-  const marked = await markErasing(
-    dependencies,
-    conversationId,
-    (head) => head.ownerUid === caller.uid && head.state !== 'forking',
-  );
+  const marked = await markErasing(dependencies, conversationId, (head, updateTime) => {
+    const isTheirs = head.ownerUid === caller.uid && head.state !== 'forking';
+    const read = { conversationId, head: { value: head, updateTime } };
+    if (isTheirs && head.state !== 'erasing') refuseMismatch(dependencies, ifMatch, read);
+    return isTheirs;
+  });
   if (marked !== 'erasing') throw notFoundError(conversationId);
   await passLifecyclePoint(dependencies, 'conversation-marked');
   await publishErase(dependencies, conversationId);

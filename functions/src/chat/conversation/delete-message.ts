@@ -121,6 +121,8 @@ async function eraseTurns(
   const need = isOther
     ? needAfterChange(dependencies, { head: headAfter, history, tokens })
     : undefined;
+  // A title that was made of what goes tells of it.
+  const isTitleGone = seqs.some((seq) => seq <= (head.autoTitle?.throughSeq ?? 0));
   const blobs = turns.flatMap((turn) => blobsOf(dependencies, turn));
   const items = await repeatingItems(dependencies, of, turns);
   return {
@@ -136,6 +138,7 @@ async function eraseTurns(
       pendingErasure: pendingWith(head.pendingErasure, { seqs, blobs, items, now }),
       ...(need && { 'compactionNeeded.auto': { ...need } }),
     },
+    ...(isTitleGone && { remove: ['title', 'autoTitle'] }),
     writes: of.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),
   };
 }

@@ -46,6 +46,7 @@ export const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
   return {
     state: 'live',
     ...(head.title !== undefined && { title: head.title }),
+    ...(head.autoTitle && { autoTitle: head.autoTitle }),
     ...(head.systemInstruction !== undefined && { systemInstruction: head.systemInstruction }),
     model: head.model,
     profile: head.profile,

@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
 import { CONVERSATIONS, headPath } from '../../../../shared/conversation/paths.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import { decodePageToken, encodePageToken } from '../../../../shared/wire/page-token.ts';
+import {
+  decodePageToken,
+  encodePageToken,
+  type PageScope,
+} from '../../../../shared/wire/page-token.ts';
 import { conversationIdSchema } from '../../../../shared/wire/requests/ids.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
@@ -27,13 +31,20 @@ interface Listed {
   head: Head;
 }
 
+const scopeOf = ({ caller, showDeleted = false }: ConversationPage): PageScope => ({
+  uid: caller.uid,
+  list: 'conversations',
+  parameters: { showDeleted },
+});
+
 /** One conversation more than a page has, so that the next page is known of. */
 async function readPage(
-  { store }: Pick<ChatDependencies, 'store'>,
-  { caller, pageSize, pageToken }: ConversationPage,
+  { store, signer }: Pick<ChatDependencies, 'store' | 'signer'>,
+  page: ConversationPage,
   state: 'live' | 'deleted',
 ): Promise<Listed[]> {
-  const place = decodePageToken(placeSchema, pageToken);
+  const { caller, pageSize, pageToken: token } = page;
+  const place = decodePageToken(signer, scopeOf(page), { schema: placeSchema, token });
   const documents = await store.query({
     collection: CONVERSATIONS,
     where: [
@@ -59,7 +70,7 @@ const byUpdate = (a: Listed, b: Listed) =>
  * part of the query, so no page token can reach another's. Throws PAGE_TOKEN_INVALID.
  */
 export async function listConversations(
-  dependencies: Pick<ChatDependencies, 'store'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'signer'>,
   page: ConversationPage,
 ): Promise<{ conversations: Listed[]; nextPageToken?: string }> {
   const { pageSize, showDeleted = false } = page;
@@ -69,6 +80,9 @@ export async function listConversations(
   const conversations = found.slice(0, pageSize);
   const last = conversations.at(-1);
   if (found.length <= pageSize || !last) return { conversations };
-  const nextPageToken = encodePageToken({ t: last.head.updateTime.getTime(), id: last.id });
+  const nextPageToken = encodePageToken(dependencies.signer, scopeOf(page), {
+    t: last.head.updateTime.getTime(),
+    id: last.id,
+  });
   return { conversations, nextPageToken };
 }

@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import { decodePageToken, encodePageToken } from '../../../../shared/wire/page-token.ts';
+import {
+  decodePageToken,
+  encodePageToken,
+  type PageScope,
+} from '../../../../shared/wire/page-token.ts';
 import type { MessageView } from '../../../../shared/wire/responses/messages.ts';
 import { answerView, hasAnswer, userMessageView } from '../../../../shared/wire/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -32,10 +36,18 @@ interface MessagePage {
   afterSeq: number;
 }
 
+const scopeOf = ({ caller, conversationId, order, afterSeq }: MessagePage): PageScope => ({
+  uid: caller.uid,
+  list: `messages/${conversationId}`,
+  parameters: { order, afterSeq },
+});
+
+const placeSchema = z.strictObject({ p: z.number().int().min(0) });
+
 /** First and last position that may be on the page, both included, whatever the order. */
-function window(page: MessagePage, lastSeq: number) {
-  const placeSchema = z.strictObject({ o: z.literal(page.order), p: z.number().int().min(0) });
-  const place = decodePageToken(placeSchema, page.pageToken);
+function window({ signer }: Pick<ChatDependencies, 'signer'>, page: MessagePage, lastSeq: number) {
+  const token = page.pageToken;
+  const place = decodePageToken(signer, scopeOf(page), { schema: placeSchema, token });
   const first = userPosition(page.afterSeq + 1);
   const last = userPosition(lastSeq) + 1;
   if (!place) return { first, last };
@@ -57,12 +69,12 @@ function seqsOf(range: { first: number; last: number }, order: 'asc' | 'desc', c
  * Throws NOT_FOUND, PAGE_TOKEN_INVALID.
  */
 export async function listMessages(
-  dependencies: Pick<ChatDependencies, 'store'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'signer'>,
   page: MessagePage,
 ): Promise<{ messages: MessageView[]; nextPageToken?: string }> {
   const { order, pageSize, conversationId } = page;
   const { head } = await readOwnConversation(dependencies, page);
-  const range = window(page, head.value.lastSeq);
+  const range = window(dependencies, page, head.value.lastSeq);
   const found: Placed[] = [];
   while (found.length <= pageSize && range.first <= range.last) {
     const seqs = seqsOf(range, order, Math.ceil((pageSize + 1 - found.length) / 2));
@@ -83,6 +95,8 @@ export async function listMessages(
   return {
     messages: shown.map(({ message }) => message),
     ...(found.length > pageSize &&
-      last && { nextPageToken: encodePageToken({ o: order, p: last.position }) }),
+      last && {
+        nextPageToken: encodePageToken(dependencies.signer, scopeOf(page), { p: last.position }),
+      }),
   };
 }

@@ -2,8 +2,7 @@ import { needOfSmallerWindow } from '../../../../shared/compaction/model-switch.
 import type { CompactionNeeded, Head } from '../../../../shared/conversation/head.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
-import { AppError } from '../../../../shared/errors.ts';
-import type { Caller, DocumentFields, Sha256 } from '../../../../shared/ports.ts';
+import type { Caller, DocumentFields } from '../../../../shared/ports.ts';
 import {
   PATCH_PATHS,
   type ConversationPatch,
@@ -15,6 +14,7 @@ import { policyOf } from '../../conversation-policy.ts';
 import { publishRequest } from '../answer/publish-request.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { refuseMismatch } from './etag.ts';
 import { patchedHead, pathsOf } from './conversation-patch.ts';
 import {
   isWritable,
@@ -23,9 +23,6 @@ import {
   refuseThreshold,
   refuseUnwritable,
 } from './writable-fields.ts';
-
-/** 96 bits of a hash: two states of a conversation never share an ETag. */
-const ETAG_CHARACTERS = 24;
 
 /** What decides how much of the window is left for the conversation. */
 const changesOverhead: ReadonlySet<PatchPath> = new Set([
@@ -37,25 +34,12 @@ const changesOverhead: ReadonlySet<PatchPath> = new Set([
 /** What decides how large the window is. */
 const changesWindow: ReadonlySet<PatchPath> = new Set(['model', 'settings.windowTokens']);
 
-/** Changes with every write of the head. */
-export const etagOf = (sha256: Sha256, head: { updateTime: string }) =>
-  `"${sha256(head.updateTime).slice(0, ETAG_CHARACTERS)}"`;
-
-const etagMismatch = (conversationId: string) =>
-  new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'ETAG_MISMATCH',
-    httpStatus: 412,
-    message: `If-Match did not match in ${conversationId}`,
-    publicMessage: 'The conversation has changed since it was read. Read it again and repeat.',
-    metadata: { field: 'If-Match' },
-  });
-
 /** Fields that a patch may touch, as the head stores them; absent ones are taken away. */
 function changedFields(head: Head, now: Date): { fields: DocumentFields; remove: string[] } {
   const { title, systemInstruction, metadata, profile, model, settings } = head;
   const remove = [
     ...(title === undefined ? ['title'] : []),
+    ...(head.autoTitle === undefined ? ['autoTitle'] : []),
     ...(systemInstruction === undefined ? ['systemInstruction'] : []),
   ];
   return {
@@ -78,7 +62,7 @@ export interface UpdateRequest {
   patch: ConversationPatch;
   /** Absent: the fields that the patch has. */
   updateMask?: MaskPath[] | undefined;
-  /** ETag that the caller has seen; `*` or absent: any. */
+  /** The header; see `refuseMismatch`. */
   ifMatch?: string | undefined;
 }
 
@@ -120,20 +104,20 @@ interface Updated {
 /**
  * Changes a conversation and returns its new head. A model with a smaller window asks for a compaction in
  * the same write where the context has crossed its threshold. Throws NOT_FOUND, FIELD_NOT_WRITABLE,
- * HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, OVERHEAD_TOO_LARGE, ETAG_MISMATCH (412), BAD_SETTING.
+ * HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, OVERHEAD_TOO_LARGE, ETAG_MISMATCH, GENERATION_MISMATCH (412),
+ * BAD_SETTING.
  */
 export async function updateConversation(
   dependencies: ChatDependencies,
   request: UpdateRequest,
 ): Promise<Head> {
-  const { config, sha256, clock } = dependencies;
+  const { config, clock } = dependencies;
   const { patch, ifMatch, conversationId } = request;
   const paths = pathsToWrite(config, request);
   const updated = await changeHead<Updated>(dependencies, request, async ({ head }) => {
     refuseUnwritable(config, paths);
     refuseHooks(config, patch);
-    if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== etagOf(sha256, head))
-      throw etagMismatch(conversationId);
+    refuseMismatch(dependencies, ifMatch, { conversationId, head });
     if (paths.length === 0) return { result: { head: head.value } };
     const now = clock.now();
     const result = { ...patchedHead(head.value, patch, { paths, config }), updateTime: now };

@@ -1,5 +1,5 @@
 import { AppError } from '../../../../shared/errors.ts';
-import type { Caller, IdTokenVerifier } from '../../../../shared/ports.ts';
+import type { IdTokenVerifier, SignedInCaller } from '../../../../shared/ports.ts';
 
 const missingToken = () =>
   new AppError({
@@ -13,7 +13,7 @@ const missingToken = () =>
 export function authenticate(
   idTokens: IdTokenVerifier,
   authorization: string | undefined,
-): Promise<Caller> {
+): Promise<SignedInCaller> {
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) return Promise.reject(missingToken());
   return idTokens.verify(token);

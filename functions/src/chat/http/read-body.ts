@@ -1,5 +1,6 @@
 import { AppError } from '../../../../shared/errors.ts';
 import { bodyTooLarge, readBytes } from '../../read-bytes.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
 import { parseJsonBody } from '../../../../shared/wire/parse-json.ts';
 
 const encodingRefused = () =>
@@ -22,17 +23,57 @@ const notUtf8 = (cause: unknown) =>
     cause,
   });
 
+/** 408: a client that drips would hold its place in the instance for as long as it likes. */
+const bodyTooSlow = (timeoutMs: number) =>
+  new AppError({
+    status: 'DEADLINE_EXCEEDED',
+    reason: 'BODY_TOO_SLOW',
+    httpStatus: 408,
+    message: `a body was not complete after ${timeoutMs} ms`,
+    publicMessage: `The body took longer than ${timeoutMs} ms. Send the request again.`,
+    retryable: true,
+    metadata: { limitMs: String(timeoutMs) },
+  });
+
+type BodyDependencies = Pick<ChatDependencies, 'clock'> & {
+  config: Pick<ChatDependencies['config'], 'MAX_BODY_BYTES' | 'BODY_TIMEOUT_MS'>;
+};
+
+/** What arrives in time. A body that is too slow is left behind; its connection is closed by the server. */
+async function readInTime(
+  stream: AsyncIterable<Uint8Array>,
+  { clock, config }: BodyDependencies,
+): Promise<Buffer> {
+  const { MAX_BODY_BYTES: maxBytes, BODY_TIMEOUT_MS: timeoutMs } = config;
+  const arrived = new AbortController();
+  const timeIsUp = clock.wait(timeoutMs, arrived.signal).then(() => 'late' as const);
+  const reading = readBytes(stream, maxBytes);
+  try {
+    const first = await Promise.race([reading, timeIsUp]);
+    if (first !== 'late') return first;
+  } finally {
+    arrived.abort();
+  }
+  // Breaks off with its connection, and nobody waits for that.
+  reading.catch(() => undefined);
+  throw bodyTooSlow(timeoutMs);
+}
+
 /**
  * The JSON of a request. A body that says it is too large is not read at all, one that turns out to be
  * is not read on. Throws BODY_TOO_LARGE (413), ENCODING_UNSUPPORTED (415), BAD_JSON (400),
- * BODY_INCOMPLETE (499).
+ * BODY_TOO_SLOW (408), BODY_INCOMPLETE (499).
  */
-export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
+export async function readJsonBody(
+  request: Request,
+  dependencies: BodyDependencies,
+): Promise<unknown> {
+  const maxBytes = dependencies.config.MAX_BODY_BYTES;
   const encoding = request.headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') throw encodingRefused();
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   if (!request.body) return {};
-  const bytes = await readBytes(request.body, maxBytes);
+  const bytes = await readInTime(request.body, dependencies);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -1,25 +1,22 @@
 import { AppError } from '../../../../shared/errors.ts';
-import type { Clock } from '../../../../shared/ports.ts';
+import { singleLineJson } from '../../../../shared/wire/single-line-json.ts';
 import type { StreamChunk, StreamFrame } from '../../../../shared/wire/stream.ts';
 import { StreamCutError } from '../stream/stream-cut.ts';
+import { EVENT_HEADERS } from './event-headers.ts';
+import { SILENCE, withSilences, type SilenceOptions } from './silences.ts';
 
 /** A comment: EventSource parsers drop it, proxies and phones see that the connection lives. */
 const HEARTBEAT = ': keep-alive\n\n';
 const DONE = 'data: [DONE]\n\n';
 
-/**
- * Headers of a stream: no cache and no proxy may hold it back or compress it, and the AI SDK knows its
- * protocol by name.
- */
+/** Headers of a stream of our own; the AI SDK knows its protocol by name. */
 export const STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
-  'x-accel-buffering': 'no',
+  ...EVENT_HEADERS,
   'x-vercel-ai-ui-message-stream': 'v1',
 } as const;
 
 /** One event. JSON without line breaks keeps `data:` on a single line whatever the text holds. */
-const frameText = ({ id, chunk }: StreamFrame) => `id: ${id}\ndata: ${JSON.stringify(chunk)}\n\n`;
+const frameText = ({ id, chunk }: StreamFrame) => `id: ${id}\ndata: ${singleLineJson(chunk)}\n\n`;
 
 /**
  * How a stream ends that broke: no reader may wait for a finish for ever. These events carry no id, because
@@ -35,27 +32,9 @@ function brokenText(error: unknown, generation: number): string {
   return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
 }
 
-interface SseOptions {
-  clock: Pick<Clock, 'wait'>;
-  /** Silence after which a comment is sent, ms. */
-  heartbeatMs: number;
+interface SseOptions extends SilenceOptions {
   /** For the finish frame of a stream that broke. */
   generation: number;
-  /** Fires when the reader has left. */
-  left: AbortSignal;
-}
-
-type Next = { result: IteratorResult<StreamFrame> } | { broken: unknown };
-
-/** The next frame, or 'silence' when it does not come within the heartbeat interval or the reader leaves. */
-async function nextOrSilence(next: Promise<Next>, options: SseOptions): Promise<Next | 'silence'> {
-  const timer = new AbortController();
-  const silence = options.clock
-    .wait(options.heartbeatMs, AbortSignal.any([timer.signal, options.left]))
-    .then(() => 'silence' as const);
-  const first = await Promise.race([next, silence]);
-  timer.abort();
-  return first;
 }
 
 /**
@@ -69,33 +48,13 @@ export async function* sseText(
   frames: AsyncIterable<StreamFrame>,
   options: SseOptions,
 ): AsyncGenerator<string> {
-  const iterator = frames[Symbol.asyncIterator]();
-  const pull = (): Promise<Next> =>
-    iterator.next().then(
-      (result) => ({ result }),
-      (error: unknown) => ({ broken: error }),
-    );
   try {
-    for (let next = pull(); ;) {
-      const arrived = await nextOrSilence(next, options);
-      if (options.left.aborted) return;
-      if (arrived === 'silence') {
-        yield HEARTBEAT;
-        continue;
-      }
-      if ('broken' in arrived) {
-        if (arrived.broken instanceof StreamCutError) throw arrived.broken;
-        yield brokenText(arrived.broken, options.generation);
-        break;
-      }
-      if (arrived.result.done) break;
-      yield frameText(arrived.result.value);
-      next = pull();
-    }
-    yield DONE;
-  } finally {
-    // The reader's own view of the frames is closed, the turn goes on. What waits for the next frame notices
-    // when it comes; nobody waits for that.
-    void iterator.return?.().catch(() => undefined);
+    for await (const next of withSilences(frames, options))
+      yield next === SILENCE ? HEARTBEAT : frameText(next);
+  } catch (error) {
+    if (error instanceof StreamCutError) throw error;
+    yield brokenText(error, options.generation);
   }
+  if (options.left.aborted) return;
+  yield DONE;
 }

@@ -35,11 +35,33 @@ export const compactRoute = userRoute({
   body: compactBody,
   response: compactResponse,
   statuses: [202, 200],
-  handle: async (dependencies, { caller, params, body }) => {
+  requestHeaders: {
+    'If-Match':
+      'The ETag of the conversation as it was read, or `"g3"` for generation 3 in any state; 412 when it is another.',
+  },
+  errors: [
+    'COMPACTION_RUNNING',
+    'COMPACTION_LIMIT',
+    'IDEMPOTENCY_KEY_REUSED',
+    'CONVERSATION_BUSY',
+    'ETAG_MISMATCH',
+    'GENERATION_MISMATCH',
+    'USER_DAILY_USD',
+    'ANONYMOUS_LIMIT',
+    'GLOBAL_BUDGET',
+  ],
+  example: { focus: 'Keep every number.' },
+  handle: async (dependencies, { caller, params, body, header }) => {
     if (body?.dryRun === true)
       return { kind: 'json', body: await previewCompaction(dependencies, { caller, ...params }) };
     const { focus, requestId } = body ?? {};
-    const job = await requestCompaction(dependencies, { caller, ...params, focus, requestId });
+    const job = await requestCompaction(dependencies, {
+      caller,
+      ...params,
+      focus,
+      requestId,
+      ifMatch: header('if-match'),
+    });
     return { kind: 'json', status: 202, body: job };
   },
 });
@@ -55,6 +77,7 @@ export const cancelCompactionRoute = userRoute({
   body: emptyBody,
   response: cancelledCompactionResponse,
   statuses: [200],
+  errors: ['CONVERSATION_BUSY'],
   handle: async (dependencies, { caller, params }) => ({
     kind: 'json',
     body: await cancelCompaction(dependencies, { caller, ...params }),
@@ -71,6 +94,7 @@ export const listCompactionsRoute = userRoute({
   body: noBody,
   response: compactionListResponse,
   statuses: [200],
+  requestHeaders: { 'Accept-Language': 'The language of the sentences for people.' },
   handle: async (dependencies, { caller, params, query, header }) => ({
     kind: 'json',
     body: await listCompactions(dependencies, {
@@ -92,6 +116,8 @@ export const getCompactionRoute = userRoute({
   body: noBody,
   response: compactionRecordResponse,
   statuses: [200],
+  requestHeaders: { 'Accept-Language': 'The language of the sentences for people.' },
+  errors: ['GENERATION_ERASED', 'SNAPSHOT_INVALID'],
   handle: async (dependencies, { caller, params, header }) => ({
     kind: 'json',
     body: await readCompaction(dependencies, {
@@ -113,6 +139,7 @@ export const getContextRoute = userRoute({
   body: noBody,
   response: contextResponse,
   statuses: [200],
+  errors: ['GENERATION_NOT_FOUND', 'GENERATION_ERASED', 'GENERATION_OUTDATED', 'SNAPSHOT_INVALID'],
   handle: async (dependencies, { caller, params, query }) => ({
     kind: 'json',
     body: await showContext(dependencies, { caller, ...params, ...query }),

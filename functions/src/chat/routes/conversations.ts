@@ -17,7 +17,8 @@ import { listConversations } from '../conversation/list-conversations.ts';
 import { preferredLocale } from '../http/locale.ts';
 import { contextObjectOf, readContext } from '../context/read-context.ts';
 import { noBody, userRoute } from '../route.ts';
-import { etagOf, updateConversation } from '../conversation/update-conversation.ts';
+import { etagOf, isKnownTo } from '../conversation/etag.ts';
+import { updateConversation } from '../conversation/update-conversation.ts';
 
 const noParams = z.strictObject({});
 
@@ -31,6 +32,18 @@ export const createConversationRoute = userRoute({
   body: createConversationBody,
   response: conversationResponse,
   statuses: [201, 200],
+  responseHeaders: { Location: 'The address of the conversation.' },
+  errors: [
+    'IDEMPOTENCY_KEY_REUSED',
+    'CONVERSATION_NOT_FOUND',
+    'FIELD_NOT_WRITABLE',
+    'THRESHOLD_TOO_HIGH',
+    'THRESHOLD_TOO_LOW',
+    'HOOK_NOT_ALLOWED',
+    'BAD_SETTING',
+    'OVERHEAD_TOO_LARGE',
+  ],
+  example: { title: 'The boat', settings: { thresholdTokens: 20_000 } },
   handle: async (dependencies, { caller, body }) => {
     const { id, ...fields } = body;
     const created = await createConversation(dependencies, { caller, id, fields });
@@ -69,24 +82,30 @@ export const getConversationRoute = userRoute({
   operation: 'getConversation',
   method: 'GET',
   path: '/v1/conversations/{conversationId}',
-  summary: 'A conversation and how full its context is. The ETag goes into If-Match of a PATCH.',
+  summary:
+    'A conversation and how full its context is. The ETag goes into If-Match of a change, or into If-None-Match.',
   params: conversationParams,
   query: noQuery,
   body: noBody,
   response: conversationWithContextResponse,
-  statuses: [200],
+  statuses: [200, 304],
+  requestHeaders: {
+    'Accept-Language': 'The language of the sentences for people.',
+    'If-None-Match': 'An ETag of this conversation; 304 without a body when nothing has changed.',
+  },
+  responseHeaders: { ETag: 'Goes into `If-Match` of a change.' },
   handle: async (dependencies, { caller, params, header }) => {
     const { conversationId } = params;
     const context = await readContext(dependencies, { caller, conversationId });
     const locale = preferredLocale(header('accept-language'));
-    return {
-      kind: 'json',
-      headers: { etag: etagOf(dependencies.sha256, context.head) },
-      body: {
-        ...conversationView(conversationId, context.head.value),
-        context: contextObjectOf(dependencies, context, locale),
-      },
+    const body = {
+      ...conversationView(conversationId, context.head.value),
+      context: contextObjectOf(dependencies, context, locale),
     };
+    const etag = etagOf(dependencies.sha256, context.head, body);
+    if (isKnownTo(header('if-none-match'), etag))
+      return { kind: 'empty', status: 304, headers: { etag } };
+    return { kind: 'json', headers: { etag }, body };
   },
 });
 
@@ -101,6 +120,22 @@ export const patchConversationRoute = userRoute({
   body: conversationPatchSchema,
   response: conversationResponse,
   statuses: [200],
+  requestHeaders: {
+    'If-Match':
+      'The ETag of the conversation as it was read, or `"g3"` for generation 3 in any state; 412 when it is another.',
+  },
+  errors: [
+    'ETAG_MISMATCH',
+    'GENERATION_MISMATCH',
+    'CONVERSATION_BUSY',
+    'FIELD_NOT_WRITABLE',
+    'THRESHOLD_TOO_HIGH',
+    'THRESHOLD_TOO_LOW',
+    'HOOK_NOT_ALLOWED',
+    'BAD_SETTING',
+    'OVERHEAD_TOO_LARGE',
+  ],
+  example: { title: 'The boat, second try' },
   handle: async (dependencies, { caller, params, query, body, header }) => {
     const { conversationId } = params;
     const head = await updateConversation(dependencies, {

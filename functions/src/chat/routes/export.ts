@@ -26,6 +26,7 @@ const attachment = (
 
 export const exportConversationRoute = userRoute({
   operation: 'exportConversation',
+  isSensitive: true,
   method: 'GET',
   path: '/v1/conversations/{conversationId}:export',
   summary: 'The full transcript as a file: JSON, a line a message, or Markdown.',
@@ -34,6 +35,8 @@ export const exportConversationRoute = userRoute({
   body: noBody,
   response: exportLineResponse,
   statuses: [200],
+  errors: ['APP_CHECK_REPLAYED'],
+  media: ['application/jsonl', 'text/markdown'],
   handle: async (dependencies, { caller, params, query }) => {
     const { conversationId } = params;
     const { format } = query;
@@ -44,6 +47,7 @@ export const exportConversationRoute = userRoute({
 
 export const exportUserRoute = userRoute({
   operation: 'exportUser',
+  isSensitive: true,
   method: 'POST',
   path: '/v1/users/me:export',
   summary: 'All conversations of the caller as one file of JSON lines, those in the bin included.',
@@ -52,6 +56,8 @@ export const exportUserRoute = userRoute({
   body: emptyBody,
   response: exportLineResponse,
   statuses: [200],
+  errors: ['APP_CHECK_REPLAYED'],
+  media: ['application/jsonl'],
   handle: (dependencies, { caller }) =>
     Promise.resolve(
       attachment(exportUser(dependencies, caller), { name: 'conversations', format: 'jsonl' }),

@@ -34,12 +34,29 @@ export const restoreRoute = userRoute({
   body: restoreBody,
   response: compactionRecordResponse,
   statuses: [200],
+  requestHeaders: {
+    'Accept-Language': 'The language of the sentences for people.',
+    'If-Match':
+      'The ETag of the conversation as it was read, or `"g3"` for generation 3 in any state; 412 when it is another.',
+  },
+  errors: [
+    'ETAG_MISMATCH',
+    'GENERATION_MISMATCH',
+    'GENERATION_NOT_FOUND',
+    'GENERATION_ERASED',
+    'GENERATION_OUTDATED',
+    'SNAPSHOT_INVALID',
+    'IDEMPOTENCY_KEY_REUSED',
+    'CONVERSATION_BUSY',
+  ],
+  example: { generation: 2 },
   handle: async (dependencies, { caller, params, body, header }) => ({
     kind: 'json',
     body: await restoreGeneration(dependencies, {
       caller,
       ...params,
       ...body,
+      ifMatch: header('if-match'),
       locale: preferredLocale(header('accept-language')),
     }),
   }),
@@ -56,6 +73,7 @@ export const deleteMessageRoute = userRoute({
   body: emptyBody,
   response: messageResponse,
   statuses: [200],
+  errors: ['TURN_IN_PROGRESS', 'CONVERSATION_BUSY'],
   handle: async (dependencies, { caller, params }) => ({
     kind: 'json',
     body: await deleteMessage(dependencies, { caller, ...params }),
@@ -64,6 +82,7 @@ export const deleteMessageRoute = userRoute({
 
 export const deleteConversationRoute = userRoute({
   operation: 'deleteConversation',
+  isSensitive: true,
   method: 'DELETE',
   path: '/v1/conversations/{conversationId}',
   summary:
@@ -73,13 +92,19 @@ export const deleteConversationRoute = userRoute({
   body: emptyBody,
   response: deleteConversationResponse,
   statuses: [200, 202],
-  handle: async (dependencies, { caller, params, query }) => {
+  requestHeaders: {
+    'If-Match':
+      'The ETag of the conversation as it was read, or `"g3"` for generation 3 in any state; 412 when it is another.',
+  },
+  errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY', 'ETAG_MISMATCH', 'GENERATION_MISMATCH'],
+  handle: async (dependencies, { caller, params, query, header }) => {
     const { conversationId } = params;
+    const ifMatch = header('if-match');
     if (query.permanent) {
-      await eraseOwnConversation(dependencies, { caller, conversationId });
+      await eraseOwnConversation(dependencies, { caller, conversationId, ifMatch });
       return { kind: 'json', status: 202, body: { conversations: 1 } };
     }
-    const head = await deleteConversation(dependencies, { caller, conversationId });
+    const head = await deleteConversation(dependencies, { caller, conversationId, ifMatch });
     return { kind: 'json', body: conversationView(conversationId, head) };
   },
 });
@@ -94,6 +119,7 @@ export const undeleteConversationRoute = userRoute({
   body: emptyBody,
   response: conversationResponse,
   statuses: [200],
+  errors: ['CONVERSATION_BUSY'],
   handle: async (dependencies, { caller, params }) => {
     const { conversationId } = params;
     const head = await undeleteConversation(dependencies, { caller, conversationId });
@@ -111,6 +137,16 @@ export const forkConversationRoute = userRoute({
   body: forkBody,
   response: conversationResponse,
   statuses: [201, 200],
+  responseHeaders: { Location: 'The address of the copy.' },
+  errors: [
+    'MESSAGE_NOT_FOUND',
+    'IDEMPOTENCY_KEY_REUSED',
+    'TURN_IN_PROGRESS',
+    'FORK_TOO_LARGE',
+    'FORK_TAKEN_OVER',
+    'CONVERSATION_BUSY',
+  ],
+  example: { messageId: 'm_12' },
   handle: async (dependencies, { caller, params, body }) => {
     const fork = await forkConversation(dependencies, { caller, ...params, ...body });
     return {
@@ -124,6 +160,7 @@ export const forkConversationRoute = userRoute({
 
 export const eraseUserRoute = userRoute({
   operation: 'eraseUser',
+  isSensitive: true,
   method: 'POST',
   path: '/v1/users/me:erase',
   summary: 'Erases everything of the caller, without a way back.',
@@ -132,6 +169,7 @@ export const eraseUserRoute = userRoute({
   body: emptyBody,
   response: erasingResponse,
   statuses: [202],
+  errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY'],
   handle: async (dependencies, { caller }) => ({
     kind: 'json',
     status: 202,

@@ -23,6 +23,20 @@ export const sendMessageRoute = userRoute({
   body: sendMessageBody,
   response: sendMessageResponse,
   statuses: [200],
+  media: ['application/json', 'text/event-stream'],
+  requestHeaders: {
+    Accept: '`text/event-stream` streams the answer; else one JSON comes at its end.',
+    'Accept-Language': 'Where `locale` is left out: the language of the sentences for people.',
+  },
+  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  errors: ['BAD_PART', 'TEXT_TOO_LONG', 'STREAM_EXPIRED', 'CONVERSATION_BUSY'],
+  example: {
+    message: {
+      id: '0190a5d4-7c1e-7b3a-9f00-3d2c1b0a9e8f',
+      parts: [{ type: 'text', text: 'What did we decide about the boat?' }],
+    },
+    locale: 'ko-KR',
+  },
   // Sending creates the conversation, so a malformed id is worth telling.
   badParams: 'badArgument',
   handle: async (dependencies, { caller, params, query, body, header }) => {

@@ -52,6 +52,8 @@ export const putPinRoute = userRoute({
   body: putPinBody,
   response: pinResponse,
   statuses: [200, 201],
+  errors: ['PIN_BUDGET', 'CONVERSATION_BUSY'],
+  example: { text: 'The harbour closes at 19:00.' },
   badParams: 'badArgument',
   handle: async (dependencies, { caller, params, body }) => {
     const { pin, isNew } = await putPin(dependencies, { caller, ...params, ...body });
@@ -69,6 +71,7 @@ export const deletePinRoute = userRoute({
   body: emptyBody,
   response: noBody,
   statuses: [204],
+  errors: ['CONVERSATION_BUSY'],
   handle: async (dependencies, { caller, params }) => {
     await deletePin(dependencies, { caller, ...params });
     return { kind: 'empty', status: 204 };

@@ -18,6 +18,28 @@ export const editMessageRoute = userRoute({
   body: editMessageBody,
   response: sendMessageResponse,
   statuses: [200],
+  media: ['application/json', 'text/event-stream'],
+  requestHeaders: {
+    Accept: '`text/event-stream` streams the answer; else one JSON comes at its end.',
+    'Accept-Language': 'Where `locale` is left out: the language of the sentences for people.',
+  },
+  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  errors: [
+    'BAD_PART',
+    'TEXT_TOO_LONG',
+    'STREAM_EXPIRED',
+    'CONVERSATION_BUSY',
+    'NOT_A_USER_MESSAGE',
+    'MESSAGE_REPLACED',
+    'EDIT_TOO_FAR_BACK',
+  ],
+  example: {
+    message: {
+      id: '0190a5d4-7c1e-7b3a-9f00-3d2c1b0a9e8f',
+      parts: [{ type: 'text', text: 'And if it rains?' }],
+    },
+    locale: 'ko-KR',
+  },
   handle: async (dependencies, { caller, params, query, body, header }) => {
     const { conversationId, messageId } = params;
     const handle = await dependencies.sendMessage(dependencies, {
@@ -43,6 +65,20 @@ export const regenerateRoute = userRoute({
   body: regenerateBody,
   response: sendMessageResponse,
   statuses: [200],
+  media: ['application/json', 'text/event-stream'],
+  requestHeaders: {
+    Accept: '`text/event-stream` streams the answer; else one JSON comes at its end.',
+    'Accept-Language': 'Where `locale` is left out: the language of the sentences for people.',
+  },
+  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  errors: [
+    'STREAM_EXPIRED',
+    'CONVERSATION_BUSY',
+    'NOT_THE_LAST_ANSWER',
+    'MESSAGE_REPLACED',
+    'EDIT_TOO_FAR_BACK',
+  ],
+  example: { id: '0190a5d4-8a11-7c40-8e21-5f6e7d8c9b0a' },
   handle: async (dependencies, { caller, params, query, body, header }) => {
     const { conversationId, messageId } = params;
     const handle = await dependencies.sendMessage(dependencies, {

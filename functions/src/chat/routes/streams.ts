@@ -53,6 +53,9 @@ export const streamConversationRoute = userRoute({
   body: noBody,
   response: streamResponse,
   statuses: [200, 204],
+  requestHeaders: { 'Accept-Language': 'The language of the sentences for people.' },
+  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
   handle: async (dependencies, { caller, params, ...asked }) => {
     const { conversationId } = params;
     const own = await readOwnConversation(dependencies, { caller, conversationId });
@@ -73,6 +76,9 @@ export const streamTurnRoute = userRoute({
   body: noBody,
   response: streamResponse,
   statuses: [200, 204],
+  requestHeaders: { 'Accept-Language': 'The language of the sentences for people.' },
+  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
   handle: async (dependencies, { caller, params, ...asked }) => {
     const { own, turn } = await readOwnTurn(dependencies, { caller, ...params });
     const reader = readerOf(dependencies, { caller, ...asked });

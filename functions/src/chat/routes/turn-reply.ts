@@ -1,27 +1,26 @@
 import { answerView, turnView, usageView, userMessageView } from '../../../../shared/wire/views.ts';
+import type { FinishedTurn } from '../answer/live-turn.ts';
+import { wantsStream } from '../http/wants-stream.ts';
 import type { Reply, RouteDependencies } from '../route.ts';
 import type { SendHandle } from '../send/send-request.ts';
 import { streamReply } from '../stream/stream-reply.ts';
 
-async function jsonReply(handle: SendHandle): Promise<Reply> {
-  const { turn, context, replayed, shrinkage } = await handle.result;
-  return {
-    kind: 'json',
-    headers: { 'x-turn-id': handle.turnId },
-    body: {
-      turn: turnView(turn),
-      userMessage: userMessageView(turn),
-      message: answerView(turn),
-      context,
-      usage: turn.usage ? usageView(turn.usage) : null,
-      replayed,
-      ...(shrinkage && { shrunken: shrinkage }),
-    },
-  };
-}
+/** A finished turn as one JSON. */
+export const turnBody = ({ turn, context, replayed, shrinkage }: FinishedTurn) => ({
+  turn: turnView(turn),
+  userMessage: userMessageView(turn),
+  message: answerView(turn),
+  context,
+  usage: turn.usage ? usageView(turn.usage) : null,
+  replayed,
+  ...(shrinkage && { shrunken: shrinkage }),
+});
 
-const wantsStream = (accept: string | undefined) =>
-  accept?.toLowerCase().includes('text/event-stream') ?? false;
+const jsonReply = async (handle: SendHandle): Promise<Reply> => ({
+  kind: 'json',
+  headers: { 'x-turn-id': handle.turnId },
+  body: turnBody(await handle.result),
+});
 
 /** The answer of a turn as the caller's Accept header asks for it: a stream, or one JSON when it has ended. */
 export const turnReply = async (

@@ -33,6 +33,7 @@ export const cancelTurnRoute = userRoute({
   body: emptyBody,
   response: turnResponse,
   statuses: [200],
+  errors: ['TURN_FINISHED', 'CONVERSATION_BUSY'],
   handle: async (dependencies, { caller, params }) => ({
     kind: 'json',
     body: turnView(await cancelTurn(dependencies, { caller, ...params })),

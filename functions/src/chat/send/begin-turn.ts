@@ -11,7 +11,7 @@ import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { isReplaced } from '../../../../shared/conversation/replaced-by.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
-import type { Prompt, Write } from '../../../../shared/ports.ts';
+import type { Prompt, Reservation, Write } from '../../../../shared/ports.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
 import { beginWrites, type Beginning } from './begin-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -47,6 +47,8 @@ export interface BegunTurn extends Message {
   /** Uncalibrated estimates. */
   userTokens: number;
   overheadTokens: number;
+  /** What the answer holds of its user's quota; undefined where nothing is limited. */
+  reservation: Reservation | undefined;
 }
 
 interface Begin {
@@ -91,6 +93,17 @@ async function readBefore(
   return { head: headAfter, history, turns, replacement };
 }
 
+const attemptOf = ({ decision }: Begin): number =>
+  decision.kind === 'takeOver' ? decision.attempt : 1;
+
+/** Messages whose turns the batch closes because nobody answers them any more. */
+function abandonedMessages({ state, decision }: Begin): string[] {
+  if (decision.kind === 'takeOver') return [];
+  return [state.open, ...state.queue].flatMap((turn) =>
+    turn && decision.abandoned.includes(turn.value.seq) ? [turn.value.messageId] : [],
+  );
+}
+
 /** What is sent to the model; refuses what cannot fit. */
 async function preparePrompt(
   dependencies: ChatDependencies,
@@ -115,13 +128,17 @@ async function preparePrompt(
     overheadTokens: before.head.context.overheadTokens,
     policy: policyOf(config, before.head),
   });
-  await quota.reserve({
+  const reservation = await quota.reserve({
     caller: request.caller,
+    conversationId: request.conversationId,
     messageId: request.message.id,
+    attempt: attemptOf(begin),
+    model: before.head.model,
     estimatedTokens: view.tokens + userTokens,
+    abandoned: abandonedMessages(begin),
   });
   const overheadTokens = estimatePromptTokens({ ...prompt, contents: [] }, counting);
-  return { prompt, shrinkage: view.shrinkage, userTokens, overheadTokens };
+  return { prompt, shrinkage: view.shrinkage, userTokens, overheadTokens, reservation };
 }
 
 /** Tells the owner's other devices that the conversation goes on from an earlier point. */
@@ -170,7 +187,8 @@ export async function beginTurn(
   const { replacement } = before;
   const draft = { ...begin, head, message, replacement, lease, userTokens, now };
   const status = await replacementStatus(dependencies, begin, before);
-  const writes = [...beginWrites(dependencies, draft), ...status];
+  const reserved = prepared.reservation?.writes ?? [];
+  const writes = [...beginWrites(dependencies, draft), ...status, ...reserved];
   const turnUpdateTime = await commitStart(dependencies, { conversationId, seq, producer, writes });
   if (replacement?.need) await passCrashPoint(dependencies, 'replacement-begun');
   const { history, turns } = before;
@@ -178,7 +196,7 @@ export async function beginTurn(
     attempt: {
       conversationId,
       seq,
-      attempt: decision.kind === 'takeOver' ? decision.attempt : 1,
+      attempt: attemptOf(begin),
       producer,
       turnUpdateTime,
     },

@@ -1,0 +1,36 @@
+import type OpenAI from 'openai';
+
+/** A client for one user: `apiKey` is the user's Firebase ID token, which has to be renewed every hour. */
+export const clientOptions = (backend: { baseUrl: string; idToken: string }) => ({
+  baseURL: `${backend.baseUrl}/v1/openai`,
+  apiKey: backend.idToken,
+});
+
+/** Sends a message to a conversation; `show` gets the answer as far as it has come. Resolves to all of it. */
+export async function ask(
+  client: OpenAI,
+  question: {
+    conversationId: string;
+    /** Draw it once and keep it: sent again, it is the same message. */
+    messageId: string;
+    text: string;
+    show: (text: string) => void;
+  },
+): Promise<string> {
+  const { conversationId, messageId, text, show } = question;
+  const stream = await client.chat.completions.create(
+    {
+      model: 'recap',
+      messages: [{ role: 'user', content: text }],
+      metadata: { conversation_id: conversationId },
+      stream: true,
+    },
+    { headers: { 'Idempotency-Key': messageId } },
+  );
+  let shown = '';
+  for await (const chunk of stream) {
+    shown += chunk.choices[0]?.delta.content ?? '';
+    show(shown);
+  }
+  return shown;
+}

@@ -1,0 +1,135 @@
+import type ReactNativeSse from 'react-native-sse';
+
+/** Where the API is, and who asks. */
+export interface Backend {
+  /** Address of the function, e.g. `https://chat-abc.run.app`. */
+  baseUrl: string;
+  /** The user's Firebase ID token: `() => getIdToken(getAuth().currentUser)`. */
+  getIdToken: () => Promise<string>;
+  /** `import EventSource from 'react-native-sse'` */
+  EventSource: typeof ReactNativeSse.default;
+}
+
+/** A message as it is kept on the phone until its answer is there: the ids are drawn before the first try. */
+export interface OutgoingMessage {
+  /** `randomUUID()` of expo-crypto, once for each conversation. */
+  conversationId: string;
+  /** The same, once for each message, and the same one in every try. */
+  messageId: string;
+  text: string;
+}
+
+export interface Answer {
+  text: string;
+  /** `start` and `finish` of the stream: turnId, generation, usage. */
+  metadata: Record<string, unknown>;
+  finishReason?: string | undefined;
+  errorText?: string | undefined;
+}
+
+/** HTTP codes after which the same message may go through; 0: no connection. */
+const WORTH_RETRYING = [0, 200, 429, 502, 503, 504];
+
+interface Chunk {
+  type: string;
+  id?: string;
+  delta?: string;
+  data?: { dropParts?: string[] };
+  errorText?: string;
+  finishReason?: string;
+  messageMetadata?: Record<string, unknown>;
+}
+
+/** An answer while it grows: parts by their id, in the order in which they came. */
+export function createAnswer() {
+  const parts = new Map<string, string>();
+  const answer: Answer = { text: '', metadata: {} };
+  const take = (chunk: Chunk): Answer => {
+    const { type, id = '', delta = '' } = chunk;
+    if (type === 'start') parts.clear();
+    if (type === 'data-notice') for (const part of chunk.data?.dropParts ?? []) parts.delete(part);
+    if (type === 'text-start') parts.set(id, '');
+    if (type === 'text-delta') parts.set(id, (parts.get(id) ?? '') + delta);
+    if (type === 'error') answer.errorText = chunk.errorText;
+    if (type === 'finish') answer.finishReason = chunk.finishReason;
+    Object.assign(answer.metadata, chunk.messageMetadata);
+    answer.text = [...parts.values()].join('');
+    return answer;
+  };
+  return { answer, take };
+}
+
+interface Reading {
+  /** Id of the last event that was read. */
+  cursor: string | null;
+  take: (chunk: Chunk) => void;
+}
+
+/** One try. Ends with the answer, or with what went wrong and after how long to come back. */
+async function tryOnce(
+  { baseUrl, getIdToken, EventSource }: Backend,
+  { conversationId, messageId, text }: OutgoingMessage,
+  reading: Reading,
+): Promise<{ isDone: true } | { isDone: false; status: number; message: string }> {
+  const query = reading.cursor === null ? '' : `?startingAfter=${reading.cursor}`;
+  const url = `${baseUrl}/v1/conversations/${conversationId}/messages${query}`;
+  const source = new EventSource(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await getIdToken()}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ message: { id: messageId, parts: [{ type: 'text', text }] } }),
+    // The library would send again by itself after every end, also after a good one.
+    pollingInterval: 0,
+    timeoutBeforeConnection: 0,
+  });
+  return new Promise((resolve) => {
+    source.addEventListener('message', ({ data, lastEventId }) => {
+      if (data === '[DONE]') {
+        source.close();
+        resolve({ isDone: true });
+        return;
+      }
+      reading.cursor = lastEventId;
+      const chunk: Chunk = JSON.parse(data ?? '');
+      reading.take(chunk);
+    });
+    source.addEventListener('error', (event) => {
+      source.close();
+      const status = event.type === 'error' ? event.xhrStatus : 0;
+      const message = event.type === 'timeout' ? 'timeout' : event.message;
+      resolve({ isDone: false, status, message });
+    });
+  });
+}
+
+/**
+ * Sends a message and shows its answer while it comes; after a broken connection it goes on after the last
+ * event that was read. The same message again never becomes a second one: call this again after the app
+ * was closed, for every message that has no answer yet. Rejects with what the server says.
+ */
+export async function sendMessage(
+  backend: Backend,
+  message: OutgoingMessage,
+  {
+    onChange,
+    tries = 8,
+    firstDelayMs = 1_000,
+  }: {
+    onChange: (answer: Answer) => void;
+    tries?: number;
+    firstDelayMs?: number;
+  },
+): Promise<Answer> {
+  const { answer, take } = createAnswer();
+  const reading: Reading = { cursor: null, take: (chunk: Chunk) => onChange(take(chunk)) };
+  for (let tried = 0; ; tried++) {
+    const end = await tryOnce(backend, message, reading);
+    if (end.isDone) return answer;
+    if (!WORTH_RETRYING.includes(end.status) || tried === tries) throw new Error(end.message);
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(30_000, firstDelayMs * 2 ** tried)),
+    );
+  }
+}

@@ -1,0 +1,121 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { AppError } from '../../../shared/errors.ts';
+import type { AccessTokens, Clock, RevocationCheck } from '../../../shared/ports.ts';
+import { readBytes } from '../read-bytes.ts';
+
+export interface AccountLookupOptions {
+  projectId: string;
+  /** Where the Identity Toolkit API is served, without a slash at the end. */
+  baseUrl: string;
+  accessTokens: AccessTokens;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** How long an answer is believed: for so long a revoked sign-in may still be let in. */
+const CACHE_MS = 60_000;
+/** Accounts that an instance remembers; those that it was asked about last. */
+const CACHE_ACCOUNTS = 10_000;
+/** Identity Toolkit answers in some tens of milliseconds; the caller waits for it. */
+const LOOKUP_TIMEOUT_MS = 5_000;
+/** An account is some hundred bytes; with many linked providers some thousand. */
+const ANSWER_MAX_BYTES = 256 * 1_024;
+
+/** `accounts:lookup` of Identity Toolkit; fields that are not needed are left unread. */
+const answerSchema = z.object({
+  users: z
+    .array(
+      z.object({
+        localId: z.string(),
+        disabled: z.boolean().optional(),
+        /** Seconds; what was signed in before it is revoked. */
+        validSince: z.coerce.number().optional(),
+      }),
+    )
+    .optional(),
+});
+
+/** What is known of an account; undefined: there is none. */
+type Account = { isDisabled: boolean; validSinceSeconds: number } | undefined;
+
+const failed = (problem: string, cause?: unknown) =>
+  new AppError({
+    status: 'UNAVAILABLE',
+    reason: 'ACCOUNT_LOOKUP_FAILED',
+    message: `an account could not be looked up: ${problem}`,
+    publicMessage: 'Sign-in cannot be checked right now. Try again in a moment.',
+    retryable: true,
+    retryAfterMs: 1_000,
+    cause,
+  });
+
+const revoked = () =>
+  new AppError({
+    status: 'UNAUTHENTICATED',
+    reason: 'ID_TOKEN_REVOKED',
+    message: 'an ID token of a revoked sign-in, or of an account that is gone, was refused',
+    publicMessage: 'The sign-in has been revoked. Sign in again.',
+  });
+
+const disabled = () =>
+  new AppError({
+    status: 'UNAUTHENTICATED',
+    reason: 'USER_DISABLED',
+    message: 'an ID token of a disabled account was refused',
+    publicMessage: 'The account is disabled. Ask whoever runs this app.',
+  });
+
+async function lookUp(options: AccountLookupOptions, uid: string): Promise<Account> {
+  const { projectId, baseUrl, accessTokens } = options;
+  const token = await accessTokens.get();
+  const response = await fetch(`${baseUrl}/v1/projects/${projectId}/accounts:lookup`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ localId: [uid] }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS),
+  });
+  if (!response.ok || !response.body) {
+    await response.body?.cancel();
+    throw failed(`Identity Toolkit answered ${response.status}`);
+  }
+  const bytes = await readBytes(response.body, ANSWER_MAX_BYTES);
+  const { users = [] } = answerSchema.parse(JSON.parse(bytes.toString('utf8')));
+  const user = users.find(({ localId }) => localId === uid);
+  return user && { isDisabled: user.disabled === true, validSinceSeconds: user.validSince ?? 0 };
+}
+
+/**
+ * Asks Identity Toolkit whether an account still stands, at most once a minute for each. An account that
+ * cannot be looked up is nobody's pass: ACCOUNT_LOOKUP_FAILED. The service account needs the permission
+ * `firebaseauth.users.get`.
+ */
+export function createAccountRevocationCheck(options: AccountLookupOptions): RevocationCheck {
+  const { clock } = options;
+  const known = new LRUCache<string, { account: Promise<Account>; atMs: number }>({
+    max: CACHE_ACCOUNTS,
+  });
+
+  function accountOf(uid: string): Promise<Account> {
+    const nowMs = clock.now().getTime();
+    const kept = known.get(uid);
+    if (kept && nowMs - kept.atMs < CACHE_MS) return kept.account;
+    const account = lookUp(options, uid).catch((error: unknown) => {
+      known.delete(uid);
+      throw error instanceof AppError && error.reason === 'ACCOUNT_LOOKUP_FAILED'
+        ? error
+        : failed('no answer that can be read', error);
+    });
+    known.set(uid, { account, atMs: nowMs });
+    return account;
+  }
+
+  return {
+    check: async ({ uid, signedInAt }) => {
+      const account = await accountOf(uid);
+      if (!account) throw revoked();
+      if (account.isDisabled) throw disabled();
+      if (signedInAt.getTime() / 1_000 < account.validSinceSeconds) throw revoked();
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import type { ChatDependencies } from '../chat-dependencies.ts';
+
+/** Fires after `ms`; `stop` ends the timer. */
+export function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: number) {
+  const timeout = new AbortController();
+  const stopped = new AbortController();
+  void clock.wait(ms, stopped.signal).then(() => {
+    if (!stopped.signal.aborted) timeout.abort();
+  });
+  return { signal: timeout.signal, stop: () => stopped.abort() };
+}

@@ -1,0 +1,89 @@
+import { devicePath } from '../../../../shared/conversation/paths.ts';
+import { AppError, GuardLostError } from '../../../../shared/errors.ts';
+import type { Caller, Write } from '../../../../shared/ports.ts';
+import {
+  decodeDevice,
+  readDevices,
+  surplusDevices,
+  type Device,
+} from '../../../../shared/user/device.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+
+/** Requests for the same device at once; who loses reads again this often. */
+const PUT_TRIES = 10;
+
+interface DeviceOf {
+  caller: Caller;
+  deviceId: string;
+}
+
+type PutDevice = Pick<Device, 'token' | 'platform'>;
+
+const deviceNotFound = (deviceId: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'DEVICE_NOT_FOUND',
+    message: 'no such device of this caller',
+    publicMessage: 'You have no such device. Check its id in the list of devices.',
+    metadata: { deviceId },
+  });
+
+async function putOnce(
+  { store, clock }: Pick<ChatDependencies, 'store' | 'clock'>,
+  { caller, deviceId, token, platform }: DeviceOf & PutDevice,
+): Promise<{ device: Device; isNew: boolean }> {
+  const path = devicePath(caller.uid, deviceId);
+  const [known] = await store.get([path]);
+  const fields = { schemaVersion: 1 as const, token, platform, updateTime: clock.now() };
+  const write: Write = known
+    ? { op: 'update', path, fields, guard: { updateTime: known.updateTime } }
+    : { op: 'create', path, fields };
+  await store.commit([write]);
+  return { device: { id: deviceId, ...fields }, isNew: !known };
+}
+
+/**
+ * Puts a device of the caller, in the place of the one that has the id. A user has at most 10: the one that
+ * was put longest ago makes room. Throws StoreUnavailableError.
+ */
+export async function putDevice(
+  dependencies: Pick<ChatDependencies, 'store' | 'clock'>,
+  request: DeviceOf & PutDevice,
+): Promise<{ device: Device; isNew: boolean }> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const put = await putOnce(dependencies, request);
+      const devices = await readDevices(dependencies.store, request.caller.uid);
+      const surplus = surplusDevices(devices, put.device);
+      if (surplus.length > 0)
+        await dependencies.store.commit(surplus.map(({ path }) => ({ op: 'delete', path })));
+      return put;
+    } catch (error) {
+      if (!(error instanceof GuardLostError) || tries >= PUT_TRIES) throw error;
+    }
+  }
+}
+
+/** The caller's devices, the one that was put last first. */
+export const listDevices = async (
+  { store }: Pick<ChatDependencies, 'store'>,
+  caller: Caller,
+): Promise<Device[]> => (await readDevices(store, caller.uid)).map(({ device }) => device);
+
+/** One device. Throws DEVICE_NOT_FOUND. */
+export async function readDevice(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { caller, deviceId }: DeviceOf,
+): Promise<Device> {
+  const [document] = await store.get([devicePath(caller.uid, deviceId)]);
+  if (!document) throw deviceNotFound(deviceId);
+  return decodeDevice(document);
+}
+
+/** Takes a device away, at sign-out above all; one that is not there is gone already. */
+export async function deleteDevice(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { caller, deviceId }: DeviceOf,
+): Promise<void> {
+  await store.commit([{ op: 'delete', path: devicePath(caller.uid, deviceId) }]);
+}

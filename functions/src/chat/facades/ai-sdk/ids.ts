@@ -1,0 +1,38 @@
+import { conversationIdSchema, messageIdSchema } from '../../../../../shared/wire/requests/ids.ts';
+import { stableUuid } from '../../../../../shared/wire/stable-uuid.ts';
+import type { Caller } from '../../../../../shared/ports.ts';
+import type { ChatDependencies } from '../../chat-dependencies.ts';
+
+type Hashing = Pick<ChatDependencies, 'sha256'>;
+
+/**
+ * The conversation that a chat id names: itself when it is one, else one of this user. Two users whose apps
+ * call their chat `main` have a conversation each.
+ */
+export const conversationIdOf = (
+  { sha256 }: Hashing,
+  { uid }: Pick<Caller, 'uid'>,
+  chatId: string,
+): string =>
+  conversationIdSchema.safeParse(chatId).success
+    ? chatId
+    : stableUuid(sha256, ['ai-sdk chat', uid, chatId]);
+
+/** The message id of a UI message: its own when it is a UUID, else always the same one in its place. */
+export const messageIdOf = ({ sha256 }: Hashing, uiMessageId: string): string =>
+  messageIdSchema.safeParse(uiMessageId).success
+    ? uiMessageId
+    : stableUuid(sha256, ['ai-sdk message', uiMessageId]);
+
+/** Id of the message that says `parts` in the place of turn `seq`: the same edit again is the same message. */
+export const editIdOf = (
+  { sha256 }: Hashing,
+  { conversationId, seq, parts }: { conversationId: string; seq: number; parts: unknown },
+): string =>
+  stableUuid(sha256, ['ai-sdk edit', conversationId, String(seq), JSON.stringify(parts)]);
+
+/** Id of the message that has an answer made anew: the same wish again is the same regeneration. */
+export const regenerationIdOf = (
+  { sha256 }: Hashing,
+  { conversationId, answerId }: { conversationId: string; answerId: string },
+): string => stableUuid(sha256, ['ai-sdk regeneration', conversationId, answerId]);

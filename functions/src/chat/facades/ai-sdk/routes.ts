@@ -1,0 +1,97 @@
+import { turnId } from '../../../../../shared/conversation/paths.ts';
+import { AppError } from '../../../../../shared/errors.ts';
+import { aiSdkChatBody, aiSdkChatParams } from '../../../../../shared/wire/requests/ai-sdk.ts';
+import { noQuery } from '../../../../../shared/wire/requests/queries.ts';
+import { streamResponse } from '../../../../../shared/wire/responses/messages.ts';
+import { readOwnConversation } from '../../conversation/own-conversation.ts';
+import { preferredLocale } from '../../http/locale.ts';
+import { noBody, userRoute, type Reply } from '../../route.ts';
+import { turnReply } from '../../routes/turn-reply.ts';
+import { streamConversation } from '../../stream/stream-conversation.ts';
+import { streamReply } from '../../stream/stream-reply.ts';
+import { conversationIdOf } from './ids.ts';
+import { sendUiMessage } from './send-ui-message.ts';
+
+/** What `DefaultChatTransport` takes for "there is nothing to resume". */
+const nothing: Reply = { kind: 'empty', status: 204 };
+
+export const aiSdkChatRoute = userRoute({
+  operation: 'aiSdkChat',
+  method: 'POST',
+  path: '/v1/ai-sdk/chat',
+  summary:
+    'For `useChat` of the AI SDK 5, 6 and 7: takes the body of its default transport and streams the answer. Only the last message of the user counts.',
+  params: noQuery,
+  query: noQuery,
+  body: aiSdkChatBody,
+  response: streamResponse,
+  statuses: [200],
+  example: {
+    id: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f',
+    messages: [
+      {
+        id: '0190a5d4-7c1e-7b3a-9f00-3d2c1b0a9e8f',
+        role: 'user',
+        parts: [{ type: 'text', text: 'What did we decide about the boat?' }],
+      },
+    ],
+    trigger: 'submit-message',
+  },
+  format: 'ai-sdk',
+  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  errors: [
+    'BAD_PART',
+    'TEXT_TOO_LONG',
+    'CONVERSATION_NOT_FOUND',
+    'MESSAGE_NOT_FOUND',
+    'NOT_THE_LAST_ANSWER',
+    'MESSAGE_REPLACED',
+    'EDIT_TOO_FAR_BACK',
+    'CONVERSATION_BUSY',
+  ],
+  handle: async (dependencies, { caller, body, header }) => {
+    const handle = await sendUiMessage(dependencies, { caller, body, header });
+    return turnReply(dependencies, handle, 'text/event-stream');
+  },
+});
+
+export const aiSdkStreamRoute = userRoute({
+  operation: 'aiSdkStream',
+  method: 'GET',
+  path: '/v1/ai-sdk/chat/{chatId}/stream',
+  summary:
+    'For `resumeStream` of the AI SDK: the answer that is being given, from its beginning; 204 when there is none.',
+  params: aiSdkChatParams,
+  query: noQuery,
+  body: noBody,
+  response: streamResponse,
+  statuses: [200, 204],
+  format: 'ai-sdk',
+  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  errors: ['USER_STREAMS'],
+  handle: async (dependencies, { caller, params, header }) => {
+    const conversationId = conversationIdOf(dependencies, caller, params.chatId);
+    const own = await readOwnConversation(dependencies, { caller, conversationId }).catch(
+      (error: unknown) => {
+        // A chat that nobody has written in yet is resumed as well, as soon as its page is open.
+        if (error instanceof AppError && error.status === 'NOT_FOUND') return undefined;
+        throw error;
+      },
+    );
+    const stream =
+      own &&
+      (await streamConversation(dependencies, own, {
+        caller,
+        cursor: undefined,
+        locale: preferredLocale(header('accept-language')),
+        sendMessage: dependencies.sendMessage,
+      }));
+    if (!own || !stream) return nothing;
+    return streamReply(dependencies, {
+      turnId: turnId(stream.turn.seq),
+      generation: own.head.value.generation,
+      frames: stream.frames,
+      work: Promise.resolve(),
+    });
+  },
+});

@@ -1,0 +1,89 @@
+import type { Turn } from '../../../../../shared/conversation/turn.ts';
+import { isTerminal } from '../../../../../shared/conversation/turn.ts';
+import { answerId, seqOfId } from '../../../../../shared/conversation/paths.ts';
+import type { Caller } from '../../../../../shared/ports.ts';
+import type { AiSdkChatBody } from '../../../../../shared/wire/requests/ai-sdk.ts';
+import type { RouteDependencies } from '../../route.ts';
+import { answerOptions } from '../../routes/message-body.ts';
+import type { SendHandle, SendRequest } from '../../send/send-request.ts';
+import { sendStored } from '../../send/send-stored.ts';
+import { conversationIdOf, editIdOf, regenerationIdOf } from './ids.ts';
+import { standingTurn } from './standing-turn.ts';
+import { lastUserMessage } from './user-message.ts';
+
+type Asked = Omit<SendRequest, 'message' | 'replacing'>;
+
+const saysTheSame = (turn: Turn, { parts }: SendRequest['message']) =>
+  JSON.stringify(turn.user.parts) === JSON.stringify(parts);
+
+/** Goes on with a turn as it is stored: attaches, replays or takes it over. */
+const goOn = (dependencies: RouteDependencies, asked: Asked, turn: Turn): Promise<SendHandle> =>
+  sendStored(dependencies, {
+    caller: asked.caller,
+    conversationId: asked.conversationId,
+    locale: asked.locale,
+    cursor: undefined,
+    turn,
+    sendMessage: dependencies.sendMessage,
+  });
+
+function regenerate(
+  dependencies: RouteDependencies,
+  asked: Asked,
+  answer: string,
+): Promise<SendHandle> {
+  const { conversationId } = asked;
+  const id = regenerationIdOf(dependencies, { conversationId, answerId: answer });
+  return dependencies.sendMessage(dependencies, {
+    ...asked,
+    message: { id, parts: [] },
+    replacing: { kind: 'regenerate', messageId: answer },
+  });
+}
+
+function edit(
+  dependencies: RouteDependencies,
+  asked: Asked,
+  { message, turn }: { message: SendRequest['message']; turn: Turn },
+): Promise<SendHandle> {
+  const { conversationId } = asked;
+  const { parts } = message;
+  const id = editIdOf(dependencies, { conversationId, seq: turn.seq, parts });
+  return dependencies.sendMessage(dependencies, {
+    ...asked,
+    message: { ...message, id },
+    replacing: { kind: 'edit', messageId: turn.messageId },
+  });
+}
+
+/**
+ * What `useChat` asks for, as the use cases know it. `submit-message` sends; the same message again attaches
+ * or replays; named in `messageId` and changed, it is an edit. `regenerate-message` answers the last message
+ * anew, or sends one that the server does not have or has not answered yet: apps offer it as "try again".
+ * Throws what sending throws.
+ */
+export async function sendUiMessage(
+  dependencies: RouteDependencies,
+  request: {
+    caller: Caller;
+    body: AiSdkChatBody;
+    header: (name: string) => string | undefined;
+  },
+): Promise<SendHandle> {
+  const { caller, body, header } = request;
+  const { message, uiMessageId } = lastUserMessage(dependencies, body.messages);
+  const conversationId = conversationIdOf(dependencies, caller, body.id);
+  const asked = { caller, conversationId, ...answerOptions(body, header) };
+  const named = body.messageId ?? undefined;
+  if (body.trigger === 'regenerate-message' && named !== undefined && seqOfId(named, 'm'))
+    return regenerate(dependencies, asked, named);
+  const turn = await standingTurn(dependencies, { caller, conversationId, messageId: message.id });
+  if (!turn) return dependencies.sendMessage(dependencies, { ...asked, message });
+  if (body.trigger === 'regenerate-message')
+    return isTerminal(turn.state)
+      ? regenerate(dependencies, asked, answerId(turn.seq))
+      : goOn(dependencies, asked, turn);
+  if (saysTheSame(turn, message)) return goOn(dependencies, asked, turn);
+  if (named === uiMessageId) return edit(dependencies, asked, { message, turn });
+  return dependencies.sendMessage(dependencies, { ...asked, message });
+}

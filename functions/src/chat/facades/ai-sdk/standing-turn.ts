@@ -1,0 +1,46 @@
+import { decodeHead } from '../../../../../shared/conversation/head.ts';
+import { decodeMessageGuard } from '../../../../../shared/conversation/message-guard.ts';
+import { headPath, messageGuardPath, seqOfId } from '../../../../../shared/conversation/paths.ts';
+import { readTurns } from '../../../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../../../shared/conversation/turn.ts';
+import type { Caller } from '../../../../../shared/ports.ts';
+import type { ChatDependencies } from '../../chat-dependencies.ts';
+import { isOwn } from '../../conversation/own-conversation.ts';
+
+/** One read each; who has changed one message more often names the answer that is to be made anew. */
+const REPLACEMENTS_FOLLOWED_MAX = 100;
+
+/** The turn that was put in the place of this one first; later ones replaced that one. */
+const replacementSeq = ({ replacedBy = {} }: Turn): number | undefined =>
+  Object.keys(replacedBy)
+    .map((id) => seqOfId(id, 't'))
+    .filter((seq) => seq !== undefined)
+    .toSorted((a, b) => a - b)
+    .at(0);
+
+/**
+ * The turn that stands for a user's message now. The AI SDK keeps the id of a message that is edited, or
+ * whose answer is made anew; here each of them is a turn and a message of its own, in the place of the one
+ * before. `undefined` when the message is not known, or the conversation is not the caller's.
+ */
+export async function standingTurn(
+  { store }: Pick<ChatDependencies, 'store'>,
+  of: { caller: Caller; conversationId: string; messageId: string },
+): Promise<Turn | undefined> {
+  const { caller, conversationId, messageId } = of;
+  const [head, guard] = await store.get([
+    headPath(conversationId),
+    messageGuardPath(conversationId, messageId),
+  ]);
+  if (!head || !guard || !isOwn(decodeHead(head).value, caller)) return undefined;
+  const read = async (seq: number) => (await readTurns(store, conversationId, [seq]))[0]?.value;
+  let turn = await read(decodeMessageGuard(guard).seq);
+  for (let followed = 0; turn && followed < REPLACEMENTS_FOLLOWED_MAX; followed++) {
+    const seq = replacementSeq(turn);
+    const next = seq === undefined ? undefined : await read(seq);
+    // Else an earlier message was edited, and this one is gone with all that followed it.
+    if (next?.replaces !== turn.seq) return turn;
+    turn = next;
+  }
+  return turn;
+}

@@ -1,0 +1,46 @@
+import { errorReply } from '../../../../../shared/wire/error-body.ts';
+import { singleLineJson } from '../../../../../shared/wire/single-line-json.ts';
+import type { StreamFrame } from '../../../../../shared/wire/stream.ts';
+import { SILENCE, withSilences, type SilenceOptions } from '../../http/silences.ts';
+
+/*
+ * The stream of a callable. Firebase's SDK for iOS gives up at any line that does not begin with `data:`, a
+ * comment too (firebase-ios-sdk issue 16605): a sign of life is a message like any other.
+ */
+
+const event = (data: object) => `data: ${singleLineJson(data)}\n\n`;
+
+const HEARTBEAT = event({ message: { type: 'data-heartbeat' } });
+
+/** An error as the last event of a stream whose HTTP status says that all is well. */
+export const callableErrorText = (thrown: unknown): string => {
+  const { status, message, details } = errorReply(thrown).body.error;
+  return event({ error: { status, message, details } });
+};
+
+/** What a callable does, for one who asked for a stream or not. */
+export interface CallableCall {
+  /** What happens meanwhile. */
+  frames: AsyncIterable<StreamFrame>;
+  /** What comes of it; to be asked for after the last frame. Rejects with AppError. */
+  result: () => Promise<object>;
+}
+
+/**
+ * The text of a callable's stream: a message for each chunk and for each silence, and at the end the result or
+ * the error. Never throws: a stream that is cut for another server to go on with ends in an error that says so,
+ * because none of Firebase's SDKs comes back by itself.
+ */
+export async function* callableText(
+  call: CallableCall,
+  options: SilenceOptions,
+): AsyncGenerator<string> {
+  try {
+    for await (const next of withSilences(call.frames, options))
+      yield next === SILENCE ? HEARTBEAT : event({ message: next.chunk });
+    if (options.left.aborted) return;
+    yield event({ result: await call.result() });
+  } catch (error) {
+    yield callableErrorText(error);
+  }
+}

@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import type { Caller } from '../../../../../shared/ports.ts';
+import { callableBody, type CallableData } from '../../../../../shared/wire/requests/callable.ts';
+import { noQuery } from '../../../../../shared/wire/requests/queries.ts';
+import type { sendMessageBody } from '../../../../../shared/wire/requests/messages.ts';
+import { callableResponse } from '../../../../../shared/wire/responses/callable.ts';
+import { EVENT_HEADERS } from '../../http/event-headers.ts';
+import { preferredLocale } from '../../http/locale.ts';
+import { wantsStream } from '../../http/wants-stream.ts';
+import { userRoute, type Reply, type RouteDependencies, type StreamReader } from '../../route.ts';
+import { messageOfBody } from '../../routes/message-body.ts';
+import { turnBody } from '../../routes/turn-reply.ts';
+import { callableText, type CallableCall } from './callable-events.ts';
+import { resumeCall } from './resume-call.ts';
+
+interface Asked {
+  caller: Caller;
+  data: CallableData;
+  locale: string | undefined;
+}
+
+interface StartedCall {
+  /** What happens and what comes of it, for any reader. */
+  read: (reader: Partial<StreamReader>) => CallableCall;
+  /** What must end before the request counts as served. */
+  work: Promise<unknown>;
+}
+
+async function chatCall(
+  dependencies: RouteDependencies,
+  { caller, data, locale }: Asked,
+  message: z.infer<typeof sendMessageBody>['message'],
+): Promise<StartedCall> {
+  const { conversationId, onBusy } = data;
+  const handle = await dependencies.sendMessage(dependencies, {
+    caller,
+    conversationId,
+    message: messageOfBody(dependencies, message),
+    ...(locale !== undefined && { locale }),
+    ...(onBusy && { onBusy }),
+  });
+  return {
+    read: ({ left }) => ({
+      frames: handle.frames(left),
+      result: async () => turnBody(await handle.result),
+    }),
+    work: handle.result,
+  };
+}
+
+async function startCall(dependencies: RouteDependencies, asked: Asked): Promise<StartedCall> {
+  const { caller, locale, data } = asked;
+  const { conversationId, message, action } = data;
+  if (message && action !== 'resume') return chatCall(dependencies, asked, message);
+  const read = await resumeCall(dependencies, { caller, conversationId, locale });
+  return { read, work: Promise.resolve() };
+}
+
+/** The result alone, for one who did not ask for a stream. */
+async function jsonReply({ read }: StartedCall): Promise<Reply> {
+  const { frames, result } = read({});
+  const iterator = frames[Symbol.asyncIterator]();
+  while (!(await iterator.next()).done);
+  return { kind: 'json', body: { result: await result() } };
+}
+
+export const callableChatRoute = userRoute({
+  operation: 'callableChat',
+  method: 'POST',
+  path: '/callable/chat',
+  summary:
+    'For the Firebase SDKs (`httpsCallable`): sends a message, or follows the answer that is being given; called or streamed.',
+  params: noQuery,
+  query: noQuery,
+  body: callableBody,
+  response: callableResponse,
+  statuses: [200],
+  media: ['application/json', 'text/event-stream'],
+  requestHeaders: {
+    Accept: '`text/event-stream` streams the answer; errors are events then, too.',
+  },
+  errors: ['BAD_PART', 'TEXT_TOO_LONG', 'CONVERSATION_NOT_FOUND'],
+  example: {
+    data: {
+      conversationId: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f',
+      message: {
+        id: '0190a5d4-7c1e-7b3a-9f00-3d2c1b0a9e8f',
+        parts: [{ type: 'text', text: 'What did we decide about the boat?' }],
+      },
+    },
+  },
+  format: 'callable',
+  handle: async (dependencies, { caller, body, header }) => {
+    const locale = body.data.locale ?? preferredLocale(header('accept-language'));
+    const call = await startCall(dependencies, { caller, data: body.data, locale });
+    if (!wantsStream(header('accept'))) return jsonReply(call);
+    const { clock, heartbeatMs } = dependencies;
+    return {
+      kind: 'stream',
+      headers: EVENT_HEADERS,
+      text: (reader) => callableText(call.read(reader), { clock, heartbeatMs, left: reader.left }),
+      work: call.work,
+    };
+  },
+});

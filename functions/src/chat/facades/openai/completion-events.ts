@@ -1,0 +1,133 @@
+import type { Clock } from '../../../../../shared/ports.ts';
+import { AppError } from '../../../../../shared/errors.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+} from '../../../../../shared/wire/responses/openai.ts';
+import { singleLineJson } from '../../../../../shared/wire/single-line-json.ts';
+import { SILENCE, withSilences, type SilenceOptions } from '../../http/silences.ts';
+import { openAiFinishReason, openAiUsage, type Completion } from './completion.ts';
+import { openAiErrorReply } from './error-reply.ts';
+
+const event = (data: object) => `data: ${singleLineJson(data)}\n\n`;
+const DONE = 'data: [DONE]\n\n';
+
+/** What was said in the stream does not hold any more, and this protocol cannot take it back. */
+const restartedError = ({ recap }: Completion) =>
+  new AppError({
+    status: 'UNAVAILABLE',
+    reason: 'ANSWER_RESTARTED',
+    message: `${recap?.turnId ?? 'an answer'} began anew while it was streamed`,
+    publicMessage: 'The answer was begun anew. Send the same request again to get it.',
+    retryable: true,
+  });
+
+type Choice = ChatCompletionChunk['choices'][number];
+
+/** One answer as the chunks of a stream. */
+function chunksOf(completion: Completion, { includeUsage }: { includeUsage: boolean }) {
+  const { id, created, model, recap } = completion;
+  const chunk = (choices: Choice[], more: Partial<ChatCompletionChunk> = {}) =>
+    ({
+      id,
+      object: 'chat.completion.chunk',
+      created,
+      model,
+      choices,
+      ...(includeUsage && { usage: null }),
+      ...more,
+    }) satisfies ChatCompletionChunk;
+  const choice = (delta: Choice['delta'], finish: Choice['finish_reason'] = null): Choice => ({
+    index: 0,
+    delta,
+    logprobs: null,
+    finish_reason: finish,
+  });
+  return {
+    first: () => chunk([choice({ role: 'assistant', content: '' })], { ...(recap && { recap }) }),
+    text: (content: string) => chunk([choice({ content })]),
+    last: (reason: string | undefined) => chunk([choice({}, openAiFinishReason(reason))]),
+    usage: (usage: ChatCompletionChunk['usage']) => chunk([], { usage }),
+  };
+}
+
+interface EventOptions extends SilenceOptions {
+  /** Whether the client asked for a last chunk with the usage. */
+  includeUsage: boolean;
+}
+
+/**
+ * The text of a stream of chunks: `data:` lines alone, with `[DONE]` at the end. A silence is a chunk without
+ * a word, because some clients read each line as JSON. What fails ends as an error, for clients to throw.
+ */
+export async function* completionText(
+  completion: Completion,
+  options: EventOptions,
+): AsyncGenerator<string> {
+  const { left, includeUsage } = options;
+  const chunks = chunksOf(completion, options);
+  let isSaid = false;
+  try {
+    yield event(chunks.first());
+    for await (const next of withSilences(completion.frames(left), options)) {
+      if (next === SILENCE) yield event(chunks.text(''));
+      else if (next.chunk.type === 'data-notice' && isSaid) throw restartedError(completion);
+      else if (next.chunk.type === 'text-delta') {
+        isSaid = true;
+        yield event(chunks.text(next.chunk.delta));
+      }
+    }
+    if (left.aborted) return;
+    const { finishReason, usage } = await completion.result;
+    yield event(chunks.last(finishReason));
+    if (includeUsage && usage) yield event(chunks.usage(openAiUsage(usage)));
+    yield DONE;
+  } catch (error) {
+    yield event(openAiErrorReply(error).body);
+  }
+}
+
+/** The whole answer as one JSON. */
+export async function completionBody(completion: Completion): Promise<ChatCompletion> {
+  const { id, created, model, recap } = completion;
+  const { text, finishReason, usage } = await completion.result;
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: text, refusal: null },
+        logprobs: null,
+        finish_reason: openAiFinishReason(finishReason),
+      },
+    ],
+    ...(usage && { usage: openAiUsage(usage) }),
+    ...(recap && { recap }),
+  };
+}
+
+async function firstWord(completion: Completion): Promise<void> {
+  for await (const { chunk } of completion.frames()) if (chunk.type === 'text-delta') return;
+  await completion.result;
+}
+
+/**
+ * Resolves with the first word of an answer, or after `waitMs`. Throws what an answer fails with before it:
+ * as long as nothing is sent, an error has a status of its own, and only by it the SDKs try again.
+ */
+export async function untilFirstWord(
+  completion: Completion,
+  { clock, waitMs }: { clock: Clock; waitMs: number },
+): Promise<void> {
+  const timer = new AbortController();
+  const spoken = firstWord(completion);
+  spoken.catch(() => undefined);
+  try {
+    await Promise.race([spoken, clock.wait(waitMs, timer.signal)]);
+  } finally {
+    timer.abort();
+  }
+}

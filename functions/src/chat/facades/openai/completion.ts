@@ -1,0 +1,58 @@
+import type { ModelUsage } from '../../../../../shared/ports.ts';
+import type {
+  OpenAiFinishReason,
+  OpenAiUsage,
+  RecapField,
+} from '../../../../../shared/wire/responses/openai.ts';
+import { finishReasonOf, type StreamFrame } from '../../../../../shared/wire/stream.ts';
+
+/** An answer on its way, of a conversation or of none. */
+export interface Completion {
+  id: string;
+  /** Unix time, seconds. */
+  created: number;
+  model: string;
+  /** Where it is stored; undefined where it is not. */
+  recap: RecapField | undefined;
+  /** From the first frame on, then live, until the end or until the reader has `left`. */
+  frames(left?: AbortSignal): AsyncIterable<StreamFrame>;
+  /** Rejects with AppError when there is no answer. */
+  result: Promise<CompletionResult>;
+}
+
+export interface CompletionResult {
+  text: string;
+  /** As the model gave it; undefined for an answer that was stopped. */
+  finishReason: string | undefined;
+  usage: ModelUsage | undefined;
+}
+
+/** How clients of OpenAI are told why an answer ended. They know no answer that was stopped: it ends as any. */
+export function openAiFinishReason(reason: string | undefined): OpenAiFinishReason {
+  const known = finishReasonOf(reason);
+  switch (known) {
+    case 'length':
+      return 'length';
+    case 'content-filter':
+      return 'content_filter';
+    case 'tool-calls':
+      return 'tool_calls';
+    case 'stop':
+    case 'error':
+    case 'other':
+      return 'stop';
+  }
+}
+
+/** Tokens as OpenAI counts them: thinking is part of the completion, the cache part of the prompt. */
+export function openAiUsage(usage: ModelUsage): OpenAiUsage {
+  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens } = usage;
+  const completionTokens = outputTokens + thoughtsTokens;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens },
+    completion_tokens_details: { reasoning_tokens: thoughtsTokens },
+  };
+}

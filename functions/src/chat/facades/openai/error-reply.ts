@@ -1,0 +1,65 @@
+import { errorReply, type ErrorReply } from '../../../../../shared/wire/error-body.ts';
+import type { OpenAiError } from '../../../../../shared/wire/responses/openai.ts';
+
+/** The OpenAI SDKs wait no longer than this when they are told to; beyond it they come back at once. */
+const SDK_WAIT_MAX_MS = 60_000;
+
+/** Codes that programs written for OpenAI decide by; any other error goes by its own reason. */
+const codeByReason: Readonly<Record<string, string>> = {
+  ID_TOKEN_MISSING: 'invalid_api_key',
+  ID_TOKEN_INVALID: 'invalid_api_key',
+  ID_TOKEN_EXPIRED: 'invalid_api_key',
+  ID_TOKEN_REVOKED: 'invalid_api_key',
+  CONTEXT_WINDOW_WILL_OVERFLOW: 'context_length_exceeded',
+  MODEL_CONTEXT_OVERFLOW: 'context_length_exceeded',
+  TEXT_TOO_LONG: 'string_above_max_length',
+  USER_RPM: 'rate_limit_exceeded',
+  MODEL_QUOTA: 'rate_limit_exceeded',
+  USER_DAILY_MESSAGES: 'insufficient_quota',
+  USER_DAILY_TOKENS: 'insufficient_quota',
+  USER_DAILY_USD: 'insufficient_quota',
+  ANONYMOUS_LIMIT: 'insufficient_quota',
+  GLOBAL_BUDGET: 'insufficient_quota',
+};
+
+function typeOf(httpStatus: number): string {
+  if (httpStatus === 401) return 'authentication_error';
+  if (httpStatus === 429) return 'rate_limit_error';
+  return httpStatus >= 500 ? 'server_error' : 'invalid_request_error';
+}
+
+/** The length of the wait that an error asks for, ms. */
+const waitMsOf = ({ headers }: ErrorReply) => Number(headers['retry-after'] ?? 0) * 1_000;
+
+interface OpenAiErrorReply {
+  headers: Record<string, string>;
+  body: { error: OpenAiError };
+}
+
+/**
+ * An error as the clients of OpenAI read it: `message`, `type`, `param` and a `code` in words, because the typed
+ * ones refuse a number there. `status` and `details` are those of our other errors. A wait of more than a
+ * minute is told as hopeless: the SDKs would not heed it, and come back three times within seconds.
+ */
+export function openAiErrorReply(thrown: unknown): OpenAiErrorReply {
+  const reply = errorReply(thrown);
+  const { message, status, details } = reply.body.error;
+  const info = details.find((detail) => 'reason' in detail);
+  const reason = info?.reason ?? status;
+  return {
+    headers: {
+      ...reply.headers,
+      ...(waitMsOf(reply) > SDK_WAIT_MAX_MS && { 'x-should-retry': 'false' }),
+    },
+    body: {
+      error: {
+        message,
+        type: typeOf(reply.httpStatus),
+        param: info?.metadata['field'] ?? null,
+        code: codeByReason[reason] ?? reason,
+        status,
+        details,
+      },
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { costMicros } from '../../../../../shared/compaction/prices.ts';
+import { contextWindowTokens } from '../../../../../shared/compaction/model-limits.ts';
+import { mediaFamilyOf } from '../../../../../shared/compaction/media-tokens.ts';
+import { estimatePromptTokens } from '../../../../../shared/compaction/token-estimate.ts';
+import { contentText } from '../../../../../shared/conversation/content.ts';
+import { AppError } from '../../../../../shared/errors.ts';
+import type { Caller, ModelRequest, Reservation } from '../../../../../shared/ports.ts';
+import type { ChatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
+import { createFrameLog, type FrameLog } from '../../answer/live-turn.ts';
+import { streamAnswer, type Answer } from '../../answer/stream-answer.ts';
+import { timeoutAfter } from '../../answer/timeout-after.ts';
+import type { ChatDependencies } from '../../chat-dependencies.ts';
+import type { RouteDependencies } from '../../route.ts';
+import { refuseOverWindow } from '../../send/overflow.ts';
+import { settled } from '../../settled.ts';
+import { shuttingDownError } from '../../stream/stream-cut.ts';
+import type { Completion, CompletionResult } from './completion.ts';
+import { contentsOf, instructionOf } from './message-content.ts';
+import { reserveAlone } from './reserve-alone.ts';
+
+interface Asked {
+  caller: Caller;
+  body: ChatCompletionBody;
+  requestId: string;
+}
+
+function schemaOf({ response_format: format }: ChatCompletionBody): unknown {
+  switch (format?.type) {
+    case 'json_schema':
+      return format.json_schema.schema;
+    case 'json_object':
+      return { type: 'object' };
+    case 'text':
+    case undefined:
+      return undefined;
+  }
+}
+
+const noQuestion = () =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_FIELD',
+    message: 'a chat completion without a question was refused',
+    publicMessage: '`messages` must end with a message of the role `user` that says something.',
+    metadata: { field: 'messages' },
+  });
+
+/**
+ * What the model is asked: the dialogue as the client tells it. The system instruction is the deployment's,
+ * but where clients may write it.
+ */
+function modelRequestOf(
+  config: ChatDependencies['config'],
+  { body, requestId }: Asked,
+): ModelRequest {
+  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
+  const contents = contentsOf(body.messages, { maxPartBytes, maxMessageBytes });
+  if (body.messages.at(-1)?.role !== 'user' || contents.at(-1)?.role !== 'user') throw noQuestion();
+  const ownInstruction = config.CLIENT_WRITABLE.includes('systemInstruction')
+    ? instructionOf(body.messages)
+    : undefined;
+  const systemInstruction = ownInstruction ?? config.SYSTEM_INSTRUCTION;
+  const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined;
+  const responseJsonSchema = schemaOf(body);
+  return {
+    model: config.MODEL,
+    ...(systemInstruction !== undefined && { systemInstruction }),
+    contents,
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(responseJsonSchema !== undefined && { responseJsonSchema }),
+    role: 'chat',
+    promptId: requestId,
+  };
+}
+
+const timeoutError = ({ requestId }: Asked, timeoutMs: number) =>
+  new AppError({
+    status: 'DEADLINE_EXCEEDED',
+    reason: 'MODEL_TIMEOUT',
+    message: `completion ${requestId} had no complete answer after ${timeoutMs} ms`,
+    publicMessage: 'The model did not finish in time. Send the same request again.',
+    retryable: true,
+  });
+
+/** What the answer took, for the quota: as of a turn, but nothing of it is kept. */
+function settle(
+  { config }: Pick<ChatDependencies, 'config'>,
+  { model }: ModelRequest,
+  of: { reservation: Reservation | undefined; answer: Answer; isStopped: boolean },
+): Promise<void> | undefined {
+  const { reservation, isStopped } = of;
+  const { usage, error } = of.answer;
+  const outputTokens = usage && usage.outputTokens + usage.thoughtsTokens;
+  const cost =
+    usage && costMicros({ model, ...usage, outputTokens: outputTokens ?? 0 }, config.MODEL_PRICES);
+  return reservation?.settle({
+    usage,
+    costMicros: cost,
+    isMessage: isStopped || error === undefined,
+    isUnreported: isStopped || error === undefined,
+  });
+}
+
+async function answer(
+  dependencies: RouteDependencies,
+  asked: Asked,
+  of: {
+    request: ModelRequest;
+    reservation: Reservation | undefined;
+    log: FrameLog;
+    stopped: AbortSignal;
+  },
+): Promise<CompletionResult> {
+  const { request, reservation, log, stopped } = of;
+  const { TURN_TIMEOUT_MS: timeoutMs } = dependencies.config;
+  const timeout = timeoutAfter(dependencies, timeoutMs);
+  const given = await streamAnswer(dependencies, {
+    request,
+    signal: AbortSignal.any([stopped, timeout.signal]),
+    emit: (chunk) => void log.emit(chunk),
+    partId: 'p0',
+    isCut: () => false,
+  });
+  timeout.stop();
+  await settle(dependencies, request, { reservation, answer: given, isStopped: stopped.aborted });
+  log.end('finished');
+  if (given.error) throw timeout.signal.aborted ? timeoutError(asked, timeoutMs) : given.error;
+  const { parts, finishReason, usage } = given;
+  return { text: contentText({ role: 'model', parts }), finishReason, usage };
+}
+
+/** The frames for one reader: nobody else can ask for this answer, so it ends when the reader has left. */
+const framesOf = (log: FrameLog, stopped: AbortController) => (left?: AbortSignal) => {
+  left?.addEventListener('abort', () => stopped.abort(), { once: true });
+  return log.frames({ kind: 'all' });
+};
+
+/**
+ * Answers a dialogue that the client keeps itself. Nothing of it is stored, so nothing can be attached to: the
+ * same request again is another call of the model. Quota and limits are those of messages. Throws BAD_FIELD,
+ * TEXT_TOO_LONG, CONTEXT_WINDOW_WILL_OVERFLOW, quota reasons, SHUTTING_DOWN.
+ */
+export async function looseCompletion(
+  dependencies: RouteDependencies,
+  asked: Asked,
+): Promise<Completion> {
+  const { config, clock, shutdown } = dependencies;
+  const { caller, requestId } = asked;
+  if (shutdown.aborted) throw shuttingDownError('a completion was refused');
+  const request = modelRequestOf(config, asked);
+  const { model } = request;
+  const counting = { rule: 'character-class', mediaFamily: mediaFamilyOf(model) } as const;
+  const estimatedTokens = estimatePromptTokens(request, counting);
+  const windowTokens = contextWindowTokens(model, config.MODEL_WINDOWS);
+  refuseOverWindow(`completion ${requestId}`, { requestTokens: estimatedTokens, windowTokens });
+  const reservation = await reserveAlone(dependencies, {
+    caller,
+    conversationId: requestId,
+    messageId: requestId,
+    attempt: 1,
+    model,
+    estimatedTokens,
+  });
+  const log = createFrameLog();
+  const stopped = new AbortController();
+  const of = { request, reservation, log, stopped: stopped.signal };
+  return {
+    id: `chatcmpl-${requestId}`,
+    created: Math.floor(clock.now().getTime() / 1_000),
+    model,
+    recap: undefined,
+    frames: framesOf(log, stopped),
+    result: settled(answer(dependencies, asked, of)),
+  };
+}

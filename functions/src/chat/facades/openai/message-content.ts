@@ -1,0 +1,70 @@
+import type { Content, Part } from '../../../../../shared/conversation/content.ts';
+import {
+  refuseTooLong,
+  toPart,
+  type MessageLimits,
+} from '../../../../../shared/wire/message-parts.ts';
+import type { InputPart } from '../../../../../shared/wire/requests/messages.ts';
+import type {
+  OpenAiMessage,
+  OpenAiUserMessage,
+} from '../../../../../shared/wire/requests/openai.ts';
+
+const DATA_URL = /^data:([^;,]+);base64,(.*)$/s;
+
+type UserPart = Exclude<OpenAiUserMessage['content'], string>[number];
+
+function inputPartOf(part: UserPart): InputPart {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const [, mediaType = '', data = ''] = DATA_URL.exec(part.image_url.url) ?? [];
+  return { type: 'file', mediaType, data };
+}
+
+const isEmpty = (part: InputPart) => part.type === 'text' && part.text === '';
+
+/** What a user's message says, the `index`th of its request, without empty texts. Throws TEXT_TOO_LONG. */
+export function userPartsOf(
+  { content }: OpenAiUserMessage,
+  limits: MessageLimits,
+  index: number,
+): Part[] {
+  const parts: InputPart[] =
+    typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(inputPartOf);
+  const said = parts.filter((part) => !isEmpty(part));
+  refuseTooLong(said, limits, `messages[${index}].content`);
+  return said.map(toPart);
+}
+
+/** The text of a message that is not the user's; '' for one that has none. */
+export function textOf({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): string {
+  if (content === null || content === undefined) return '';
+  return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
+}
+
+/**
+ * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, and nothing empty.
+ */
+export function contentsOf(messages: readonly OpenAiMessage[], limits: MessageLimits): Content[] {
+  const contents: Content[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'user' && message.role !== 'assistant') continue;
+    const role = message.role === 'user' ? 'user' : 'model';
+    const parts =
+      message.role === 'user' ? userPartsOf(message, limits, index) : [{ text: textOf(message) }];
+    const said = parts.filter(({ text }) => text !== '');
+    if (said.length === 0) continue;
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...said);
+    else contents.push({ role, parts: [...said] });
+  }
+  return contents;
+}
+
+/** What a client's system messages say, in their order; undefined when they say nothing. */
+export function instructionOf(messages: readonly OpenAiMessage[]): string | undefined {
+  const texts = messages.flatMap((message) =>
+    message.role === 'system' || message.role === 'developer' ? [textOf(message)] : [],
+  );
+  const text = texts.filter((each) => each !== '').join('\n\n');
+  return text === '' ? undefined : text;
+}

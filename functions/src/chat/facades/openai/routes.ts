@@ -1,0 +1,106 @@
+import { chatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
+import { conversationIdSchema } from '../../../../../shared/wire/requests/ids.ts';
+import { noQuery } from '../../../../../shared/wire/requests/queries.ts';
+import {
+  chatCompletionResponse,
+  modelListResponse,
+} from '../../../../../shared/wire/responses/openai.ts';
+import { parseRequest } from '../../../../../shared/wire/validation-error.ts';
+import { z } from 'zod';
+import { EVENT_HEADERS } from '../../http/event-headers.ts';
+import { noBody, userRoute, type Reply, type RouteDependencies } from '../../route.ts';
+import type { Completion } from './completion.ts';
+import { completionBody, completionText, untilFirstWord } from './completion-events.ts';
+import { looseCompletion } from './loose-completion.ts';
+import { storedCompletion } from './stored-completion.ts';
+
+const HEADER = 'x-conversation-id';
+const headerSchema = z.object({ 'X-Conversation-Id': conversationIdSchema });
+
+/** The conversation of a request: as its body says, else its header. Throws BAD_FIELD. */
+function conversationOf(
+  metadata: { conversation_id?: string | undefined } | null | undefined,
+  header: (name: string) => string | undefined,
+): string | undefined {
+  const named = header(HEADER);
+  if (metadata?.conversation_id !== undefined || named === undefined)
+    return metadata?.conversation_id;
+  return parseRequest(headerSchema, { 'X-Conversation-Id': named })['X-Conversation-Id'];
+}
+
+async function streamOf(
+  { clock, heartbeatMs }: RouteDependencies,
+  completion: Completion,
+  includeUsage: boolean,
+): Promise<Reply> {
+  await untilFirstWord(completion, { clock, waitMs: heartbeatMs });
+  const { recap } = completion;
+  return {
+    kind: 'stream',
+    headers: { ...EVENT_HEADERS, ...(recap && { 'x-turn-id': recap.turnId }) },
+    text: ({ left }) => completionText(completion, { clock, heartbeatMs, left, includeUsage }),
+    work: completion.result,
+  };
+}
+
+export const chatCompletionsRoute = userRoute({
+  operation: 'openAiChatCompletions',
+  method: 'POST',
+  path: '/v1/openai/chat/completions',
+  summary:
+    'For clients of OpenAI’s chat completions. With `metadata.conversation_id` or the header `X-Conversation-Id` the last message is sent to that conversation; without, nothing is stored.',
+  params: noQuery,
+  query: z.object({}),
+  body: chatCompletionBody,
+  response: chatCompletionResponse,
+  statuses: [200],
+  media: ['application/json', 'text/event-stream'],
+  requestHeaders: {
+    'X-Conversation-Id':
+      'The conversation, where `metadata` cannot be set; without one nothing is stored.',
+    'Idempotency-Key': 'Names the message: the same key again is the same message.',
+  },
+  errors: ['TEXT_TOO_LONG', 'CONVERSATION_NOT_FOUND', 'ANSWER_RESTARTED'],
+  example: {
+    model: 'recap',
+    messages: [{ role: 'user', content: 'What did we decide about the boat?' }],
+    metadata: { conversation_id: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f' },
+  },
+  format: 'openai',
+  handle: async (dependencies, { caller, body, header, requestId }) => {
+    const conversationId = conversationOf(body.metadata, header);
+    const completion =
+      conversationId === undefined
+        ? await looseCompletion(dependencies, { caller, body, requestId })
+        : await storedCompletion(dependencies, { caller, conversationId, body, header });
+    if (body.stream === true)
+      return streamOf(dependencies, completion, body.stream_options?.include_usage === true);
+    const { recap } = completion;
+    return {
+      kind: 'json',
+      ...(recap && { headers: { 'x-turn-id': recap.turnId } }),
+      body: await completionBody(completion),
+    };
+  },
+});
+
+export const listModelsRoute = userRoute({
+  operation: 'openAiListModels',
+  method: 'GET',
+  path: '/v1/openai/models',
+  summary: 'For clients of OpenAI: the model that answers.',
+  params: noQuery,
+  query: z.object({}),
+  body: noBody,
+  response: modelListResponse,
+  statuses: [200],
+  format: 'openai',
+  handle: ({ config }) =>
+    Promise.resolve({
+      kind: 'json',
+      body: {
+        object: 'list',
+        data: [{ id: config.MODEL, object: 'model', created: 0, owned_by: 'recap' }],
+      },
+    }),
+});

@@ -1,0 +1,106 @@
+import { turnPath } from '../../../../shared/conversation/paths.ts';
+import type { Feedback, Turn } from '../../../../shared/conversation/turn.ts';
+import { isTerminal } from '../../../../shared/conversation/turn.ts';
+import type { Versioned } from '../../../../shared/conversation/head.ts';
+import { AppError, GuardLostError } from '../../../../shared/errors.ts';
+import type { Caller, Write } from '../../../../shared/ports.ts';
+import { hasAnswer } from '../../../../shared/wire/views.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { findMessage, unfinishedTurnError } from '../conversation/find-message.ts';
+import { readOwnConversation } from '../conversation/own-conversation.ts';
+import { messageNotFoundError } from '../not-found.ts';
+
+/** A turn is written by few; who loses its guard reads again this often. */
+const FEEDBACK_TRIES = 10;
+const FEEDBACK_RETRY_MS = 10;
+
+type FeedbackDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
+
+interface FeedbackOf {
+  caller: Caller;
+  conversationId: string;
+  messageId: string;
+}
+
+const notAnAnswer = (messageId: string) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'NOT_AN_ANSWER',
+    message: 'feedback was given on a user message',
+    publicMessage: 'Feedback is given on answers. Name the answer by its id, such as m_17.',
+    metadata: { messageId },
+  });
+
+/** The turn of an answer that is there and has ended. */
+async function readAnswer(
+  dependencies: FeedbackDependencies,
+  of: FeedbackOf,
+): Promise<Versioned<Turn>> {
+  const { conversationId, messageId } = of;
+  const { head } = await readOwnConversation(dependencies, of);
+  const found = await findMessage(dependencies, { conversationId, head: head.value }, messageId);
+  if (!found.isAnswer) throw notAnAnswer(messageId);
+  const { value } = found.turn;
+  if (!isTerminal(value.state)) throw unfinishedTurnError(conversationId, found.seq);
+  if (!hasAnswer(value) || value.eraseTime) throw messageNotFoundError(conversationId, messageId);
+  return found.turn;
+}
+
+/**
+ * Writes to a finished turn under its update time, so that nothing is written to one that is being erased.
+ * `decide` returns undefined when there is nothing to write.
+ */
+async function changeAnswer(
+  dependencies: FeedbackDependencies,
+  of: FeedbackOf,
+  decide: (turn: Turn) => Pick<Extract<Write, { op: 'update' }>, 'fields' | 'remove'> | undefined,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const { value, updateTime } = await readAnswer(dependencies, of);
+    const change = decide(value);
+    if (!change) return;
+    const path = turnPath(of.conversationId, value.seq);
+    try {
+      await dependencies.store.commit([{ op: 'update', path, ...change, guard: { updateTime } }]);
+      return;
+    } catch (error) {
+      if (!(error instanceof GuardLostError) || tries >= FEEDBACK_TRIES) throw error;
+      await dependencies.clock.wait(FEEDBACK_RETRY_MS * tries);
+    }
+  }
+}
+
+type GivenFeedback = Omit<Feedback, 'time'>;
+
+const isSame = (a: GivenFeedback, b: GivenFeedback) =>
+  a.rating === b.rating && a.reason === b.reason && a.comment === b.comment;
+
+/**
+ * Says what the user thinks of an answer, in the place of what they said before. The same again changes
+ * nothing. Throws NOT_FOUND, MESSAGE_NOT_FOUND, NOT_AN_ANSWER, TURN_IN_PROGRESS.
+ */
+export async function putFeedback(
+  dependencies: FeedbackDependencies,
+  request: FeedbackOf & { feedback: GivenFeedback },
+): Promise<Feedback> {
+  const { rating, reason, comment } = request.feedback;
+  let result: Feedback = { rating, reason, comment, time: dependencies.clock.now() };
+  await changeAnswer(dependencies, request, ({ feedback: before }) => {
+    if (!before || !isSame(before, result)) return { fields: { feedback: { ...result } } };
+    result = before;
+    return undefined;
+  });
+  return result;
+}
+
+/**
+ * Takes back what the user said of an answer; where they said nothing there is nothing to do. Throws
+ * NOT_FOUND, MESSAGE_NOT_FOUND, NOT_AN_ANSWER, TURN_IN_PROGRESS.
+ */
+export const deleteFeedback = (
+  dependencies: FeedbackDependencies,
+  request: FeedbackOf,
+): Promise<void> =>
+  changeAnswer(dependencies, request, ({ feedback }) =>
+    feedback ? { fields: {}, remove: ['feedback'] } : undefined,
+  );

@@ -1,0 +1,39 @@
+import { errorReply } from '../../../../shared/wire/error-body.ts';
+import { callableErrorText } from '../facades/callable/callable-events.ts';
+import { openAiErrorReply } from '../facades/openai/error-reply.ts';
+import type { Route } from '../route.ts';
+import { COMMON_HEADERS } from './common-headers.ts';
+import { EVENT_HEADERS } from './event-headers.ts';
+import { wantsStream } from './wants-stream.ts';
+
+/** Who is told of an error. */
+export interface ErrorReader {
+  format?: Route['format'];
+  /** Header `accept`. */
+  accept: string | undefined;
+}
+
+export interface ToldError {
+  response: Response;
+  /** The code of the error, which the response may not carry. */
+  status: number;
+}
+
+/**
+ * An error in the form that the client of a route reads. A callable that asked for a stream gets it inside
+ * one: of any other answer Firebase's web SDK makes a promise that never settles, and the one for Android
+ * an exception on a thread of its own.
+ */
+export function errorResponse(thrown: unknown, { format, accept }: ErrorReader): ToldError {
+  const reply = errorReply(thrown);
+  const status = reply.httpStatus;
+  if (format === 'callable' && wantsStream(accept)) {
+    const headers = { ...COMMON_HEADERS, ...EVENT_HEADERS };
+    return { status, response: new Response(callableErrorText(thrown), { headers }) };
+  }
+  const { headers, body } = format === 'openai' ? openAiErrorReply(thrown) : reply;
+  return {
+    status,
+    response: Response.json(body, { status, headers: { ...COMMON_HEADERS, ...headers } }),
+  };
+}

@@ -1,0 +1,131 @@
+import type { ResponseMedia, Route } from '../route.ts';
+import { errorResponses } from './error-responses.ts';
+import { mediaOf } from './media.ts';
+import { parametersOfRoute } from './parameters.ts';
+import { tagOf } from './tags.ts';
+import { reference, takesNoBody, type Components, type JsonSchema } from './schemas.ts';
+
+/** Statuses that never have a body. */
+const EMPTY = new Set([204, 304]);
+
+const statusTexts: Readonly<Record<number, string>> = {
+  200: 'Success.',
+  201: 'It was created.',
+  202: 'It is on its way.',
+  204: 'Done; there is nothing to say.',
+  304: 'Nothing has changed.',
+};
+
+const STREAM_OF_CHUNKS: JsonSchema = {
+  type: 'string',
+  description:
+    'Server-sent events without `event:` lines. The `data` of each is a StreamChunk on one line, its `id` a whole number that rises; comments are heartbeats, `data: [DONE]` is the last.',
+  contentMediaType: 'application/json',
+  contentSchema: reference('StreamChunk'),
+};
+
+const STREAM_OF_FACADE: JsonSchema = {
+  type: 'string',
+  description: 'Server-sent events as the protocol of this façade has them.',
+};
+
+const isOurStream = ({ format = 'aip' }: Route) => format === 'aip' || format === 'ai-sdk';
+
+function mediaSchema(route: Route, media: ResponseMedia, reply: JsonSchema | undefined) {
+  switch (media) {
+    case 'application/json':
+      return { schema: reply ?? {} };
+    case 'application/jsonl':
+      return {
+        schema: {
+          type: 'string',
+          description: 'A JSON object a line.',
+          contentMediaType: 'application/json',
+          ...(reply && { contentSchema: reply }),
+        },
+      };
+    case 'text/markdown':
+      return { schema: { type: 'string' } };
+    case 'text/event-stream':
+      return { schema: isOurStream(route) ? STREAM_OF_CHUNKS : STREAM_OF_FACADE };
+  }
+}
+
+function successHeaders(route: Route) {
+  const own = Object.entries(route.responseHeaders ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
+  return {
+    'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+    ...Object.fromEntries(own),
+  };
+}
+
+function successResponse(route: Route, { status, reply }: { status: number; reply?: JsonSchema }) {
+  const content = mediaOf(route).map((media) => [media, mediaSchema(route, media, reply)]);
+  return {
+    description: statusTexts[status] ?? 'Success.',
+    headers: successHeaders(route),
+    ...(!EMPTY.has(status) && { content: Object.fromEntries(content) }),
+  };
+}
+
+function requestBody(route: Route, body: JsonSchema | undefined) {
+  if (!body || takesNoBody(route)) return undefined;
+  return {
+    // A missing body is read as `{}`.
+    required: !route.body.safeParse({}).success,
+    content: {
+      'application/json': {
+        schema: body,
+        ...(route.example !== undefined && { example: route.example }),
+      },
+    },
+  };
+}
+
+const security = ({ access }: Route) => (access === 'public' ? [] : [{ idToken: [] }]);
+
+/** The operation that an OpenAPI path item has for a route. */
+export function operationOf(route: Route, components: Components) {
+  const body = requestBody(route, components.bodyOf(route));
+  const reply = components.replyOf(route);
+  const successes = route.statuses.map((status) => [
+    String(status),
+    successResponse(route, { status, ...(reply && { reply }) }),
+  ]);
+  return {
+    operationId: route.operation,
+    summary: (/^[^.;:]*/.exec(route.summary)?.[0] ?? '').trim(),
+    description: route.summary,
+    tags: [tagOf(route)],
+    security: security(route),
+    parameters: parametersOfRoute(route),
+    ...(body && { requestBody: body }),
+    responses: { ...Object.fromEntries(successes), ...errorResponses(route) },
+    ...(route.format && { 'x-format': route.format }),
+  };
+}
+
+export type Operation = ReturnType<typeof operationOf>;
+
+/** `compactConversation` under its alias `:compress`: operations have ids of their own. */
+const aliasId = (operation: string, alias: string) => {
+  const verb = /:(\w+)$/.exec(alias)?.[1] ?? 'alias';
+  return `${operation}As${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
+};
+
+/** Every path of a route with its operation; aliases say what they stand for. */
+export function pathsOf(route: Route, components: Components): [string, Operation][] {
+  const operation = operationOf(route, components);
+  const aliases = (route.aliases ?? []).map((alias): [string, Operation] => [
+    alias,
+    {
+      ...operation,
+      operationId: aliasId(route.operation, alias),
+      description: `Another name of \`${route.path}\`. ${route.summary}`,
+    },
+  ]);
+  return [[route.path, operation], ...aliases];
+}

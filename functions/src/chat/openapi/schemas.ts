@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { compactionRecordResponse } from '../../../../shared/wire/responses/compaction.ts';
+import { contextObjectResponse } from '../../../../shared/wire/responses/context-object.ts';
+import {
+  contextItemResponse,
+  policyResponse,
+  shrinkageResponse,
+} from '../../../../shared/wire/responses/context.ts';
+import {
+  conversationResponse,
+  conversationWithContextResponse,
+} from '../../../../shared/wire/responses/conversations.ts';
+import { erasingResponse } from '../../../../shared/wire/responses/lifecycle.ts';
+import {
+  messageResponse,
+  streamResponse,
+  turnResponse,
+  usageResponse,
+} from '../../../../shared/wire/responses/messages.ts';
+import { pinResponse } from '../../../../shared/wire/responses/pins.ts';
+import { streamChunkResponse } from '../../../../shared/wire/responses/stream.ts';
+import { noBody, type Route } from '../route.ts';
+
+/** A JSON Schema of the document: draft 2020-12, as OpenAPI 3.1 has it. */
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** Names of what several routes answer with; a route's own reply is named after its operation. */
+const sharedResponses: Readonly<Record<string, z.ZodType>> = {
+  Conversation: conversationResponse,
+  ConversationWithContext: conversationWithContextResponse,
+  ContextObject: contextObjectResponse,
+  ContextItem: contextItemResponse,
+  Compaction: compactionRecordResponse,
+  Erasing: erasingResponse,
+  Message: messageResponse,
+  Pin: pinResponse,
+  Policy: policyResponse,
+  Shrinkage: shrinkageResponse,
+  StreamChunk: streamChunkResponse,
+  Turn: turnResponse,
+  Usage: usageResponse,
+};
+
+const REFERENCE = '#/components/schemas/';
+
+/** A schema that stands under `components` by its name. */
+export const reference = (name: string): JsonSchema => ({ $ref: `${REFERENCE}${name}` });
+
+const pascal = (operation: string) => operation.charAt(0).toUpperCase() + operation.slice(1);
+
+/** Whether `body` takes `{}` and nothing more, or nothing at all. */
+export const takesNoBody = ({ method, body }: Pick<Route, 'method' | 'body'>): boolean =>
+  method === 'GET' || body === noBody || (isObject(body) && Object.keys(body.shape).length === 0);
+
+const isObject = (schema: z.ZodType): schema is z.ZodObject => schema instanceof z.ZodObject;
+
+/** Bounds that every whole number has say nothing. */
+function withoutSafeBounds(schema: JsonSchema): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}
+
+/**
+ * What zod writes, made readable: no bounds of safe integers, no patterns that only repeat a format, and
+ * replies that may gain fields.
+ */
+const readable =
+  (io: 'input' | 'output') =>
+  ({
+    zodSchema,
+    jsonSchema: schema,
+  }: {
+    zodSchema: z.core.$ZodType;
+    jsonSchema: JsonSchema;
+  }): void => {
+    // A field that must not be there.
+    if (zodSchema instanceof z.ZodUndefined) schema.not = {};
+    withoutSafeBounds(schema);
+    if (schema.format === 'date-time') delete schema.pattern;
+    // Its keyword in draft 2020-12 is contentEncoding; `format` knows no base64.
+    if (schema.format === 'base64') delete schema.format;
+    if (io === 'output' && schema.additionalProperties === false)
+      delete schema.additionalProperties;
+  };
+
+const without = (schema: JsonSchema): JsonSchema => {
+  const { $schema: _, $id: __, ...rest } = schema;
+  return rest;
+};
+
+/** The JSON Schema of what a client sends in one place: path, query. Nothing in it is shared. */
+export const inputSchema = (schema: z.ZodType): JsonSchema =>
+  without(
+    z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', override: readable('input') }),
+  );
+
+/** Named schemas of one direction, and which name a zod schema goes by. */
+interface Named {
+  schemas: Record<string, JsonSchema>;
+  nameOf: (schema: z.ZodType) => string | undefined;
+}
+
+function named(entries: readonly [string, z.ZodType][], io: 'input' | 'output'): Named {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of entries) if (!registry.has(schema)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, {
+    io,
+    unrepresentable: 'any',
+    uri: (id) => `${REFERENCE}${id}`,
+    override: readable(io),
+  });
+  return {
+    schemas: Object.fromEntries(
+      Object.entries(schemas).map(([name, schema]) => [name, without(schema)]),
+    ),
+    nameOf: (schema) => registry.get(schema)?.id,
+  };
+}
+
+export interface Components {
+  schemas: Record<string, JsonSchema>;
+  /** Of the body that a route takes; undefined where it takes none. */
+  bodyOf: (route: Route) => JsonSchema | undefined;
+  /** Of the JSON, or the line of JSON, that a route answers with; undefined where it has none. */
+  replyOf: (route: Route) => JsonSchema | undefined;
+}
+
+const hasReply = ({ response }: Route) => response !== noBody && response !== streamResponse;
+
+/** Every schema of the routes under a name: equal ones once, the shared ones by reference. */
+export function componentsOf(routes: readonly Route[]): Components {
+  const requests = named(
+    routes
+      .filter((route) => !takesNoBody(route))
+      .map(({ operation, body }) => [`${pascal(operation)}Request`, body]),
+    'input',
+  );
+  const replies = named(
+    [
+      ...Object.entries(sharedResponses),
+      ...routes
+        .filter(hasReply)
+        .map(({ operation, response }): [string, z.ZodType] => [
+          `${pascal(operation)}Response`,
+          response,
+        ]),
+    ],
+    'output',
+  );
+  const referenceTo = (name: string | undefined) =>
+    name === undefined ? undefined : reference(name);
+  return {
+    schemas: { ...requests.schemas, ...replies.schemas },
+    bodyOf: (route) => (takesNoBody(route) ? undefined : referenceTo(requests.nameOf(route.body))),
+    replyOf: (route) => (hasReply(route) ? referenceTo(replies.nameOf(route.response)) : undefined),
+  };
+}

@@ -1,0 +1,141 @@
+import { costMicros } from '../../../shared/compaction/prices.ts';
+import { usagePath } from '../../../shared/conversation/paths.ts';
+import type {
+  Clock,
+  Caller,
+  DocumentStore,
+  Logger,
+  Quota,
+  QuotaRequest,
+  Randomness,
+  Reservation,
+} from '../../../shared/ports.ts';
+import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
+import { isCounting, type QuotaLimits } from '../../../shared/quota/limits.ts';
+import { quotaError } from '../../../shared/quota/quota-error.ts';
+import { decideReservation, type Wanted } from '../../../shared/quota/reserve-decision.ts';
+import { decodeUsage, reservationId } from '../../../shared/quota/usage.ts';
+import { QUEUE_MAX } from '../../../shared/conversation/queue-decision.ts';
+import type { Config } from '../config.ts';
+import { createBudget } from './budget.ts';
+import { noQuota } from './no-quota.ts';
+import { createOneAtATime } from './one-at-a-time.ts';
+import { createOpenStreams } from './open-streams.ts';
+import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
+import { settleTurn, type SettleDependencies } from './settle-turn.ts';
+import { usageWrite } from './usage-write.ts';
+
+export interface QuotaDependencies {
+  config: Config;
+  store: DocumentStore;
+  clock: Clock;
+  randomness: Randomness;
+  logger: Logger;
+}
+
+type Counting = QuotaDependencies & SettleDependencies;
+
+/** When to come back when as many streams are open as may be, ms. */
+const STREAMS_RETRY_MS = 5_000;
+
+/** What an answer holds until it is settled. */
+function wantedBy({ config }: Counting, request: QuotaRequest): Wanted {
+  const { attempt, model, estimatedTokens } = request;
+  const call = { model, promptTokens: estimatedTokens, cachedTokens: 0 };
+  const cost = costMicros({ ...call, outputTokens: RESERVED_ANSWER_TOKENS }, config.MODEL_PRICES);
+  return {
+    id: reservationId(request),
+    attempt,
+    tokens: estimatedTokens + RESERVED_ANSWER_TOKENS,
+    costMicros: cost ?? 0,
+  };
+}
+
+async function reserve(
+  counting: Counting,
+  { request, limits }: { request: QuotaRequest; limits: QuotaLimits },
+): Promise<Reservation> {
+  const { store, clock, config, budget } = counting;
+  const { caller, conversationId, abandoned = [] } = request;
+  const day = dayOf(clock.now());
+  const path = usagePath(caller.uid, day);
+  const [[document]] = await Promise.all([store.get([path]), budget.refuseSpent()]);
+  const now = clock.now();
+  const wanted = wantedBy(counting, request);
+  const decision = decideReservation({
+    usage: decodeUsage(document),
+    limits,
+    wanted,
+    abandoned: abandoned.map((messageId) => reservationId({ conversationId, messageId })),
+    holdMs: config.TURN_TIMEOUT_MS + config.TURN_LEASE_MS,
+    now,
+  });
+  if (decision.kind === 'refused') throw quotaError(decision.refusal, caller.tier);
+  return {
+    writes: [usageWrite({ path, document }, decision.usage, now)],
+    settle: (spending) => settleTurn(counting, { path, day, wanted }, spending),
+  };
+}
+
+const streamsError = (caller: Caller, of: { limit: number; used: number; now: Date }) =>
+  quotaError(
+    {
+      name: 'streams',
+      limit: of.limit,
+      used: of.used,
+      reserved: 0,
+      wanted: 1,
+      resetTime: new Date(of.now.getTime() + STREAMS_RETRY_MS),
+      retryAfterMs: STREAMS_RETRY_MS,
+    },
+    caller.tier,
+  );
+
+/** Throws USER_DAILY_USD where nothing is left for one who asks for work that is no message. */
+async function refuseSpent(counting: Counting, caller: Caller, limits: QuotaLimits): Promise<void> {
+  const { store, clock, budget } = counting;
+  const now = clock.now();
+  const [[document]] = await Promise.all([
+    store.get([usagePath(caller.uid, dayOf(now))]),
+    budget.refuseSpent(),
+  ]);
+  const usage = decodeUsage(document);
+  const used = usage.costMicros + usage.compactions.costMicros;
+  const limit = limits.costMicrosPerDay;
+  if (limit === 0 || used < limit) return;
+  const resetTime = nextDayOf(now);
+  const retryAfterMs = resetTime.getTime() - now.getTime();
+  const name = 'costMicrosPerDay';
+  throw quotaError(
+    { name, limit, used, reserved: 0, wanted: 1, resetTime, retryAfterMs },
+    caller.tier,
+  );
+}
+
+/**
+ * The quota that the environment sets, counted in `users/{uid}/usage/{day}`; nothing is read or written where
+ * it sets none. A turn costs one read before it starts, one write in its batch, and one read and one write
+ * after its end.
+ */
+export function createQuota(dependencies: QuotaDependencies): Quota {
+  const { config, clock } = dependencies;
+  const settings = quotaSettings(config);
+  if (!isCounting(settings)) return noQuota;
+  const budget = createBudget(dependencies, settings.globalCostMicrosPerDay);
+  const counting = { ...dependencies, budget, oneAtATime: createOneAtATime() };
+  const streams = createOpenStreams(clock, (QUEUE_MAX + 1) * config.TURN_TIMEOUT_MS);
+  const limitsOf = ({ tier }: Caller) => settings.byTier[tier];
+  const refuseStream = (caller: Caller) => {
+    const { streams: limit } = limitsOf(caller);
+    const used = streams.count(caller.uid);
+    if (limit > 0 && used >= limit) throw streamsError(caller, { limit, used, now: clock.now() });
+  };
+  return {
+    reserve: (request) => reserve(counting, { request, limits: limitsOf(request.caller) }),
+    refuseSpent: (caller) => refuseSpent(counting, caller, limitsOf(caller)),
+    openStream: (caller) => {
+      refuseStream(caller);
+      return streams.open(caller.uid);
+    },
+  };
+}

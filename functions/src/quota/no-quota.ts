@@ -1,0 +1,8 @@
+import type { Quota } from '../../../shared/ports.ts';
+
+/** Nothing is counted and nothing refused. */
+export const noQuota: Quota = {
+  reserve: () => Promise.resolve(undefined),
+  refuseSpent: () => Promise.resolve(),
+  openStream: () => () => undefined,
+};

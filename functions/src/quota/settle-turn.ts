@@ -1,0 +1,57 @@
+import { AppError } from '../../../shared/errors.ts';
+import type {
+  Clock,
+  DocumentStore,
+  Logger,
+  QuotaSpending,
+  StoredDocument,
+} from '../../../shared/ports.ts';
+import type { Wanted } from '../../../shared/quota/reserve-decision.ts';
+import { isReserved, takenBy, usageAfter } from '../../../shared/quota/settle.ts';
+import { decodeUsage } from '../../../shared/quota/usage.ts';
+import type { Budget } from './budget.ts';
+import type { OneAtATime } from './one-at-a-time.ts';
+import { usageWrite } from './usage-write.ts';
+import { writeUsage } from './write-usage.ts';
+
+export interface SettleDependencies {
+  store: DocumentStore;
+  clock: Clock;
+  logger: Logger;
+  budget: Budget;
+  oneAtATime: OneAtATime;
+}
+
+/**
+ * Puts what was taken in the place of what was reserved, on the day of the reservation. Never throws: what
+ * could not be settled is logged, and expires.
+ */
+export async function settleTurn(
+  dependencies: SettleDependencies,
+  of: { path: string; day: string; wanted: Wanted },
+  spending: QuotaSpending,
+): Promise<void> {
+  const { oneAtATime, clock, logger } = dependencies;
+  const { path, day, wanted } = of;
+  const taken = takenBy(spending, wanted);
+  const change = ([document]: readonly (StoredDocument | undefined)[], tries: number) => {
+    // Erased with its user.
+    if (!document) return [];
+    const usage = decodeUsage(document);
+    // Its own commit may have been applied: then another try finds the reservation gone.
+    if (tries > 1 && !isReserved(usage, wanted)) return 'done';
+    const now = clock.now();
+    return [usageWrite({ path, document }, usageAfter(usage, wanted, { taken, now }), now)];
+  };
+  try {
+    await oneAtATime(path, () =>
+      writeUsage(dependencies, { paths: [path], day, costMicros: taken.costMicros, change }),
+    );
+  } catch (error) {
+    logger.log('WARNING', 'quota_not_settled', {
+      day,
+      tokens: taken.tokens,
+      reason: error instanceof AppError ? error.reason : 'INTERNAL',
+    });
+  }
+}

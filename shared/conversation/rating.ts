@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { DocumentStore, StoredDocument } from '../ports.ts';
+import type { Versioned } from './head.ts';
+import { ratingPath } from './paths.ts';
+
+const ratingSchema = z.object({
+  schemaVersion: z.literal(1),
+  generation: z.number().int().positive(),
+  score: z.number().int().min(1).max(5),
+  comment: z.string().optional(),
+  time: z.date(),
+});
+
+/**
+ * `conversations/{c}/ratings/{generation}`: what the user thinks of a compaction. Apart from the history,
+ * which is written once.
+ */
+export type Rating = z.infer<typeof ratingSchema>;
+
+/** Reads a rating. Throws ZodError for a shape that this version does not know. */
+export const decodeRating = (document: StoredDocument): Versioned<Rating> => ({
+  value: ratingSchema.parse(document.fields),
+  updateTime: document.updateTime,
+});
+
+/** The ratings of generations that have one. No read when none is asked for. */
+export async function readRatings(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  generations: readonly number[],
+): Promise<Map<number, Rating>> {
+  if (generations.length === 0) return new Map();
+  const paths = generations.map((generation) => ratingPath(conversationId, generation));
+  const documents = await store.get(paths);
+  return new Map(
+    documents.flatMap((document) => {
+      if (!document) return [];
+      const rating = decodeRating(document).value;
+      return [[rating.generation, rating] as const];
+    }),
+  );
+}

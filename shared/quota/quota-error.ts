@@ -1,0 +1,76 @@
+import { AppError } from '../errors.ts';
+import type { CallerTier } from '../ports.ts';
+import type { LimitName } from './limits.ts';
+import type { QuotaRefusal } from './reserve-decision.ts';
+
+const reasons: Readonly<Record<LimitName, string>> = {
+  streams: 'USER_STREAMS',
+  requestsPerMinute: 'USER_RPM',
+  messagesPerDay: 'USER_DAILY_MESSAGES',
+  tokensPerDay: 'USER_DAILY_TOKENS',
+  costMicrosPerDay: 'USER_DAILY_USD',
+};
+
+const isOfDay = (name: LimitName) => name !== 'streams' && name !== 'requestsPerMinute';
+
+/** Whether the limit would hold the answer but for others that are on their way. */
+const isHeldByOthers = ({ used, wanted, limit }: QuotaRefusal) => used + wanted <= limit;
+
+function dayAdvice(refusal: QuotaRefusal, tier: CallerTier): string {
+  if (isHeldByOthers(refusal))
+    return 'Other answers are on their way and hold the rest: send it again when they are done';
+  const from = `${refusal.resetTime.toISOString()} on`;
+  return tier === 'anonymous'
+    ? `Sign in to go on with more, or come back from ${from}`
+    : `Go on from ${from}`;
+}
+
+function publicMessage(refusal: QuotaRefusal, tier: CallerTier): string {
+  const { name, limit, used, wanted } = refusal;
+  const left = Math.max(0, limit - used);
+  switch (name) {
+    case 'streams':
+      return `${limit} answers or streams may be open at once. Wait for one to end, or close it, then try again.`;
+    case 'requestsPerMinute':
+      return `${limit} messages may be sent in a minute. Wait a moment, then send this one again.`;
+    case 'messagesPerDay':
+      return `${limit} messages may be sent in a day. ${dayAdvice(refusal, tier)}.`;
+    case 'tokensPerDay':
+      return `The message needs about ${wanted} tokens with its conversation, and ${left} of the day's ${limit} are left. ${dayAdvice(refusal, tier)}; a new conversation needs fewer.`;
+    case 'costMicrosPerDay':
+      return `What one user may cost in a day is used up. ${dayAdvice(refusal, tier)}.`;
+  }
+}
+
+/** 429: what was reached, and what can be done about it. Limits of the day say ANONYMOUS_LIMIT to a guest. */
+export function quotaError(refusal: QuotaRefusal, tier: CallerTier): AppError {
+  const { name, limit, used, reserved, wanted, resetTime, retryAfterMs } = refusal;
+  const isGuests = tier === 'anonymous' && isOfDay(name) && !isHeldByOthers(refusal);
+  return new AppError({
+    status: 'RESOURCE_EXHAUSTED',
+    reason: isGuests ? 'ANONYMOUS_LIMIT' : reasons[name],
+    message: `${name}: ${used} used, ${reserved} reserved, ${wanted} wanted of ${limit}`,
+    publicMessage: publicMessage(refusal, tier),
+    retryable: true,
+    retryAfterMs,
+    metadata: {
+      quota: name,
+      limit: String(limit),
+      used: String(used),
+      reserved: String(reserved),
+      resetTime: resetTime.toISOString(),
+    },
+  });
+}
+
+/** 429: all users together have cost what they may in a day. What that is, is nobody's business. */
+export const globalBudgetError = (of: { resetTime: Date; now: Date; spentMicros: number }) =>
+  new AppError({
+    status: 'RESOURCE_EXHAUSTED',
+    reason: 'GLOBAL_BUDGET',
+    message: `the budget of the day is spent: ${of.spentMicros} millionths of a dollar`,
+    publicMessage: `The service has reached its budget of the day. It goes on from ${of.resetTime.toISOString()} on.`,
+    retryable: true,
+    retryAfterMs: of.resetTime.getTime() - of.now.getTime(),
+    metadata: { resetTime: of.resetTime.toISOString() },
+  });

@@ -1,0 +1,149 @@
+import { nextDayOf } from './day.ts';
+import type { LimitName, QuotaLimits } from './limits.ts';
+import { begunWithin, MINUTE_MS, openAt, type OpenReservation, type Usage } from './usage.ts';
+
+/** When others of the same user are on their way, one of them may be done after this time. */
+const BUSY_RETRY_MS = 5_000;
+
+/** The document of a user holds no more of them, whatever is allowed. */
+export const OPEN_MAX = 500;
+
+/** What an answer asks for. */
+export interface Wanted {
+  id: string;
+  attempt: number;
+  tokens: number;
+  costMicros: number;
+}
+
+export interface QuotaRefusal {
+  name: LimitName;
+  limit: number;
+  used: number;
+  /** Held by answers on their way. */
+  reserved: number;
+  /** What this one would take. */
+  wanted: number;
+  /** When the limit begins anew. */
+  resetTime: Date;
+  retryAfterMs: number;
+}
+
+export type ReserveDecision =
+  { kind: 'reserved'; usage: Usage } | { kind: 'refused'; refusal: QuotaRefusal };
+
+interface Asked {
+  usage: Usage;
+  limits: QuotaLimits;
+  wanted: Wanted;
+  /** Ids of reservations that nobody needs any more. */
+  abandoned: readonly string[];
+  /** How long an answer may take before its reservation is nobody's. */
+  holdMs: number;
+  now: Date;
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+function streamsRefusal(others: readonly OpenReservation[], { limits, now }: Asked) {
+  const limit = limits.streams > 0 ? Math.min(limits.streams, OPEN_MAX) : OPEN_MAX;
+  if (others.length < limit) return undefined;
+  const soonest = Math.min(...others.map(({ until }) => until.getTime()));
+  return {
+    name: 'streams' as const,
+    limit,
+    used: others.length,
+    reserved: 0,
+    wanted: 1,
+    resetTime: new Date(Math.max(soonest, now.getTime())),
+    retryAfterMs: BUSY_RETRY_MS,
+  };
+}
+
+function minuteRefusal(begun: readonly Date[], { limits, now }: Asked) {
+  const limit = limits.requestsPerMinute;
+  if (limit === 0 || begun.length < limit) return undefined;
+  // As many have to leave the minute as are too many with this one.
+  const last = begun.map((at) => at.getTime()).toSorted((a, b) => a - b)[begun.length - limit];
+  const resetTime = new Date((last ?? now.getTime()) + MINUTE_MS);
+  return {
+    name: 'requestsPerMinute' as const,
+    limit,
+    used: begun.length,
+    reserved: 0,
+    wanted: 1,
+    resetTime,
+    retryAfterMs: Math.max(1, resetTime.getTime() - now.getTime()),
+  };
+}
+
+/** A limit of the day: what is settled, on its way and wanted must fit together. */
+function dayRefusal(
+  of: Pick<QuotaRefusal, 'name' | 'used' | 'reserved' | 'wanted'>,
+  { limits, now }: Asked,
+): QuotaRefusal | undefined {
+  const limit = limits[of.name];
+  const { used, reserved, wanted } = of;
+  if (limit === 0 || used + reserved + wanted <= limit) return undefined;
+  const resetTime = nextDayOf(now);
+  const fitsAlone = used + wanted <= limit;
+  const untilResetMs = resetTime.getTime() - now.getTime();
+  return { ...of, limit, resetTime, retryAfterMs: fitsAlone ? BUSY_RETRY_MS : untilResetMs };
+}
+
+function refusalOf(others: readonly OpenReservation[], begun: readonly Date[], asked: Asked) {
+  const { usage, wanted } = asked;
+  const spentMicros = usage.costMicros + usage.compactions.costMicros;
+  return (
+    streamsRefusal(others, asked) ??
+    minuteRefusal(begun, asked) ??
+    dayRefusal(
+      { name: 'messagesPerDay', used: usage.messages, reserved: others.length, wanted: 1 },
+      asked,
+    ) ??
+    dayRefusal(
+      {
+        name: 'tokensPerDay',
+        used: usage.tokens,
+        reserved: sum(others.map(({ tokens }) => tokens)),
+        wanted: wanted.tokens,
+      },
+      asked,
+    ) ??
+    dayRefusal(
+      {
+        name: 'costMicrosPerDay',
+        used: spentMicros,
+        reserved: sum(others.map(({ costMicros }) => costMicros)),
+        wanted: wanted.costMicros,
+      },
+      asked,
+    )
+  );
+}
+
+/**
+ * Whether an answer may begin, and what the user's document of the day becomes then. What is settled, what
+ * is on its way and what is wanted must fit every limit together. One that holds a reservation already (a
+ * turn that is taken over) only renews it: it was allowed before. Reservations whose time is over are gone.
+ */
+export function decideReservation(asked: Asked): ReserveDecision {
+  const { usage, limits, wanted, abandoned, holdMs, now } = asked;
+  const open = openAt(usage, now);
+  const others = open.filter(({ id }) => id !== wanted.id && !abandoned.includes(id));
+  const begun = begunWithin(usage, now);
+  const isHeld = open.some(({ id }) => id === wanted.id);
+  const refusal = isHeld ? undefined : refusalOf(others, begun, asked);
+  if (refusal) return { kind: 'refused', refusal };
+  const { id, attempt, tokens, costMicros } = wanted;
+  const until = new Date(now.getTime() + holdMs);
+  const isCounted = !isHeld && limits.requestsPerMinute > 0;
+  return {
+    kind: 'reserved',
+    usage: {
+      ...usage,
+      open: [...others, { id, attempt, tokens, costMicros, until }],
+      begun: isCounted ? [...begun, now] : begun,
+    },
+  };
+}

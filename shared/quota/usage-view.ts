@@ -1,0 +1,56 @@
+import type { CallerTier } from '../ports.ts';
+import type { UsageResponse } from '../wire/responses/usage.ts';
+import { dayOf, nextDayOf } from './day.ts';
+import type { LimitName, QuotaLimits } from './limits.ts';
+import { begunWithin, MINUTE_MS, openAt, type Usage } from './usage.ts';
+
+/** What a user sees of the limits and of what is left of them. */
+export function usageView(of: {
+  usage: Usage;
+  limits: QuotaLimits;
+  tier: CallerTier;
+  now: Date;
+}): UsageResponse {
+  const { usage, limits, tier, now } = of;
+  const { messages, tokens, costMicros, compactions } = usage;
+  const open = openAt(usage, now);
+  const begun = begunWithin(usage, now);
+  const sumOf = (field: 'tokens' | 'costMicros') =>
+    open.reduce((sum, reservation) => sum + reservation[field], 0);
+  const line = (
+    name: LimitName,
+    used: number,
+    at: { reserved: number; resetTime: Date | null },
+  ) => ({
+    limit: limits[name] === 0 ? null : limits[name],
+    used,
+    reserved: at.reserved,
+    left: limits[name] === 0 ? null : Math.max(0, limits[name] - used - at.reserved),
+    resetTime: at.resetTime?.toISOString() ?? null,
+  });
+  const resetTime = nextDayOf(now);
+  const [oldest] = begun;
+  const minuteEnd = oldest ? new Date(oldest.getTime() + MINUTE_MS) : null;
+  return {
+    day: dayOf(now),
+    tier,
+    limits: {
+      messagesPerDay: line('messagesPerDay', messages, { reserved: open.length, resetTime }),
+      tokensPerDay: line('tokensPerDay', tokens, { reserved: sumOf('tokens'), resetTime }),
+      costMicrosPerDay: line('costMicrosPerDay', costMicros + compactions.costMicros, {
+        reserved: sumOf('costMicros'),
+        resetTime,
+      }),
+      requestsPerMinute: line('requestsPerMinute', begun.length, {
+        reserved: 0,
+        resetTime: minuteEnd,
+      }),
+      streams: line('streams', open.length, { reserved: 0, resetTime: null }),
+    },
+    compactions: {
+      runs: compactions.runs,
+      tokens: compactions.tokens,
+      costMicros: compactions.costMicros,
+    },
+  };
+}

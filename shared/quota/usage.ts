@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { DocumentFields, StoredDocument } from '../ports.ts';
+import { expiryOf } from './day.ts';
+
+const count = z.number().nonnegative().default(0);
+
+const reservationSchema = z.object({
+  /** `{conversationId}/{messageId}` */
+  id: z.string(),
+  attempt: z.number().int().positive(),
+  tokens: count,
+  costMicros: count,
+  /** A reservation that is not settled by then is nobody's. */
+  until: z.date(),
+});
+
+/** What an answer on its way may take. */
+export type OpenReservation = z.infer<typeof reservationSchema>;
+
+/** `users/{uid}/usage/{day}`: what a user has taken on a day (UTC) and what is on its way. */
+const usageSchema = z.object({
+  messages: count,
+  tokens: count,
+  costMicros: count,
+  compactions: z
+    .object({
+      runs: count,
+      tokens: count,
+      costMicros: count,
+      /** Nonce of the last one, so that a commit whose reply was lost is not made again. */
+      by: z.string().optional(),
+    })
+    .prefault({}),
+  open: z.array(reservationSchema).default([]),
+  /** Turns that began in the last minute, the oldest first. */
+  begun: z.array(z.date()).default([]),
+});
+
+export type Usage = z.infer<typeof usageSchema>;
+
+/** Of a day on which nothing has happened yet. */
+export const noUsage: Usage = usageSchema.parse({});
+
+/** The document of a day, or what an absent one means. */
+export const decodeUsage = (document: StoredDocument | undefined): Usage =>
+  document ? usageSchema.parse(document.fields) : noUsage;
+
+export const encodeUsage = (usage: Usage, now: Date): DocumentFields => ({
+  schemaVersion: 1,
+  ...usage,
+  compactions: { ...usage.compactions },
+  open: usage.open.map((reservation) => ({ ...reservation })),
+  expireTime: expiryOf(now),
+});
+
+/** Names a reservation: message ids are the client's, and mean nothing beyond their conversation. */
+export const reservationId = (of: { conversationId: string; messageId: string }): string =>
+  `${of.conversationId}/${of.messageId}`;
+
+/** What is on its way at a time. */
+export const openAt = ({ open }: Usage, now: Date): OpenReservation[] =>
+  open.filter(({ until }) => until > now);
+
+/** What the minute of the limit of requests is. */
+export const MINUTE_MS = 60_000;
+
+/** Turns that began within the last minute. What a clock far ahead has written does not count. */
+export const begunWithin = ({ begun }: Usage, now: Date): Date[] =>
+  begun.filter((at) => Math.abs(now.getTime() - at.getTime()) < MINUTE_MS);

@@ -1,0 +1,166 @@
+import type { ErrorReasonRow } from './reason-row.ts';
+
+/** Why a message gets no answer, or none now. */
+export const answerReasons = {
+  STREAM_EXPIRED: {
+    status: 'NOT_FOUND',
+    httpStatus: 410,
+    on: 'declared',
+    meaning: 'The stream is too old to be continued; read the messages.',
+  },
+  BAD_PART: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'A part of the message is of no form that is known here; the message names it.',
+  },
+  TEXT_TOO_LONG: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'A text or a message is longer than its limit; both are named.',
+  },
+  CONTEXT_WINDOW_WILL_OVERFLOW: {
+    status: 'FAILED_PRECONDITION',
+    on: 'answer',
+    meaning: 'The message does not fit what is left of the context window; nothing was stored.',
+  },
+  TURN_IN_PROGRESS: {
+    status: 'ABORTED',
+    on: 'answer',
+    meaning: 'Another message is being answered; wait, queue or interrupt.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 'ALREADY_EXISTS',
+    on: 'answer',
+    meaning: 'The id was used for something else; draw a new one.',
+  },
+  TURN_ABANDONED: {
+    status: 'UNAVAILABLE',
+    otherStatus: 'FAILED_PRECONDITION',
+    on: 'answer',
+    meaning:
+      'The answer was interrupted and not resumed in time; send the message again (400: its text, with a new id).',
+  },
+  TURN_TAKEN_OVER: {
+    status: 'ABORTED',
+    on: 'answer',
+    meaning: 'Another server continues the answer; send the message again.',
+  },
+  ABORTED: { status: 'CANCELLED', on: 'answer', meaning: 'The answer was stopped.' },
+  MODEL_TIMEOUT: {
+    status: 'DEADLINE_EXCEEDED',
+    on: 'answer',
+    meaning: 'The model took too long; send the message again.',
+  },
+  MODEL_OVERLOADED: {
+    status: 'UNAVAILABLE',
+    on: 'answer',
+    meaning: 'The model is not available; try again in a moment.',
+  },
+  MODEL_EMPTY_ANSWER: {
+    status: 'UNAVAILABLE',
+    on: 'answer',
+    meaning: 'The model said nothing; send the message again.',
+  },
+  MODEL_QUOTA: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'answer',
+    meaning: 'The model is at its limit of requests; try again later.',
+  },
+  USER_RPM: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'answer',
+    meaning: 'As many answers began in the last minute as may; wait as `Retry-After` says.',
+  },
+  USER_STREAMS: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'answer',
+    meaning:
+      'As many answers or streams are open as may at once; wait for one to end, or close it.',
+  },
+  USER_DAILY_MESSAGES: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'answer',
+    meaning: 'The messages of the day are used up.',
+  },
+  USER_DAILY_TOKENS: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'answer',
+    meaning: 'What is left of the tokens of the day is less than the message needs.',
+  },
+  USER_DAILY_USD: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'answer',
+    meaning: 'What one user may cost in a day is used up.',
+  },
+  ANONYMOUS_LIMIT: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'answer',
+    meaning: 'What an anonymous user may take in a day is used up; sign in to go on with more.',
+  },
+  GLOBAL_BUDGET: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'answer',
+    meaning: 'The service has reached its budget of the day.',
+  },
+  MODEL_CONTEXT_OVERFLOW: {
+    status: 'FAILED_PRECONDITION',
+    on: 'answer',
+    meaning: 'The conversation is too long for the model.',
+  },
+  MODEL_UNKNOWN: {
+    status: 'FAILED_PRECONDITION',
+    on: 'answer',
+    meaning: 'There is no model of this name.',
+  },
+  MODEL_REFUSED_REQUEST: {
+    status: 'INTERNAL',
+    on: 'answer',
+    meaning: 'The model did not accept the request.',
+  },
+  OVERHEAD_TOO_LARGE: {
+    status: 'INVALID_ARGUMENT',
+    on: 'answer',
+    meaning: 'System instruction and tools leave no room in the context window.',
+  },
+  NOT_A_USER_MESSAGE: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'Only messages of the user can be edited.',
+  },
+  NOT_THE_LAST_ANSWER: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'Only the last answer can be regenerated.',
+  },
+  MESSAGE_REPLACED: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'Another message has taken the place of this one.',
+  },
+  EDIT_TOO_FAR_BACK: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'An edit would replace too many turns; fork instead.',
+  },
+  TURN_FINISHED: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'The turn has ended; there is nothing to cancel.',
+  },
+  ANSWER_RESTARTED: {
+    status: 'UNAVAILABLE',
+    on: 'declared',
+    meaning: 'The answer began anew while it was streamed; send the same request again to get it.',
+  },
+  TURN_STILL_QUEUED: {
+    status: 'UNAVAILABLE',
+    on: 'answer',
+    meaning:
+      'The message is queued, and those before it take long; send it again to go on waiting.',
+  },
+  SHUTTING_DOWN: {
+    status: 'UNAVAILABLE',
+    on: 'answer',
+    meaning: 'This server is ending; send the message again, another one takes it.',
+  },
+} as const satisfies Record<string, ErrorReasonRow>;

@@ -1,0 +1,142 @@
+import type { ErrorReasonRow } from './reason-row.ts';
+
+/** Why something that a conversation or a user has cannot be read or changed. */
+export const resourceReasons = {
+  CONVERSATION_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{conversationId}',
+    meaning: 'The caller has no conversation under this id.',
+  },
+  NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: 'path',
+    meaning: 'An id of the path cannot exist.',
+  },
+  TURN_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{turnId}',
+    meaning: 'The conversation has no such turn.',
+  },
+  MESSAGE_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{messageId}',
+    meaning: 'The conversation has no such message, or it was erased.',
+  },
+  PIN_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{pinId}',
+    meaning: 'The conversation has no such pin.',
+  },
+  GENERATION_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{generation}',
+    meaning: 'The conversation has no such generation.',
+  },
+  COMPACTION_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{jobId}',
+    meaning: 'The conversation has no such compaction, or it ended long ago.',
+  },
+  DEVICE_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{deviceId}',
+    meaning: 'The caller has no such device.',
+  },
+  GUARD_LOST: {
+    status: 'ABORTED',
+    on: 'write',
+    meaning: 'Another request changed the same at the same time; try again.',
+  },
+  CONVERSATION_BUSY: {
+    status: 'ABORTED',
+    on: 'declared',
+    meaning: 'The conversation keeps changing; try again in a moment.',
+  },
+  ETAG_MISMATCH: {
+    status: 'FAILED_PRECONDITION',
+    httpStatus: 412,
+    on: 'declared',
+    meaning: 'The resource has changed since it was read (`If-Match`); read it again.',
+  },
+  GENERATION_MISMATCH: {
+    status: 'FAILED_PRECONDITION',
+    httpStatus: 412,
+    on: 'declared',
+    meaning: 'The conversation is at another generation than `If-Match` names; read it again.',
+  },
+  NOT_AN_ANSWER: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'Feedback is given on answers, not on user messages.',
+  },
+  FIELD_NOT_WRITABLE: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'The field is set by the deployment.',
+  },
+  THRESHOLD_TOO_HIGH: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'The threshold is above the one of the deployment.',
+  },
+  THRESHOLD_TOO_LOW: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'The threshold comes to fewer tokens than the least there is.',
+  },
+  HOOK_NOT_ALLOWED: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'Hooks may name https addresses of hosts that the deployment lists only.',
+  },
+  BAD_SETTING: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'A setting is out of its range.',
+  },
+  FORK_TOO_LARGE: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'The copy would have too many turns; fork at an earlier message.',
+  },
+  FORK_TAKEN_OVER: {
+    status: 'ABORTED',
+    on: 'declared',
+    meaning: 'Another request is making this fork; send the same again.',
+  },
+  COMPACTION_RUNNING: {
+    status: 'ABORTED',
+    on: 'declared',
+    meaning: 'A compaction of the conversation is queued or running.',
+  },
+  COMPACTION_LIMIT: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'declared',
+    meaning: 'The conversation was compacted as often as it may be for now.',
+  },
+  GENERATION_ERASED: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'The generation told of a message that was erased.',
+  },
+  GENERATION_OUTDATED: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'The generation tells of messages that were edited since.',
+  },
+  SNAPSHOT_INVALID: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'The summary of the generation was not written by this service.',
+  },
+  PIN_BUDGET: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'The pins of the conversation would be too many or too long.',
+  },
+  WRITE_REFUSED: {
+    status: 'INVALID_ARGUMENT',
+    on: 'write',
+    meaning: 'What is to be stored is too large or holds what cannot be stored.',
+  },
+} as const satisfies Record<string, ErrorReasonRow>;

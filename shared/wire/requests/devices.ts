@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { DEVICE_TOKEN_MAX_CHARACTERS } from '../limits.ts';
+
+export const deviceParams = z.strictObject({
+  deviceId: z
+    .string()
+    .max(64)
+    // The store keeps names that begin with two underscores for itself.
+    .regex(
+      /^(?:[A-Za-z0-9-][\w-]*|_(?:[A-Za-z0-9-][\w-]*)?)$/,
+      'must be letters, digits, - and _, and not begin with __',
+    )
+    .describe('The app’s id of its installation; another token under the same id takes its place.'),
+});
+
+export const putDeviceBody = z.strictObject({
+  token: z
+    .string()
+    .max(DEVICE_TOKEN_MAX_CHARACTERS)
+    .regex(/^[\x21-\x7e]+$/, 'must be a push token, printable ASCII without spaces')
+    .describe('The registration token of Firebase Cloud Messaging.'),
+  platform: z.enum(['ios', 'android', 'web']),
+});

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { PARTS_MAX } from '../limits.ts';
+import { conversationIdSchema, wellFormedText } from './ids.ts';
+
+/*
+ * What clients of OpenAI send. Read tolerantly: they send more fields than anybody knows, and what only tunes
+ * an answer (`temperature`, `seed`, `user`) has no effect here. What would change its meaning is refused.
+ */
+
+const textPart = z.looseObject({ type: z.literal('text'), text: wellFormedText });
+
+const imagePart = z.looseObject({
+  type: z.literal('image_url'),
+  image_url: z.looseObject({
+    url: z.string().regex(/^data:[\w.+-]+\/[\w.+-]+;base64,/, 'must be a data: URL in base64'),
+  }),
+});
+
+const contentOf = <Part extends z.ZodType>(part: Part) =>
+  z.union([wellFormedText, z.array(part).max(PARTS_MAX)], {
+    error: 'must be a text or a list of parts',
+  });
+
+const userMessage = z.looseObject({
+  role: z.literal('user'),
+  content: contentOf(z.discriminatedUnion('type', [textPart, imagePart])),
+});
+
+const textMessage = <Role extends string>(role: Role) =>
+  z.looseObject({ role: z.literal(role), content: contentOf(textPart) });
+
+const assistantMessage = z.looseObject({
+  role: z.literal('assistant'),
+  content: contentOf(textPart).nullish(),
+});
+
+const message = z.discriminatedUnion('role', [
+  userMessage,
+  assistantMessage,
+  textMessage('system'),
+  textMessage('developer'),
+]);
+export type OpenAiMessage = z.infer<typeof message>;
+export type OpenAiUserMessage = z.infer<typeof userMessage>;
+
+/** A model id; which model answers is not the client's choice. */
+const modelSchema = z.string().min(1).max(256);
+
+const notHere = (what: string) => ({
+  error: `is not taken here: ${what}`,
+});
+
+const nothing = (what: string) =>
+  z.union([z.null(), z.undefined(), z.array(z.unknown()).max(0)], notHere(what)).optional();
+
+const maxTokens = z.number().int().min(1).nullish();
+
+const responseFormat = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('text') }),
+  z.looseObject({ type: z.literal('json_object') }),
+  z.looseObject({
+    type: z.literal('json_schema'),
+    json_schema: z.looseObject({ schema: z.record(z.string(), z.unknown()) }),
+  }),
+]);
+
+export const chatCompletionBody = z.looseObject({
+  model: modelSchema.describe('Any name; the model of the deployment or the conversation answers.'),
+  messages: z
+    .array(message)
+    .min(1)
+    .describe(
+      'With a conversation id only the last one counts; the server’s own transcript is the history.',
+    ),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  metadata: z
+    .looseObject({ conversation_id: conversationIdSchema.optional() })
+    .nullish()
+    .describe('`conversation_id`: the conversation; without one nothing is stored.'),
+  max_completion_tokens: maxTokens.describe('Without a conversation only.'),
+  max_tokens: maxTokens.describe('The same under its older name.'),
+  response_format: responseFormat.nullish().describe('Without a conversation only.'),
+  n: z.literal(1).nullish(),
+  tools: nothing('the tools of a conversation are a setting of it'),
+  functions: nothing('the tools of a conversation are a setting of it'),
+});
+export type ChatCompletionBody = z.infer<typeof chatCompletionBody>;

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { time } from './fields.ts';
+
+const searchHitResponse = z.object({
+  seq: z.number().int(),
+  role: z.enum(['user', 'model']),
+  messageId: z.string(),
+  at: time,
+  snippet: z.string().describe('A line of the message around what was found.'),
+  score: z
+    .number()
+    .nonnegative()
+    .describe(
+      'The higher the better; comparable within the turns that one request looked through.',
+    ),
+});
+export type SearchHitView = z.infer<typeof searchHitResponse>;
+
+export const searchResponse = z.object({
+  hits: z.array(searchHitResponse).describe('The best first.'),
+  searched: z
+    .object({
+      turns: z.number().int().nonnegative(),
+      newestSeq: z.number().int().nonnegative(),
+      oldestSeq: z.number().int().nonnegative(),
+      isWhole: z.boolean().describe('Whether no older turn is left to look through.'),
+    })
+    .describe('Which turns this request looked through; `nextPageToken` goes on with older ones.'),
+  nextPageToken: z.string().optional(),
+});
+export type SearchView = z.infer<typeof searchResponse>;

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { time } from './fields.ts';
+
+const quotaLine = z.object({
+  limit: z.number().nonnegative().nullable().describe('null: no limit.'),
+  used: z.number().nonnegative(),
+  reserved: z.number().nonnegative().describe('Held by answers on their way.'),
+  left: z.number().nonnegative().nullable().describe('null: no limit.'),
+  resetTime: time.nullable().describe('When the count begins anew; null: as others end.'),
+});
+
+/** What the caller may take, has taken, and has left. */
+export const usageResponse = z.object({
+  day: z.iso.date().describe('The day in UTC that is counted.'),
+  tier: z.enum(['anonymous', 'signedIn']),
+  limits: z.object({
+    messagesPerDay: quotaLine,
+    tokensPerDay: quotaLine.describe('Uncached input and output, thoughts included.'),
+    costMicrosPerDay: quotaLine.describe('Millionths of a US dollar, compactions included.'),
+    requestsPerMinute: quotaLine,
+    streams: quotaLine.describe('Answers on their way.'),
+  }),
+  compactions: z
+    .object({
+      runs: z.number().int().nonnegative(),
+      tokens: z.number().nonnegative(),
+      costMicros: z.number().nonnegative(),
+    })
+    .describe('Of this day; they count into costMicrosPerDay alone.'),
+});
+export type UsageResponse = z.infer<typeof usageResponse>;

@@ -1,0 +1,8 @@
+import { chatRoutes } from '../../functions/src/chat/chat-routes.ts';
+import { buildOpenApiDocument } from '../../functions/src/chat/openapi/build-document.ts';
+
+/** The document that the service answers `GET /v1/openapi.json` with. */
+export const servedDocument = () => buildOpenApiDocument(chatRoutes);
+
+/** The text of `docs/reference/openapi.json`. */
+export const openApiText = () => `${JSON.stringify(servedDocument(), null, 2)}\n`;

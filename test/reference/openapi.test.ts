@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { chatRoutes } from '../../functions/src/chat/chat-routes.ts';
+import { errorReasons } from '../../shared/wire/error-reasons.ts';
+import { apiDocument } from './api-document.ts';
+import { openApiText, servedDocument } from './openapi-document.ts';
+import { thrownReasons } from './thrown-reasons.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (name: string) => readFileSync(join(root, 'docs/reference', name), 'utf8');
+
+/** Runs the linter of the development tools; it asks nobody for anything. */
+async function lint() {
+  const command = join(
+    dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')),
+    'bin/cli.js',
+  );
+  const child = spawn(process.execPath, [command, 'lint', 'recap', '--format=json'], {
+    cwd: root,
+    env: {
+      ...process.env,
+      REDOCLY_TELEMETRY: 'off',
+      REDOCLY_SUPPRESS_NOTIFICATIONS: 'true',
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    },
+  });
+  let output = '';
+  child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  const [status] = await once(child, 'close');
+  return { status, output };
+}
+
+describe('the OpenAPI document', () => {
+  test('in docs/reference/openapi.json is the one that is served (npm run openapi writes it)', () => {
+    expect(read('openapi.json')).toBe(openApiText());
+  });
+
+  test('is what docs/reference/api.md tells (npm run openapi writes it)', () => {
+    expect(read('api.md')).toBe(apiDocument(servedDocument()));
+  });
+
+  test('passes the linter', async () => {
+    const { status, output } = await lint();
+
+    expect(JSON.parse(output).totals).toMatchObject({ errors: 0, warnings: 0 });
+    expect(status).toBe(0);
+  });
+
+  test('has every route under every name', () => {
+    const { paths } = servedDocument();
+    const described = chatRoutes.flatMap(({ method, path, aliases = [] }) =>
+      [path, ...aliases].map((each) => paths[each]?.[method.toLowerCase()]?.operationId),
+    );
+
+    expect(described).not.toContain(undefined);
+    expect(new Set(described).size).toBe(described.length);
+  });
+
+  test.each(
+    chatRoutes
+      .filter(({ example }) => example !== undefined)
+      .map((route) => [route.operation, route] as const),
+  )('shows a body of %s that the server takes', (_, { body, example }) => {
+    expect(body.safeParse(example).success).toBe(true);
+  });
+});
+
+describe('the table of error reasons', () => {
+  test('has every reason that the code answers with (shared/wire/reasons)', () => {
+    const unknown = thrownReasons().filter(({ reason }) => !(reason in errorReasons));
+
+    expect(unknown).toEqual([]);
+  });
+});

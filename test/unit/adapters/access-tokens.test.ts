@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+
+/** The metadata server of a function on Google Cloud. */
+async function metadataServer() {
+  const asked: { path: string | undefined; flavor: string | string[] | undefined }[] = [];
+  const server = createServer((request, response) => {
+    asked.push({ path: request.url, flavor: request.headers['metadata-flavor'] });
+    const token = {
+      access_token: `access-${asked.length}`,
+      expires_in: 3_600,
+      token_type: 'Bearer',
+    };
+    response
+      .setHeader('metadata-flavor', 'Google')
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify(token));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { asked, host: `127.0.0.1:${port}` };
+}
+
+const module = new URL('../../../functions/src/adapters/access-tokens.ts', import.meta.url);
+
+test('an access token of the function’s own account is fetched once and kept', async () => {
+  const { asked, host } = await metadataServer();
+  const program = `
+    import { createAccessTokens } from ${JSON.stringify(module.href)};
+    const tokens = createAccessTokens();
+    console.log(await tokens.get(), await tokens.get());
+  `;
+
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    {
+      env: {
+        GCE_METADATA_HOST: host,
+        METADATA_SERVER_DETECTION: 'assume-present',
+        HOME: '/nonexistent',
+      },
+    },
+  );
+
+  const [first, second] = stdout.trim().split(' ');
+  expect(first).toMatch(/^access-\d$/);
+  expect(second).toBe(first);
+  const fetches = asked.filter(({ path }) => path?.includes('/service-accounts/default/token'));
+  expect(fetches).toHaveLength(1);
+  expect(fetches[0]?.path).toContain(encodeURIComponent('auth/cloud-platform'));
+});

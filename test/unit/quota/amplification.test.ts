@@ -1,0 +1,210 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { compressorModel } from '../../../shared/compaction/compressor-model.ts';
+import {
+  isStalled,
+  tokensAfterLastSwap,
+  unproductiveSwapsAfter,
+} from '../../../shared/compaction/crossing.ts';
+import { isArmed, isOverThreshold, resolvePolicy } from '../../../shared/compaction/policy.ts';
+import { costMicros } from '../../../shared/compaction/prices.ts';
+import {
+  reachedSpendLimit,
+  spentAfter,
+  type SpentRun,
+} from '../../../shared/compaction/spend-limit.ts';
+import { tailLimits, tailStart } from '../../../shared/compaction/split-tail.ts';
+import { decideReservation } from '../../../shared/quota/reserve-decision.ts';
+import { takenBy, usageAfter, usageAfterCompaction } from '../../../shared/quota/settle.ts';
+import { noUsage, type Usage } from '../../../shared/quota/usage.ts';
+
+/*
+ * S5: messages that are sized so that every one of them, or as many as can, leads to a compaction. A day of
+ * one user in one conversation, with the decisions of quota and compaction and the list prices: what each
+ * token of the day's quota comes to in dollars, compactions included. The worst is assumed where the sizes
+ * decide nothing: nothing is cached after a swap, every snapshot takes its whole budget, every compaction
+ * is written twice, and a turn that is too large for the tail leaves a full tail.
+ */
+
+const MODEL = 'gemini-3.5-flash';
+/** What the summariser is told beside the conversation. */
+const INSTRUCTION_TOKENS = 2_500;
+/** A prompt shorter than this is not cached. */
+const CACHED_FROM_TOKENS = 1_024;
+const limits = {
+  messagesPerDay: 200,
+  tokensPerDay: 500_000,
+  requestsPerMinute: 30,
+  streams: 3,
+  costMicrosPerDay: 5_000_000,
+};
+const allowance = { runsPerHour: 6, dailyTokens: 2_000_000 };
+const start = new Date('2026-01-02T00:00:00.000Z');
+
+interface Pattern {
+  /** Tokens of the messages, over and over. */
+  sizes: readonly number[];
+  answerTokens: number;
+  thresholdTokens?: number | undefined;
+  /** Between two messages. */
+  pauseMs: number;
+}
+
+interface Conversation {
+  turns: number[];
+  /** What stands in front of the turns: the snapshot. */
+  snapshotTokens: number;
+  cachedTokens: number;
+  history: { afterTokens: number; unproductiveSwaps: number } | undefined;
+  spent: SpentRun[];
+}
+
+const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+const contextOf = ({ snapshotTokens, turns }: Conversation) => snapshotTokens + total(turns);
+
+function policyOf({ thresholdTokens }: Pattern) {
+  const conversation = thresholdTokens === undefined ? {} : { thresholdTokens };
+  return resolvePolicy({ model: MODEL, conversation });
+}
+
+type Policy = ReturnType<typeof policyOf>;
+
+function isDue({ history, ...rest }: Conversation, policy: Policy, now: Date): boolean {
+  const tokens = contextOf({ history, ...rest });
+  return (
+    isOverThreshold({ tokens, overheadTokens: 0, policy }) &&
+    isArmed({ tokens, tokensAfterLastSwap: tokensAfterLastSwap(history), policy }) &&
+    !isStalled({ history, tokens, policy }) &&
+    reachedSpendLimit(rest.spent, allowance, now) === undefined
+  );
+}
+
+/** The tail that stays, by the sizes alone. */
+function tailOf(turns: readonly number[], policy: Policy): number[] {
+  const tailSizes = tailLimits(policy, { tokens: total(turns), calibration: 1 });
+  const sized = turns.map((tokens, i) => ({
+    seq: i + 1,
+    userTokens: tokens,
+    blocks: [],
+    tokens,
+    isDropped: false,
+    isResponse: false,
+  }));
+  const tail = turns.slice(tailStart(sized, tailSizes));
+  return total(tail) > tailSizes.turnCapTokens ? [Math.ceil(tailSizes.targetTokens)] : tail;
+}
+
+/** A compaction, and what it costs. */
+function compact(conversation: Conversation, policy: Policy, now: Date) {
+  const beforeTokens = contextOf(conversation);
+  const turns = tailOf(conversation.turns, policy);
+  const snapshotTokens = policy.snapshotBudgetTokens;
+  const afterTokens = snapshotTokens + total(turns);
+  const promptTokens = beforeTokens + INSTRUCTION_TOKENS;
+  const call = { model: compressorModel(MODEL), promptTokens, cachedTokens: 0 };
+  const micros = 2 * (costMicros({ ...call, outputTokens: snapshotTokens }) ?? Number.NaN);
+  const tokens = 2 * (promptTokens + snapshotTokens);
+  const unproductiveSwaps = unproductiveSwapsAfter(conversation.history, {
+    beforeTokens,
+    afterTokens,
+    policy,
+  });
+  const after: Conversation = {
+    turns,
+    snapshotTokens,
+    cachedTokens: 0,
+    history: { afterTokens, unproductiveSwaps },
+    spent: spentAfter(conversation.spent, { at: now, tokens, calls: 2 }),
+  };
+  return { after, bill: { tokens, costMicros: micros, by: '' } };
+}
+
+/** What a day comes to before the limits end it. */
+function simulate(pattern: Pattern) {
+  const policy = policyOf(pattern);
+  let usage: Usage = noUsage;
+  let conversation: Conversation = {
+    turns: [],
+    snapshotTokens: 0,
+    cachedTokens: 0,
+    history: undefined,
+    spent: [],
+  };
+  const { answerTokens, pauseMs } = pattern;
+  for (let i = 0; ; i++) {
+    const now = new Date(start.getTime() + i * pauseMs);
+    const userTokens = pattern.sizes[i % pattern.sizes.length] ?? 0;
+    const promptTokens = contextOf(conversation) + userTokens;
+    const wanted = { id: `c/${i}`, attempt: 1, tokens: promptTokens + 500, costMicros: 0 };
+    const asked = { usage, limits, wanted, abandoned: [], holdMs: 320_000, now };
+    const decision = decideReservation(asked);
+    if (decision.kind === 'refused' || now.getTime() - start.getTime() > 86_400_000) break;
+    const cachedTokens =
+      conversation.cachedTokens >= CACHED_FROM_TOKENS ? conversation.cachedTokens : 0;
+    const call = { promptTokens, cachedTokens, outputTokens: answerTokens, thoughtsTokens: 0 };
+    const micros = costMicros({ model: MODEL, ...call }) ?? Number.NaN;
+    const taken = takenBy({ usage: call, costMicros: micros, isMessage: true }, wanted);
+    usage = usageAfter(decision.usage, wanted, { taken, now });
+    conversation = {
+      ...conversation,
+      turns: [...conversation.turns, userTokens + answerTokens],
+      cachedTokens: promptTokens,
+    };
+    if (!isDue(conversation, policy, now)) continue;
+    const { after, bill } = compact(conversation, policy, now);
+    conversation = after;
+    usage = usageAfterCompaction(usage, bill);
+  }
+  const spentMicros = usage.costMicros + usage.compactions.costMicros;
+  return { usage, spentMicros, microsPerToken: spentMicros / usage.tokens };
+}
+
+/** Reproducible numbers in [0, 1). */
+function createRandom(seed: number) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** From one token to the most that a message of 256 KiB can have, all magnitudes alike. */
+const sizeOf = (random: () => number) => Math.round(Math.exp(random() * Math.log(65_536)));
+
+const oneOf = <T>(random: () => number, values: readonly T[]): T | undefined =>
+  values[Math.floor(random() * values.length)];
+
+describe('ten thousand patterns of sizes', () => {
+  const random = createRandom(20_260_102);
+  let days: ReturnType<typeof simulate>[] = [];
+  beforeAll(() => {
+    days = Array.from({ length: 10_000 }, () =>
+      simulate({
+        sizes: Array.from({ length: 1 + Math.floor(random() * 4) }, () => sizeOf(random)),
+        answerTokens: oneOf(random, [1, 20, 300]) ?? 1,
+        pauseMs: oneOf(random, [2_000, 30_000, 430_000]) ?? 2_000,
+        // A user may have it compacted earlier than the deployment does.
+        thresholdTokens: oneOf(random, [undefined, undefined, 1_000, 4_000]),
+      }),
+    );
+  });
+  const honest = simulate({ sizes: [200], answerTokens: 300, pauseMs: 30_000 });
+  test('reach what they are after: compactions beyond those of honest use', () => {
+    const runs = Math.max(...days.map(({ usage }) => usage.compactions.runs));
+
+    expect(runs).toBeGreaterThan(5 * honest.usage.compactions.runs);
+  });
+
+  test('cost at most twice what honest use costs, by the token of the quota', () => {
+    const worst = Math.max(...days.map(({ microsPerToken }) => microsPerToken));
+
+    expect(worst / honest.microsPerToken).toBeLessThanOrEqual(2);
+  });
+
+  test('cost no more in a day than a user may, and the turn and the compaction that reach it', () => {
+    const lastMicros = 500_000;
+    const worst = Math.max(...days.map(({ spentMicros }) => spentMicros));
+
+    expect(worst).toBeGreaterThan(honest.spentMicros);
+    expect(worst).toBeLessThanOrEqual(limits.costMicrosPerDay + lastMicros);
+  });
+});

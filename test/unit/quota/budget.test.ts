@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createBudget } from '../../../functions/src/quota/budget.ts';
+import { createOpenStreams } from '../../../functions/src/quota/open-streams.ts';
+import { createMemoryDocumentStore } from '../../../infra/local/embedded/memory-document-store.ts';
+import { createManualClock } from '../../fakes/manual-clock.ts';
+
+const LIMIT = 1_000;
+
+function world() {
+  let reads = 0;
+  const clock = createManualClock(new Date('2026-01-02T23:59:00.000Z'));
+  const store = createMemoryDocumentStore({
+    beforeOperation: ({ name }) => {
+      if (name === 'get') reads++;
+      return Promise.resolve();
+    },
+  });
+  const instance = () =>
+    createBudget({ store, clock, randomness: { uuid: () => randomUUID() } }, LIMIT);
+  /** As a settlement does it. */
+  const add = async (budget: ReturnType<typeof instance>, costMicros: number) => {
+    const path = budget.shardOf('2026-01-02');
+    const [document] = await store.get([path]);
+    await store.commit([budget.write({ path, document, costMicros })]);
+    budget.added('2026-01-02', costMicros);
+  };
+  return { clock, instance, add, reads: () => reads };
+}
+
+describe('the budget of all', () => {
+  test('is refused from the amount on, with the next day to come back', async () => {
+    const { instance, add } = world();
+    const budget = instance();
+    for (let i = 0; i < 25; i++) await add(budget, 40);
+
+    await expect(budget.refuseSpent()).rejects.toMatchObject({
+      reason: 'GLOBAL_BUDGET',
+      retryAfterMs: 60_000,
+      metadata: { resetTime: '2026-01-03T00:00:00.000Z' },
+    });
+  });
+
+  test('is known at once to who spends it, and within ten seconds to the others', async () => {
+    const { clock, instance, add } = world();
+    const [one, other] = [instance(), instance()];
+    await Promise.all([one.refuseSpent(), other.refuseSpent()]);
+    await add(one, LIMIT);
+
+    await expect(one.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+    await expect(other.refuseSpent()).resolves.toBeUndefined();
+    clock.advance(10_000);
+    await expect(other.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+  });
+
+  test('is read once in ten seconds, however many ask', async () => {
+    const { instance, reads } = world();
+    const budget = instance();
+
+    await Promise.all(Array.from({ length: 50 }, () => budget.refuseSpent()));
+    await budget.refuseSpent();
+
+    expect(reads()).toBe(1);
+  });
+
+  test('begins anew at midnight', async () => {
+    const { clock, instance, add } = world();
+    const budget = instance();
+    await add(budget, LIMIT);
+    await expect(budget.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+
+    clock.advance(60_000);
+
+    await expect(budget.refuseSpent()).resolves.toBeUndefined();
+  });
+});
+
+describe('open streams', () => {
+  test('are counted by user until they are closed, once', () => {
+    const streams = createOpenStreams(createManualClock(), 1_000);
+    const close = streams.open('a');
+    streams.open('a');
+    streams.open('b');
+
+    close();
+    close();
+
+    expect([streams.count('a'), streams.count('b'), streams.count('c')]).toEqual([1, 1, 0]);
+  });
+
+  test('that nobody closes count no longer than one may last', () => {
+    const clock = createManualClock();
+    const streams = createOpenStreams(clock, 1_000);
+    streams.open('a');
+
+    clock.advance(1_000);
+
+    expect(streams.count('a')).toBe(0);
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import type { QuotaLimits } from '../../../shared/quota/limits.ts';
+import { decideReservation } from '../../../shared/quota/reserve-decision.ts';
+import { noUsage, type OpenReservation, type Usage } from '../../../shared/quota/usage.ts';
+
+const now = new Date('2026-01-02T12:00:00.000Z');
+const later = (ms: number) => new Date(now.getTime() + ms);
+const unlimited: QuotaLimits = {
+  messagesPerDay: 0,
+  tokensPerDay: 0,
+  requestsPerMinute: 0,
+  streams: 0,
+  costMicrosPerDay: 0,
+};
+const wanted = { id: 'c/m', attempt: 1, tokens: 100, costMicros: 10 };
+const reservation = (fields: Partial<OpenReservation> = {}): OpenReservation => ({
+  id: 'c/other',
+  attempt: 1,
+  tokens: 400,
+  costMicros: 40,
+  until: later(60_000),
+  ...fields,
+});
+
+const decide = (
+  limits: Partial<QuotaLimits>,
+  usage: Partial<Usage> = {},
+  asked: Partial<Parameters<typeof decideReservation>[0]> = {},
+) =>
+  decideReservation({
+    usage: { ...noUsage, ...usage },
+    limits: { ...unlimited, ...limits },
+    wanted,
+    abandoned: [],
+    holdMs: 320_000,
+    now,
+    ...asked,
+  });
+
+const refusalOf = (...args: Parameters<typeof decide>) => {
+  const decision = decide(...args);
+  return decision.kind === 'refused' ? decision.refusal : undefined;
+};
+
+describe('a reservation', () => {
+  test('stands in the document until the answer can have ended', () => {
+    const decision = decide({ requestsPerMinute: 10 });
+
+    expect(decision).toEqual({
+      kind: 'reserved',
+      usage: { ...noUsage, open: [{ ...wanted, until: later(320_000) }], begun: [now] },
+    });
+  });
+
+  test.each<[string, [Partial<QuotaLimits>, Partial<Usage>], boolean]>([
+    ['takes the last message', [{ messagesPerDay: 3 }, { messages: 2 }], true],
+    ['is refused above the messages', [{ messagesPerDay: 3 }, { messages: 3 }], false],
+    [
+      'counts messages on their way',
+      [{ messagesPerDay: 3 }, { messages: 2, open: [reservation()] }],
+      false,
+    ],
+    ['takes the last tokens', [{ tokensPerDay: 500 }, { tokens: 400 }], true],
+    ['is refused above the tokens', [{ tokensPerDay: 500 }, { tokens: 401 }], false],
+    [
+      'counts tokens on their way',
+      [{ tokensPerDay: 500 }, { tokens: 1, open: [reservation()] }],
+      false,
+    ],
+    ['takes the last cents', [{ costMicrosPerDay: 50 }, { open: [reservation()] }], true],
+    ['is refused above the cents', [{ costMicrosPerDay: 49 }, { open: [reservation()] }], false],
+    [
+      'counts what compactions cost',
+      [{ costMicrosPerDay: 50 }, { compactions: { runs: 1, tokens: 1_000, costMicros: 41 } }],
+      false,
+    ],
+    ['has a place among the streams', [{ streams: 2 }, { open: [reservation()] }], true],
+    ['is refused above the streams', [{ streams: 1 }, { open: [reservation()] }], false],
+    ['fits the minute', [{ requestsPerMinute: 2 }, { begun: [later(-59_999)] }], true],
+    ['is refused above the minute', [{ requestsPerMinute: 1 }, { begun: [later(-59_999)] }], false],
+    ['forgets the minute before', [{ requestsPerMinute: 1 }, { begun: [later(-60_000)] }], true],
+    [
+      'is not held up by what expired',
+      [{ streams: 1 }, { open: [reservation({ until: now })] }],
+      true,
+    ],
+    ['needs nothing where nothing is limited', [{}, { messages: 1e6, tokens: 1e9 }], true],
+  ])('%s', (_, [limits, usage], isReserved) => {
+    expect(decide(limits, usage).kind).toBe(isReserved ? 'reserved' : 'refused');
+  });
+
+  test('of a turn that is taken over takes the place of its own, whatever the limits say', () => {
+    const own = reservation({ id: wanted.id });
+    const usage = { messages: 9, tokens: 9_999, open: [own], begun: [now] };
+    const limits = { messagesPerDay: 1, tokensPerDay: 1, requestsPerMinute: 1, streams: 1 };
+
+    const decision = decide(limits, usage, { wanted: { ...wanted, attempt: 2 } });
+
+    expect(decision).toMatchObject({
+      kind: 'reserved',
+      usage: { open: [{ id: wanted.id, attempt: 2 }], begun: [now] },
+    });
+  });
+
+  test('takes the place of those that nobody answers any more', () => {
+    const decision = decide({ streams: 1 }, { open: [reservation()] }, { abandoned: ['c/other'] });
+
+    expect(decision).toMatchObject({ kind: 'reserved', usage: { open: [{ id: wanted.id }] } });
+  });
+
+  test('is not held up for long by what a clock far ahead has written', () => {
+    const begun = [later(10 * 60_000)];
+
+    expect(decide({ requestsPerMinute: 1 }, { begun }).kind).toBe('reserved');
+  });
+});
+
+describe('a refusal', () => {
+  test('of the minute says when the first place is free', () => {
+    const begun = [later(-50_000), later(-30_000), later(-10_000)];
+
+    expect(refusalOf({ requestsPerMinute: 2 }, { begun })).toMatchObject({
+      name: 'requestsPerMinute',
+      resetTime: later(30_000),
+      retryAfterMs: 30_000,
+    });
+  });
+
+  test('of the day waits for the next one', () => {
+    expect(refusalOf({ tokensPerDay: 500 }, { tokens: 450 })).toMatchObject({
+      name: 'tokensPerDay',
+      limit: 500,
+      used: 450,
+      reserved: 0,
+      wanted: 100,
+      resetTime: new Date('2026-01-03T00:00:00.000Z'),
+      retryAfterMs: 12 * 60 * 60_000,
+    });
+  });
+
+  test('of what others hold waits for them alone', () => {
+    const refusal = refusalOf({ tokensPerDay: 450 }, { open: [reservation()] });
+
+    expect(refusal).toMatchObject({ reserved: 400, retryAfterMs: 5_000 });
+  });
+});

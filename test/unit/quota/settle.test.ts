@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
+import { takenBy, usageAfter, usageAfterCompaction } from '../../../shared/quota/settle.ts';
+import { noUsage } from '../../../shared/quota/usage.ts';
+
+const now = new Date('2026-01-02T12:00:00.000Z');
+const own = {
+  id: 'c/m',
+  attempt: 1,
+  tokens: 700,
+  costMicros: 70,
+  until: new Date('2026-01-02T12:01:00Z'),
+};
+const usage = { promptTokens: 1_000, cachedTokens: 800, outputTokens: 50, thoughtsTokens: 25 };
+
+describe('what a call took', () => {
+  test.each([
+    [
+      'uncached input and output, thoughts included',
+      { usage, costMicros: 9, isMessage: true },
+      { messages: 1, tokens: 275, costMicros: 9 },
+    ],
+    [
+      'no message where it failed',
+      { usage, isMessage: false },
+      { messages: 0, tokens: 275, costMicros: 0 },
+    ],
+    [
+      'nothing where the model was not asked',
+      { isMessage: false },
+      { messages: 0, tokens: 0, costMicros: 0 },
+    ],
+    [
+      'what was reserved where it was stopped before any figures',
+      { isMessage: true, isUnreported: true },
+      { messages: 1, tokens: 700, costMicros: 70 },
+    ],
+    [
+      'what is reported, though more was cached than read',
+      { usage: { ...usage, cachedTokens: 2_000 }, isMessage: true },
+      { messages: 1, tokens: 75, costMicros: 0 },
+    ],
+  ])('is %s', (_, spending, taken) => {
+    expect(takenBy(spending, own)).toEqual(taken);
+  });
+
+  test('stands in the place of its reservation, and no other', () => {
+    const other = { ...own, id: 'c/other' };
+    const taken = { messages: 1, tokens: 275, costMicros: 9 };
+    const before = { ...noUsage, messages: 1, tokens: 10, costMicros: 1, open: [own, other] };
+
+    expect(usageAfter(before, own, { taken, now })).toEqual({
+      ...noUsage,
+      messages: 2,
+      tokens: 285,
+      costMicros: 10,
+      open: [other],
+    });
+  });
+
+  test('by a compaction is apart from messages and tokens', () => {
+    const bill = { tokens: 30_000, costMicros: 900, by: 'n' };
+
+    expect(usageAfterCompaction(usageAfterCompaction(noUsage, bill), bill)).toEqual({
+      ...noUsage,
+      compactions: { runs: 2, tokens: 60_000, costMicros: 1_800, by: 'n' },
+    });
+  });
+});
+
+describe('a day', () => {
+  test.each([
+    ['2026-01-02T23:59:59.999Z', '2026-01-02', '2026-01-03T00:00:00.000Z'],
+    ['2026-01-03T00:00:00.000Z', '2026-01-03', '2026-01-04T00:00:00.000Z'],
+    ['2024-02-28T12:00:00.000Z', '2024-02-28', '2024-02-29T00:00:00.000Z'],
+  ])('at %s is %s, and the next begins at %s', (at, day, next) => {
+    expect(dayOf(new Date(at))).toBe(day);
+    expect(nextDayOf(new Date(at)).toISOString()).toBe(next);
+  });
+});

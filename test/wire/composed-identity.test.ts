@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createChatApp } from '../../functions/src/chat/chat-app.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { parseConfig } from '../../functions/src/config.ts';
+import { createDependencies } from '../../functions/src/dependencies.ts';
+import { chatDependencies } from '../support/chat-dependencies.ts';
+import { errorOf } from '../support/chat-server.ts';
+import { localKeysVariable } from '../support/signing.ts';
+import {
+  appCheckClaims,
+  idTokenClaims,
+  startTokenKeys,
+  type TokenKeys,
+} from '../support/token-keys.ts';
+
+/* The checks as production composes them: only store, bus and model are replaced. */
+
+let keys: TokenKeys;
+beforeAll(async () => {
+  keys = await startTokenKeys();
+});
+afterAll(() => keys.close());
+
+async function composed(environment: Record<string, string> = {}) {
+  const config = parseConfig({
+    GOOGLE_CLOUD_PROJECT: 'p1',
+    SNAPSHOT_KEYS: localKeysVariable,
+    ID_TOKEN_KEYS_URL: keys.url,
+    APP_CHECK_KEYS_URL: keys.url,
+    // Nobody listens there.
+    IDENTITY_TOOLKIT_URL: 'http://127.0.0.1:9',
+    ...environment,
+  });
+  const { store, publisher, model, logger } = chatDependencies();
+  const dependencies = await createDependencies(config, {
+    store,
+    publisher,
+    logger,
+    model: {
+      ...model,
+      generate: () => Promise.reject(new Error('not asked')),
+      countTokens: () => Promise.resolve(1),
+    },
+  }).chat();
+  const app = createChatApp({ ...dependencies, sendMessage, heartbeatMs: 1_000 });
+  const token = await keys.sign(idTokenClaims('p1', 'alice'));
+  return async (method: string, path: string, headers: Record<string, string> = {}) => {
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    });
+    return app.fetch(request, { work: [], breakOff: () => undefined });
+  };
+}
+
+describe('the chat function as it is composed', () => {
+  test('enforces App Check', async () => {
+    const call = await composed({ APP_CHECK: 'enforced', APP_CHECK_PROJECT_NUMBER: '42' });
+    const appToken = await keys.sign(appCheckClaims('42'));
+
+    const without = await errorOf(await call('GET', '/v1/conversations'));
+    const withOne = await call('GET', '/v1/conversations', { 'X-Firebase-AppCheck': appToken });
+
+    expect(without).toMatchObject({ http: 401, reason: 'APP_CHECK_MISSING' });
+    expect(withOne.status).toBe(200);
+  });
+
+  test('erases nobody whose sign-in it cannot look up', async () => {
+    const call = await composed();
+
+    const error = await errorOf(await call('POST', '/v1/users/me:erase'));
+
+    expect(error).toMatchObject({ http: 503, reason: 'ACCOUNT_LOOKUP_FAILED' });
+  });
+
+  test('lets a signed-in user read without a look-up', async () => {
+    const call = await composed();
+
+    expect((await call('GET', '/v1/conversations')).status).toBe(200);
+  });
+});

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { putDevice } from '../../functions/src/chat/devices/devices.ts';
+import { deviceListResponse, deviceResponse } from '../../shared/wire/responses/devices.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { erase } from '../support/erasing.ts';
+import { readAs } from '../support/http-answers.ts';
+import { CANARY, canaries, lifecycle, owner } from '../support/lifecycle.ts';
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer();
+});
+afterAll(() => chat.stop());
+
+const newUser = () => `user-${randomUUID()}`;
+const path = (deviceId?: string) =>
+  `/v1/users/me/devices${deviceId === undefined ? '' : `/${deviceId}`}`;
+const put = (uid: string, deviceId: string, body: unknown) =>
+  chat.call(path(deviceId), { method: 'PUT', uid, body });
+const list = async (uid: string) =>
+  (await readAs(deviceListResponse, await chat.call(path(), { uid }))).devices;
+const phone = (token: string) => ({ token, platform: 'ios' });
+
+describe('a device', () => {
+  test('is put, renewed, read and taken away by its id', async () => {
+    const uid = newUser();
+
+    const made = await put(uid, 'phone', phone('t1'));
+    const renewed = await put(uid, 'phone', { token: 't2', platform: 'android' });
+
+    expect([made.status, renewed.status]).toEqual([201, 200]);
+    const device = await readAs(deviceResponse, renewed);
+    expect(device).toMatchObject({ id: 'phone', platform: 'android' });
+    const read = await chat.call(path('phone'), { uid });
+    expect(await readAs(deviceResponse, read)).toEqual(device);
+    expect(await list(uid)).toEqual([device]);
+    const deleted = () => chat.call(path('phone'), { method: 'DELETE', uid });
+    expect([(await deleted()).status, (await deleted()).status]).toEqual([204, 204]);
+    expect(await list(uid)).toEqual([]);
+    const gone = await chat.call(path('phone'), { uid });
+    expect(await errorOf(gone)).toMatchObject({ http: 404, reason: 'DEVICE_NOT_FOUND' });
+  });
+
+  test('never shows its token, neither in answers nor in logs', async () => {
+    const uid = newUser();
+    const token = `secret-${randomUUID()}`;
+
+    const texts = [
+      await (await put(uid, 'a', phone(token))).text(),
+      await (await chat.call(path('a'), { uid })).text(),
+      await (await chat.call(path(), { uid })).text(),
+      JSON.stringify(chat.logs),
+    ];
+
+    expect(texts.join('\n')).not.toContain(token);
+  });
+
+  test('beyond the tenth makes the one go that was put longest ago', async () => {
+    const uid = newUser();
+    const ids = Array.from({ length: 12 }, (_, i) => `d${i}`);
+    for (const id of ids) {
+      await put(uid, id, phone(`token-${id}`));
+      if (id === 'd9') await put(uid, 'd0', phone('token-d0-new'));
+    }
+
+    const kept = (await list(uid)).map(({ id }) => id);
+
+    expect(kept).toHaveLength(10);
+    expect(kept).toContain('d0');
+    expect(ids.filter((id) => !kept.includes(id))).toEqual(['d1', 'd2']);
+  });
+
+  test('of twenty at once leaves ten', async () => {
+    const uid = newUser();
+
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => put(uid, `d${i}`, phone(`token-${i}`))),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+    await put(uid, 'd0', phone('token-last'));
+    expect((await list(uid)).length).toBeLessThanOrEqual(10);
+  });
+
+  test('takes the place of another one with the same token', async () => {
+    const uid = newUser();
+    await put(uid, 'before', phone('same'));
+
+    await put(uid, 'after', phone('same'));
+
+    expect((await list(uid)).map(({ id }) => id)).toEqual(['after']);
+  });
+
+  test('is nobody else’s', async () => {
+    const [uid, other] = [newUser(), newUser()];
+    await put(uid, 'phone', phone('t'));
+
+    const read = await chat.call(path('phone'), { uid: other });
+    await chat.call(path('phone'), { method: 'DELETE', uid: other });
+
+    expect(read.status).toBe(404);
+    expect(await list(other)).toEqual([]);
+    expect(await list(uid)).toHaveLength(1);
+  });
+
+  test.each([
+    ['no token', { platform: 'ios' }],
+    ['an empty token', { token: '', platform: 'ios' }],
+    ['a token with spaces', { token: 'a b', platform: 'ios' }],
+    ['a token too long', { token: 'x'.repeat(4_097), platform: 'ios' }],
+    ['an unknown platform', { token: 't', platform: 'windows' }],
+    ['a user', { token: 't', platform: 'ios', uid: 'bob' }],
+  ])('with %s is refused', async (_, body) => {
+    const response = await put(newUser(), 'a', body);
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+  });
+
+  test('with an id that is none is refused, and not found when it is asked for', async () => {
+    expect(await errorOf(await put(newUser(), 'a.b', phone('t')))).toMatchObject({ http: 400 });
+    const read = await chat.call(path('x'.repeat(65)));
+    expect(await errorOf(read)).toMatchObject({ http: 404 });
+  });
+
+  test('is erased with the user', async () => {
+    const world = lifecycle();
+    const device = { token: CANARY, platform: 'ios' } as const;
+    await putDevice(world.chat, { caller: owner, deviceId: 'a', ...device });
+    expect(await canaries(world)).toEqual(['users/u1/devices/a']);
+
+    await erase(world);
+
+    expect(await world.documents()).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { servedDocument } from '../reference/openapi-document.ts';
+import { createWireApp } from '../support/wire-app.ts';
+
+const get = (headers: Record<string, string> = {}) =>
+  createWireApp().call({ method: 'GET', path: '/v1/openapi.json', uid: undefined, headers });
+
+describe('GET /v1/openapi.json', () => {
+  test('answers anybody with the document', async () => {
+    const answer = await get();
+
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.text)).toEqual(JSON.parse(JSON.stringify(servedDocument())));
+  });
+
+  test('may be kept by caches, unlike what belongs to a user', async () => {
+    const answer = await get();
+
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
+  });
+
+  test.each([
+    ['the same tag', (etag: string) => etag],
+    ['the same tag, weak', (etag: string) => `W/${etag}`],
+    ['several tags', (etag: string) => `"other", ${etag}`],
+    ['any tag', () => '*'],
+  ])('says that nothing has changed to one who has %s', async (_, tagOf) => {
+    const etag = (await get()).headers.get('etag') ?? '';
+    const answer = await get({ 'if-none-match': tagOf(etag) });
+
+    expect(answer).toMatchObject({ status: 304, text: '' });
+    expect(answer.headers.get('etag')).toBe(etag);
+  });
+
+  test('is sent again to one who has another tag', async () => {
+    const answer = await get({ 'if-none-match': '"other"' });
+
+    expect(answer.status).toBe(200);
+  });
+});

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createHmacSigner } from '../../functions/src/adapters/hmac-signer.ts';
+import { decodePageToken, encodePageToken } from '../../shared/wire/page-token.ts';
+import { conversationListResponse } from '../../shared/wire/responses/conversations.ts';
+import { messageListResponse } from '../../shared/wire/responses/messages.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { createConversation, readAs } from '../support/http-answers.ts';
+import { localSigner } from '../support/signing.ts';
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer();
+});
+afterAll(() => chat.stop());
+
+const newUser = () => `user-${randomUUID()}`;
+
+const send = (conversationId: string, uid: string) =>
+  chat.call(`/v1/conversations/${conversationId}/messages`, {
+    uid,
+    body: { message: { id: randomUUID(), parts: [{ type: 'text', text: 'q' }] } },
+  });
+
+/** A conversation of two turns, and the token of the second page of its messages. */
+async function pagedConversation(uid: string, query = 'pageSize=2') {
+  const { id } = await createConversation(chat, { uid });
+  await send(id, uid);
+  await send(id, uid);
+  const response = await chat.call(`/v1/conversations/${id}/messages?${query}`, { uid });
+  const { nextPageToken = '' } = await readAs(messageListResponse, response);
+  expect(nextPageToken).not.toBe('');
+  return { id, token: nextPageToken };
+}
+
+const messages = (uid: string, id: string, query: string) =>
+  chat.call(`/v1/conversations/${id}/messages?${query}`, { uid });
+
+const REFUSED = '400 PAGE_TOKEN_INVALID';
+
+const refusalOf = async (response: Response) => {
+  const { http, reason } = await errorOf(response);
+  return `${http} ${reason}`;
+};
+
+describe('a page token', () => {
+  test('goes on where the page before ended, with pages of another size too', async () => {
+    const uid = newUser();
+    const { id, token } = await pagedConversation(uid);
+
+    const response = await messages(uid, id, `pageSize=50&pageToken=${token}`);
+
+    const { messages: shown } = await readAs(messageListResponse, response);
+    expect(shown.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user2', 'model2']);
+  });
+
+  test('shorter by its last character, or by half, is refused', async () => {
+    const uid = newUser();
+    const { id, token } = await pagedConversation(uid);
+
+    for (const cut of [token.slice(0, -1), token.slice(0, token.length / 2), 'x'])
+      expect(await refusalOf(await messages(uid, id, `pageToken=${cut}`))).toBe(REFUSED);
+  });
+
+  test('is refused when its place was altered and its signature kept', async () => {
+    const uid = newUser();
+    const { id, token } = await pagedConversation(uid);
+    const [, ...signature] = JSON.parse(Buffer.from(token, 'base64url').toString());
+    const altered = Buffer.from(JSON.stringify([{ p: 1 }, ...signature])).toString('base64url');
+
+    expect(await refusalOf(await messages(uid, id, `pageToken=${altered}`))).toBe(REFUSED);
+  });
+
+  test('that somebody without the key made is refused', async () => {
+    const uid = newUser();
+    const { id } = await pagedConversation(uid);
+    const scope = { uid, list: `messages/${id}`, parameters: { order: 'asc', afterSeq: 0 } };
+    const own = createHmacSigner([{ keyId: 'local', secret: Buffer.alloc(32, 7) }]);
+    const good = encodePageToken(localSigner, scope, { p: 3 });
+    const forged = encodePageToken(own, scope, { p: 3 });
+    const unsigned = Buffer.from(JSON.stringify({ p: 3 })).toString('base64url');
+
+    expect((await messages(uid, id, `pageToken=${good}`)).status).toBe(200);
+    expect(await refusalOf(await messages(uid, id, `pageToken=${forged}`))).toBe(REFUSED);
+    expect(await refusalOf(await messages(uid, id, `pageToken=${unsigned}`))).toBe(REFUSED);
+  });
+
+  test('of a place that cannot be is refused though the signature is right', async () => {
+    const uid = newUser();
+    const { id } = await pagedConversation(uid);
+    const scope = { uid, list: `messages/${id}`, parameters: { order: 'asc', afterSeq: 0 } };
+
+    const places: Record<string, string | number>[] = [
+      { p: -3 },
+      { p: 1.5 },
+      { p: 3, ownerUid: 'bob' },
+    ];
+    for (const place of places)
+      expect(
+        await refusalOf(
+          await messages(uid, id, `pageToken=${encodePageToken(localSigner, scope, place)}`),
+        ),
+      ).toBe(REFUSED);
+  });
+
+  test.each([
+    ['another order', 'pageSize=2&order=desc'],
+    ['another afterSeq', 'pageSize=2&afterSeq=1'],
+  ])('is refused with %s', async (_, query) => {
+    const uid = newUser();
+    const { id, token } = await pagedConversation(uid);
+
+    expect(await refusalOf(await messages(uid, id, `${query}&pageToken=${token}`))).toBe(REFUSED);
+  });
+
+  test('of another conversation of the same user is refused', async () => {
+    const uid = newUser();
+    const [one, two] = [await pagedConversation(uid), await pagedConversation(uid)];
+
+    expect(await refusalOf(await messages(uid, two.id, `pageToken=${one.token}`))).toBe(REFUSED);
+  });
+
+  test('of another list of the same conversation is refused', async () => {
+    const uid = newUser();
+    const { id, token } = await pagedConversation(uid);
+
+    for (const path of [
+      `/v1/conversations?pageToken=${token}`,
+      `/v1/conversations/${id}/compactions?pageToken=${token}`,
+      `/v1/conversations/${id}:search?q=q&pageToken=${token}`,
+    ])
+      expect(await refusalOf(await chat.call(path, { uid }))).toBe(REFUSED);
+  });
+
+  test('of another user is refused, so that it tells nothing of their list', async () => {
+    const [owner, other] = [newUser(), newUser()];
+    for (let i = 0; i < 2; i++) {
+      await createConversation(chat, { uid: owner });
+      await createConversation(chat, { uid: other });
+    }
+    const first = await chat.call('/v1/conversations?pageSize=1', { uid: owner });
+    const { nextPageToken } = await readAs(conversationListResponse, first);
+
+    const path = `/v1/conversations?pageSize=1&pageToken=${nextPageToken}`;
+
+    expect((await chat.call(path, { uid: owner })).status).toBe(200);
+    expect(await refusalOf(await chat.call(path, { uid: other }))).toBe(REFUSED);
+  });
+
+  test('of a list with the bin is refused without it', async () => {
+    const uid = newUser();
+    await createConversation(chat, { uid });
+    await createConversation(chat, { uid });
+    const first = await chat.call('/v1/conversations?pageSize=1&showDeleted=true', { uid });
+    const { nextPageToken } = await readAs(conversationListResponse, first);
+
+    expect(
+      await refusalOf(await chat.call(`/v1/conversations?pageToken=${nextPageToken}`, { uid })),
+    ).toBe(REFUSED);
+  });
+
+  test('that an older key signed is good as long as the key is known', () => {
+    const keys = ['new', 'old'].map((keyId, i) => ({ keyId, secret: Buffer.alloc(32, i) }));
+    const scope = { uid: 'u', list: 'messages/c' };
+    const token = encodePageToken(createHmacSigner(keys.slice(1)), scope, { p: 3 });
+    const read = (known: typeof keys) =>
+      decodePageToken(createHmacSigner(known), scope, {
+        schema: z.object({ p: z.number() }),
+        token,
+      });
+
+    expect(read(keys)).toEqual({ p: 3 });
+    expect(() => read(keys.slice(0, 1))).toThrow('page token');
+  });
+});

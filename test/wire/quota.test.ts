@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
+import { dayOf } from '../../shared/quota/day.ts';
+import { usageResponse } from '../../shared/wire/responses/usage.ts';
+import { heldStreamer } from '../fakes/held-streamer.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+import { errorOf } from '../support/chat-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { startLimitedServer, usageOf } from '../support/quotas.ts';
+import { idTokenClaims } from '../support/token-keys.ts';
+
+const usage = { promptTokens: 300, cachedTokens: 0, outputTokens: 50, thoughtsTokens: 0 };
+const TURN_MICROS = 350;
+const SSE = { accept: 'text/event-stream' };
+
+async function serverWith(
+  environment: Record<string, string>,
+  overrides: Partial<ChatDependencies> = {},
+) {
+  const { model } = scriptedStreamer(textAnswer('Fine.', usage));
+  const server = await startLimitedServer(environment, { model, ...overrides });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+type Server = Awaited<ReturnType<typeof serverWith>>;
+
+const body = (text = 'Hello') => ({
+  message: { id: randomUUID(), parts: [{ type: 'text', text }] },
+});
+const send = (server: Server, options: Parameters<Server['call']>[1] = {}, id = randomUUID()) =>
+  server.call(`/v1/conversations/${id}/messages`, { body: body(), ...options });
+
+describe('S4: one who drains what one user may cost', () => {
+  test('is refused with the time to come back, has cost a turn more at most, and hinders nobody', async () => {
+    const capMicros = 10_000;
+    const server = await serverWith({ USER_DAILY_USD: String(capMicros / 1_000_000) });
+    const statuses: number[] = [];
+    let refused = await send(server);
+    for (let i = 0; i < 60 && refused.status === 200; i++) {
+      statuses.push(refused.status);
+      refused = await send(server);
+    }
+
+    const { reason, http, metadata } = await errorOf(refused.clone());
+    expect({ reason, http }).toEqual({ reason: 'USER_DAILY_USD', http: 429 });
+    expect(metadata).toMatchObject({ limit: String(capMicros), resetTime: expect.any(String) });
+    const waitMs = Number(refused.headers.get('retry-after')) * 1_000;
+    expect(Date.now() + waitMs).toBeGreaterThanOrEqual(Date.parse(metadata.resetTime) - 1_000);
+    expect(statuses.length).toBeGreaterThan(20);
+    const day = dayOf(new Date());
+    const { costMicros } = await usageOf(server.dependencies.store, { uid: 'alice', day });
+    expect(costMicros).toBe(statuses.length * TURN_MICROS);
+    expect(costMicros).toBeLessThanOrEqual(capMicros + TURN_MICROS);
+    expect((await send(server, { uid: 'bob' })).status).toBe(200);
+  });
+});
+
+describe('a refusal', () => {
+  const atNoon = () => createManualClock(new Date('2026-01-02T12:00:00.000Z'));
+
+  test.each([
+    ['USER_DAILY_MESSAGES', ['USER_DAILY_MESSAGES', '1'], ['messagesPerDay', '43200']],
+    ['USER_DAILY_TOKENS', ['USER_DAILY_TOKENS', '800'], ['tokensPerDay', '43200']],
+    ['USER_RPM', ['USER_REQUESTS_PER_MINUTE', '1'], ['requestsPerMinute', '60']],
+  ] as const)('for %s says what is used, and when to come back', async (reason, set, told) => {
+    const clock = atNoon();
+    const [quota, after] = told;
+    const environment = { [set[0]]: set[1] };
+    const limited = await serverWith(environment, {
+      clock,
+      idTokens: {
+        verify: () => Promise.resolve({ uid: 'alice', tier: 'signedIn', signedInAt: clock.now() }),
+      },
+    });
+    expect((await send(limited)).status).toBe(200);
+
+    const refused = await send(limited);
+
+    expect(refused.headers.get('retry-after')).toBe(after);
+    const error = await errorOf(refused);
+    expect(error).toMatchObject({ http: 429, status: 'RESOURCE_EXHAUSTED', reason });
+    expect(error.metadata).toMatchObject({
+      quota,
+      limit: expect.stringMatching(/^\d+$/),
+      used: expect.stringMatching(/^\d+$/),
+      resetTime: expect.stringMatching(/^2026-01-0[23]T/),
+    });
+    expect(error.text).toContain(`"retryDelay":"${after}s"`);
+  });
+
+  test('of a guest asks to sign in', async () => {
+    const server = await serverWith({ ANONYMOUS_DAILY_MESSAGES: '1' });
+    const claims = {
+      ...idTokenClaims(server.project, 'guest'),
+      firebase: { sign_in_provider: 'anonymous', identities: {} },
+    };
+    const token = await server.keys.sign(claims);
+    expect((await send(server, { token })).status).toBe(200);
+
+    const error = await errorOf(await send(server, { token }));
+
+    expect(error).toMatchObject({ http: 429, reason: 'ANONYMOUS_LIMIT' });
+    expect(error.message).toContain('Sign in');
+  });
+
+  test('for the budget of all hits everybody, and tells nobody what it is', async () => {
+    const server = await serverWith({ GLOBAL_DAILY_USD: '0.0003' });
+    expect((await send(server)).status).toBe(200);
+
+    const refused = await send(server, { uid: 'bob' });
+
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const error = await errorOf(refused);
+    expect(error).toMatchObject({ http: 429, reason: 'GLOBAL_BUDGET' });
+    expect(Object.keys(error.metadata)).toEqual(['resetTime']);
+  });
+
+  test('comes for a compaction that somebody asks for, too, when nothing is left', async () => {
+    const server = await serverWith({ USER_DAILY_USD: '0.0006' });
+    const id = randomUUID();
+    await send(server, {}, id);
+    await send(server, {}, id);
+    const { store } = server.dependencies;
+    const day = dayOf(new Date());
+    const before = await usageOf(store, { uid: 'alice', day });
+    const path = `users/alice/usage/${day}`;
+    await store.commit([
+      { op: 'update', path, fields: { costMicros: 600 }, guard: { exists: true } },
+    ]);
+
+    const asked = await server.call(`/v1/conversations/${id}:compact`, { body: {} });
+
+    expect(before.messages).toBe(1);
+    expect(await errorOf(asked)).toMatchObject({ http: 429, reason: 'USER_DAILY_USD' });
+  });
+});
+
+describe('S7: one who hoards streams', () => {
+  test('has as many open as is allowed, whatever number is asked for, and gets a place back', async () => {
+    const { model, answerAll } = heldStreamer();
+    const server = await serverWith({ STREAMS_PER_USER: '3' }, { model });
+    const id = randomUUID();
+    const leave = new AbortController();
+    const first = await send(server, { headers: SSE }, id);
+    const stream = (signal?: AbortSignal) =>
+      server.call(`/v1/conversations/${id}/stream`, { headers: SSE, ...(signal && { signal }) });
+
+    const leaving = await stream(leave.signal);
+    const others = await Promise.all(Array.from({ length: 50 }, () => stream()));
+
+    const refused = others.filter(({ status }) => status === 429);
+    expect(first.status).toBe(200);
+    expect(leaving.status).toBe(200);
+    expect(others.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(refused).toHaveLength(49);
+    const [one] = refused;
+    if (!one) throw new Error('there are 49');
+    expect(await errorOf(one)).toMatchObject({ reason: 'USER_STREAMS' });
+    leave.abort();
+    await eventually('a free place', async () => {
+      const again = await stream();
+      if (again.status === 200) return again;
+      await again.text();
+      return undefined;
+    });
+    answerAll();
+  });
+
+  test('does not take anybody else’s', async () => {
+    const { model, answerAll } = heldStreamer();
+    const server = await serverWith({ STREAMS_PER_USER: '1' }, { model });
+    expect((await send(server, { headers: SSE })).status).toBe(200);
+
+    expect((await send(server, { headers: SSE })).status).toBe(429);
+    expect((await send(server, { headers: SSE, uid: 'bob' })).status).toBe(200);
+    answerAll();
+  });
+
+  test('is refused before the turn begins, not after', async () => {
+    const { model, calls, answerAll } = heldStreamer();
+    const server = await serverWith({ STREAMS_PER_USER: '1' }, { model });
+    const id = randomUUID();
+    const first = await send(server, { headers: SSE }, id);
+    expect(first.status).toBe(200);
+    await eventually('the call', () => Promise.resolve(calls.length > 0 || undefined));
+
+    const other = randomUUID();
+    expect((await send(server, { headers: SSE }, other)).status).toBe(429);
+
+    expect((await server.call(`/v1/conversations/${other}`)).status).toBe(404);
+    answerAll();
+  });
+});
+
+describe('GET /v1/users/me/usage', () => {
+  test('shows each limit, what is used, held and left, and when it begins anew', async () => {
+    const { model, answerAll } = heldStreamer();
+    const server = await serverWith(
+      { USER_DAILY_MESSAGES: '5', USER_DAILY_TOKENS: '9000', STREAMS_PER_USER: '3' },
+      { model },
+    );
+    const running = await send(server, { headers: SSE });
+
+    const shown = usageResponse.parse(await (await server.call('/v1/users/me/usage')).json());
+
+    const { messagesPerDay, tokensPerDay, costMicrosPerDay, streams } = shown.limits;
+    expect(shown).toMatchObject({ day: dayOf(new Date()), tier: 'signedIn' });
+    expect(messagesPerDay).toMatchObject({ limit: 5, used: 0, reserved: 1, left: 4 });
+    expect(tokensPerDay.reserved).toBeGreaterThan(500);
+    expect(tokensPerDay.left).toBe(9_000 - tokensPerDay.reserved);
+    expect(costMicrosPerDay).toMatchObject({ limit: null, left: null });
+    expect(streams).toMatchObject({ limit: 3, used: 1, left: 2 });
+    answerAll();
+    await running.text();
+    const after = usageResponse.parse(await (await server.call('/v1/users/me/usage')).json());
+    expect(after.limits.messagesPerDay).toMatchObject({ used: 1, reserved: 0, left: 4 });
+  });
+
+  test('shows no limits where there are none', async () => {
+    const server = await serverWith({});
+
+    const shown = usageResponse.parse(await (await server.call('/v1/users/me/usage')).json());
+
+    expect(Object.values(shown.limits).map(({ limit }) => limit)).toEqual(Array(5).fill(null));
+  });
+});

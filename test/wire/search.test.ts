@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { searchResponse } from '../../shared/wire/responses/search.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { buildConversation, type TurnToBuild } from '../support/conversation-builder.ts';
+import { createConversation, readAs } from '../support/http-answers.ts';
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer();
+});
+afterAll(() => chat.stop());
+
+/** A conversation of alice. */
+const build = async (turns: readonly TurnToBuild[]) => {
+  const head = { ownerUid: 'alice' };
+  return (await buildConversation(chat.dependencies.store, { turns, head })).conversationId;
+};
+
+const ask = (id: string, q: string, more = '') =>
+  chat.call(`/v1/conversations/${id}:search?q=${encodeURIComponent(q)}${more}`);
+const search = async (id: string, q: string, more = '') =>
+  readAs(searchResponse, await ask(id, q, more));
+
+const filler = (count: number): TurnToBuild[] =>
+  Array.from({ length: count }, (_, i) => ({ user: `Filler ${i}.`, answer: 'Nothing.' }));
+
+describe('searching a conversation', () => {
+  test('finds questions and answers, says where they are and how well they fit', async () => {
+    const id = await build([
+      { user: 'My boat is called Anchor Rose.', answer: 'A fine name for a boat.' },
+      ...filler(5),
+    ]);
+
+    const { hits, searched, nextPageToken } = await search(id, 'anchor boat');
+
+    expect(hits.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user1', 'model1']);
+    expect(hits[0]?.snippet).toBe('My boat is called Anchor Rose.');
+    expect(hits[0]?.score).toBeGreaterThan(hits[1]?.score ?? 0);
+    expect(hits[1]?.messageId).toBe('m_1');
+    expect(searched).toEqual({ turns: 6, newestSeq: 6, oldestSeq: 1, isWhole: true });
+    expect(nextPageToken).toBeUndefined();
+  });
+
+  test.each([
+    ['견과류', '저는 견과류를 못 먹어요.'],
+    ['京都', '来週、京都へ旅行に行きます。'],
+    ['过敏', '我对花生过敏。'],
+  ])('finds %s within a sentence', async (q, user) => {
+    const id = await build([...filler(3), { user, answer: 'OK' }, ...filler(3)]);
+
+    const { hits } = await search(id, q);
+
+    expect(hits.map(({ seq }) => seq)).toEqual([4]);
+    expect(hits[0]?.snippet).toContain(q);
+  });
+
+  test('finds what was folded, replaced or failed: the transcript, not the context', async () => {
+    const id = await build([
+      { user: 'the boat, replaced', answer: 'x', inContext: false },
+      { user: 'the boat, failed', answer: [], state: 'failed', inContext: false },
+      ...filler(1),
+    ]);
+
+    expect((await search(id, 'boat')).hits.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual(
+      [1, 2],
+    );
+  });
+
+  test('never finds a deleted message', async () => {
+    const id = await build([{ user: 'the boat', answer: 'a boat' }, ...filler(2)]);
+    await chat.call(`/v1/conversations/${id}/messages/m_1`, { method: 'DELETE' });
+    const answerGone = await search(id, 'boat');
+    const caller = { uid: 'alice', tier: 'signedIn' } as const;
+    await deleteMessage(chat.dependencies, { caller, conversationId: id, messageId: 'message-1' });
+
+    expect(answerGone.hits.map(({ role }) => role)).toEqual(['user']);
+    expect((await search(id, 'boat')).hits).toEqual([]);
+  });
+
+  test('gives the hits page by page, each once, the best first', async () => {
+    const turns = Array.from({ length: 7 }, (_, i) => ({
+      user: `boat ${'and so on '.repeat(i)}`,
+      answer: 'ok',
+    }));
+    const id = await build(turns);
+
+    const seen: number[] = [];
+    let token: string | undefined;
+    do {
+      const page = await search(id, 'boat', `&pageSize=3${token ? `&pageToken=${token}` : ''}`);
+      seen.push(...page.hits.map(({ seq }) => seq));
+      token = page.nextPageToken;
+    } while (token !== undefined);
+
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test('looks through 2,000 turns at a time and says how far it came', async () => {
+    const id = await build([{ user: 'the oldest boat', answer: 'ok' }, ...filler(2_049)]);
+
+    const first = await search(id, 'boat');
+    const second = await search(id, 'boat', `&pageToken=${first.nextPageToken}`);
+
+    expect(first).toMatchObject({
+      hits: [],
+      searched: { turns: 2_000, newestSeq: 2_050, oldestSeq: 51, isWhole: false },
+    });
+    expect(second.searched).toEqual({ turns: 50, newestSeq: 50, oldestSeq: 1, isWhole: true });
+    expect(second.hits.map(({ seq }) => seq)).toEqual([1]);
+    expect(second.nextPageToken).toBeUndefined();
+  });
+
+  test('of an empty conversation finds nothing', async () => {
+    const created = await createConversation(chat);
+
+    expect(await search(created.id, 'boat')).toEqual({
+      hits: [],
+      searched: { turns: 0, newestSeq: 0, oldestSeq: 1, isWhole: true },
+    });
+  });
+
+  test('refuses the page token of other words', async () => {
+    const id = await build([
+      { user: 'boat', answer: 'ok' },
+      { user: 'boat', answer: 'ok' },
+    ]);
+    const { nextPageToken } = await search(id, 'boat', '&pageSize=1');
+
+    const response = await ask(id, 'harbour', `&pageToken=${nextPageToken}`);
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'PAGE_TOKEN_INVALID' });
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['signs alone', '?!'],
+    ['a text in place of words', 'a'.repeat(201)],
+  ])('refuses %s', async (_, q) => {
+    const id = await build(filler(1));
+
+    expect(await errorOf(await ask(id, q))).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+  });
+
+  test('of another user’s conversation is not found', async () => {
+    const id = await build([{ user: 'boat', answer: 'ok' }]);
+
+    const response = await chat.call(`/v1/conversations/${id}:search?q=boat`, { uid: 'bob' });
+
+    expect(await errorOf(response)).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
+  });
+});

@@ -1,0 +1,448 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
+import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
+import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
+import { updateConversation } from '../../functions/src/chat/conversation/update-conversation.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import type { LogFields, ModelRequest, ModelStreamer } from '../../shared/ports.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import { scriptedStreamer, textAnswer, type ScriptedAnswer } from '../fakes/scripted-streamer.ts';
+import { chatDependencies } from '../support/chat-dependencies.ts';
+import { startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { recordCommits } from '../support/commit-rules.ts';
+import { erase, remainsOf } from '../support/erasing.ts';
+import { eventually } from '../support/eventually.ts';
+import { CANARY, lifecycle, owner } from '../support/lifecycle.ts';
+import { readAs } from '../support/http-answers.ts';
+import { conversationWithContextResponse } from '../../shared/wire/responses/conversations.ts';
+import { collect, request, sendAll } from '../support/sending.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+
+const LONG = 'A long answer about boats. '.repeat(20);
+
+/** Chat answers and titles from two lists; the titles' requests are remembered. */
+function models(titles: readonly ScriptedAnswer[], answers: readonly ScriptedAnswer[]) {
+  const title = scriptedStreamer(...titles);
+  const chat = scriptedStreamer(...answers);
+  const model: ModelStreamer = {
+    stream: (asked: ModelRequest, signal) =>
+      (asked.role === 'utility_title' ? title : chat).model.stream(asked, signal),
+  };
+  return { model, titles: title.requests };
+}
+
+const recorded = recordCommits();
+const titled = (
+  titles: readonly ScriptedAnswer[],
+  more: { answers?: readonly ScriptedAnswer[]; environment?: Record<string, string> } = {},
+) => {
+  const used = models(titles, more.answers ?? [textAnswer('Fine.')]);
+  const logs: { event: string; fields: LogFields }[] = [];
+  const dependencies = chatDependencies(
+    {
+      model: used.model,
+      store: createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation }),
+      logger: { log: (_, event, fields) => void logs.push({ event, fields }) },
+    },
+    { TITLES: 'on', ...more.environment },
+  );
+  return { dependencies, requests: used.titles, logs };
+};
+
+type Titled = ReturnType<typeof titled>;
+
+const afterwork = ({ dependencies }: Pick<Titled, 'dependencies'>) =>
+  Promise.all(dependencies.afterwork);
+
+const headOf = async ({ dependencies }: Titled, id: string) =>
+  (await readHead(dependencies.store, id))?.value;
+
+/** Sends messages one after the other; the title of each is waited for. */
+async function talk(world: Titled, id: string, ...texts: string[]) {
+  for (const text of texts) {
+    await sendAll(world.dependencies, id, [text]);
+    await afterwork(world);
+  }
+}
+
+const gate = () => Promise.withResolvers<void>();
+
+describe('the title of a conversation', () => {
+  test('is made after the first answer by the cheap model, and is the model’s', async () => {
+    const world = titled([textAnswer('"Boats for beginners."')]);
+    const id = randomUUID();
+
+    await talk(world, id, 'Tell me about boats.', 'And ships?');
+
+    expect(await headOf(world, id)).toMatchObject({
+      title: 'Boats for beginners',
+      autoTitle: { throughSeq: 1 },
+    });
+    expect(world.requests).toHaveLength(1);
+    expect(world.requests[0]).toMatchObject({
+      model: 'gemini-3.1-flash-lite',
+      promptId: 't_1-title',
+    });
+    const asked = JSON.stringify(world.requests[0]?.contents);
+    expect(asked).toContain('Tell me about boats.');
+    expect(asked).toContain('Fine.');
+  });
+
+  test('is made once more after the fourth turn, and never again', async () => {
+    const world = titled([textAnswer('First'), textAnswer('Second'), textAnswer('Third')]);
+    const id = randomUUID();
+
+    await talk(world, id, '1', '2', '3', '4', '5', '6');
+
+    expect(await headOf(world, id)).toMatchObject({
+      title: 'Second',
+      autoTitle: { throughSeq: 4 },
+    });
+    expect(world.requests.map(({ promptId }) => promptId)).toEqual(['t_1-title', 't_4-title']);
+  });
+
+  test('is never made over one that the user gave before', async () => {
+    const world = titled([textAnswer('Made')]);
+    const created = await createConversation(world.dependencies, {
+      caller: owner,
+      fields: { title: 'Mine' },
+    });
+
+    await talk(world, created.conversationId, '1', '2', '3', '4');
+
+    expect(await headOf(world, created.conversationId)).toMatchObject({ title: 'Mine' });
+    expect(world.requests).toEqual([]);
+  });
+
+  test('is never stored over one that the user gave meanwhile, nor made again after it', async () => {
+    const held = gate();
+    const world = titled([{ ...textAnswer('Made'), gate: held.promise }, textAnswer('Again')]);
+    const id = randomUUID();
+    await sendAll(world.dependencies, id, ['1']);
+    const of = { caller: owner, conversationId: id };
+    await updateConversation(world.dependencies, { ...of, patch: { title: 'Mine' } });
+
+    held.resolve();
+    await afterwork(world);
+    await talk(world, id, '2', '3', '4');
+
+    const head = await headOf(world, id);
+    expect([head?.title, head?.autoTitle]).toEqual(['Mine', undefined]);
+    expect(world.requests).toHaveLength(1);
+  });
+
+  test('becomes the user’s own by a change, for ever', async () => {
+    const world = titled([textAnswer('Made'), textAnswer('Again')]);
+    const id = randomUUID();
+    await talk(world, id, '1');
+
+    const of = { caller: owner, conversationId: id };
+    await updateConversation(world.dependencies, { ...of, patch: { title: 'Mine' } });
+    await talk(world, id, '2', '3', '4');
+
+    const head = await headOf(world, id);
+    expect([head?.title, head?.autoTitle]).toEqual(['Mine', undefined]);
+  });
+
+  test('stays the model’s when something else is changed', async () => {
+    const world = titled([textAnswer('Made'), textAnswer('Again')]);
+    const id = randomUUID();
+    await talk(world, id, '1');
+
+    const of = { caller: owner, conversationId: id };
+    await updateConversation(world.dependencies, { ...of, patch: { metadata: { a: '1' } } });
+    await talk(world, id, '2', '3', '4');
+
+    expect((await headOf(world, id))?.title).toBe('Again');
+  });
+
+  test('that holds markup is not stored, and the next turn tries again', async () => {
+    const world = titled([textAnswer('<script>x</script>'), textAnswer('Good')]);
+    const id = randomUUID();
+
+    await talk(world, id, '1');
+    expect((await headOf(world, id))?.title).toBeUndefined();
+    await talk(world, id, '2');
+
+    expect(await headOf(world, id)).toMatchObject({ title: 'Good', autoTitle: { throughSeq: 2 } });
+  });
+
+  test('that was cut off by its bound is not stored', async () => {
+    const world = titled([{ chunks: [{ parts: [{ text: 'Half' }], finishReason: 'MAX_TOKENS' }] }]);
+    const id = randomUUID();
+
+    await talk(world, id, '1');
+
+    expect((await headOf(world, id))?.title).toBeUndefined();
+  });
+
+  test('is not made of a turn that failed or was filtered', async () => {
+    const answers = [
+      { chunks: [{ parts: [], finishReason: 'SAFETY' }] },
+      { error: new Error('down') },
+      textAnswer('Fine.'),
+    ];
+    const world = titled([textAnswer('Made')], { answers });
+    const id = randomUUID();
+
+    await talk(world, id, '1');
+    await expect(talk(world, id, '2')).rejects.toThrow('turn 2');
+    expect(world.requests).toEqual([]);
+    await talk(world, id, '3');
+
+    expect(await headOf(world, id)).toMatchObject({ title: 'Made', autoTitle: { throughSeq: 3 } });
+  });
+
+  test('is not made where titles are off', async () => {
+    const world = titled([textAnswer('Made')], { environment: { TITLES: 'off' } });
+
+    await talk(world, randomUUID(), '1');
+
+    expect(world.requests).toEqual([]);
+  });
+
+  test('is off in a demo- project where nothing is said, on in every other', () => {
+    const other = { GOOGLE_CLOUD_PROJECT: 'other', SNAPSHOT_KEYS: `k:${'A'.repeat(44)}` };
+
+    expect(chatDependencies().config.TITLES).toBe('off');
+    expect(chatDependencies({}, other).config.TITLES).toBe('on');
+  });
+
+  test('is logged with what it cost and without what it says', async () => {
+    const world = titled([textAnswer(CANARY)]);
+
+    await talk(world, randomUUID(), CANARY);
+
+    const line = world.logs.find(({ event }) => event === 'title_made');
+    expect(line?.fields).toMatchObject({ promptTokens: 100, outputTokens: 10, costMicros: 40 });
+    expect(JSON.stringify(world.logs)).not.toContain(CANARY);
+  });
+
+  test('breaks no rule of commits', () => {
+    expect(recorded.commits.length).toBeGreaterThan(0);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+});
+
+describe('the stream of an answer whose title is made', () => {
+  test('has the title, under the next id, when it comes while the answer goes on', async () => {
+    const held = gate();
+    const world = titled([textAnswer('Boats')]);
+    const { model } = world.dependencies;
+    const dependencies = {
+      ...world.dependencies,
+      model: {
+        async *stream(asked: ModelRequest, signal: AbortSignal) {
+          if (asked.role === 'utility_title') return yield* model.stream(asked, signal);
+          yield { parts: [{ text: LONG }] };
+          await held.promise;
+          yield { parts: [{ text: 'End.' }], finishReason: 'STOP' };
+        },
+      },
+    };
+    const id = randomUUID();
+    const handle = await sendMessage(dependencies, request(id, 'boats'));
+    const frames = collect(handle.frames());
+    await eventually('a title', async () => (await headOf(world, id))?.title);
+    await afterwork(world);
+    held.resolve();
+
+    const all = await frames;
+
+    expect(all.map((frame) => frame.id)).toEqual(all.map((_, i) => i));
+    const types = all.map(({ chunk }) => chunk.type);
+    const at = types.indexOf('data-title');
+    expect(all[at]?.chunk).toEqual({
+      type: 'data-title',
+      id: 'title',
+      transient: true,
+      data: { title: 'Boats' },
+    });
+    expect(at).toBeLessThan(types.indexOf('text-end'));
+    expect(types.at(-1)).toBe('finish');
+    const again = await sendMessage(dependencies, {
+      ...request(id, 'boats', (await handle.result).turn.messageId),
+      cursor: (all[at]?.id ?? 0) - 1,
+    });
+    expect(await collect(again.frames())).toEqual(all.slice(at));
+  });
+
+  test('ends without waiting for a title that takes long', async () => {
+    const world = titled([{ ...textAnswer('Late'), gate: gate().promise }], {
+      answers: [textAnswer(LONG)],
+    });
+    const id = randomUUID();
+
+    const handle = await sendMessage(world.dependencies, request(id, 'boats'));
+    const types = (await collect(handle.frames())).map(({ chunk }) => chunk.type);
+    await handle.result;
+
+    expect(types).not.toContain('data-title');
+    expect(types.at(-1)).toBe('finish');
+    expect(world.dependencies.afterwork.size).toBe(1);
+  });
+
+  test('tells of no title that the user’s own has kept from being stored', async () => {
+    const world = titled([textAnswer('Made')], { answers: [textAnswer(LONG)] });
+    const store = world.dependencies.store;
+    const id = randomUUID();
+    const of = { caller: owner, conversationId: id };
+    const patched = {
+      ...world.dependencies,
+      model: {
+        async *stream(asked: ModelRequest, signal: AbortSignal) {
+          if (asked.role === 'utility_title')
+            await updateConversation(
+              { ...world.dependencies, store },
+              {
+                ...of,
+                patch: { title: 'Mine' },
+              },
+            );
+          yield* world.dependencies.model.stream(asked, signal);
+        },
+      },
+    };
+
+    const handle = await sendMessage(patched, request(id, 'boats'));
+    const types = (await collect(handle.frames())).map(({ chunk }) => chunk.type);
+    await afterwork(world);
+
+    expect(types).not.toContain('data-title');
+    expect((await headOf(world, id))?.title).toBe('Mine');
+  });
+});
+
+describe('a title that does not come', () => {
+  test('is given up after five seconds', async () => {
+    const world = titled([{ ...textAnswer('Late'), gate: gate().promise }]);
+    const waits: number[] = [];
+    const { clock } = world.dependencies;
+    const fast = {
+      ...clock,
+      wait: (ms: number, signal?: AbortSignal) => {
+        if (ms !== 5_000) return clock.wait(ms, signal);
+        waits.push(ms);
+        return clock.wait(5, signal);
+      },
+    };
+    const dependencies = { ...world.dependencies, clock: fast };
+    const id = randomUUID();
+
+    await sendAll(dependencies, id, ['boats']);
+    await afterwork(world);
+
+    expect(waits).toEqual([5_000]);
+    const line = world.logs.find(({ event }) => event === 'title_failed');
+    expect(line?.fields).toMatchObject({ reason: 'TIMEOUT' });
+    expect((await headOf(world, id))?.title).toBeUndefined();
+  });
+
+  test('is given up when the process is told to end', async () => {
+    const shutdown = new AbortController();
+    const world = titled([{ ...textAnswer('Late'), gate: gate().promise }]);
+    const dependencies = { ...world.dependencies, shutdown: shutdown.signal };
+    await sendAll(dependencies, randomUUID(), ['boats']);
+
+    shutdown.abort();
+
+    await afterwork(world);
+    expect(world.dependencies.afterwork.size).toBe(0);
+  });
+
+  test('changes nothing of the answer when its model fails', async () => {
+    const world = titled([{ error: new Error('no such model') }]);
+    const id = randomUUID();
+
+    await talk(world, id, 'boats');
+
+    expect((await headOf(world, id))?.lastSeq).toBe(1);
+    expect(world.logs.map(({ event }) => event)).toContain('title_failed');
+  });
+});
+
+describe('erasing what a title was made of', () => {
+  const canaryTitle = { title: `About ${CANARY}`, autoTitle: { throughSeq: 2 } };
+
+  test.each([
+    ['takes a title along that was made of the message', 'm_1', canaryTitle, undefined],
+    ['leaves one that was made of earlier messages', 'm_3', canaryTitle, canaryTitle.title],
+    ['leaves the user’s own', 'm_1', { title: 'Mine' }, 'Mine'],
+  ])('%s', async (...[, messageId, head, left]) => {
+    const world = titled([textAnswer('x')], { environment: { TITLES: 'off' } });
+    const id = randomUUID();
+    await talk(world, id, '1', '2', '3');
+    const { store } = world.dependencies;
+    const path = `conversations/${id}`;
+    await store.commit([{ op: 'update', path, fields: head, guard: { exists: true } }]);
+
+    await deleteMessage(world.dependencies, { caller: owner, conversationId: id, messageId });
+
+    expect((await headOf(world, id))?.title).toBe(left);
+  });
+
+  test('keeps a title from being stored that was on its way', async () => {
+    const held = gate();
+    const world = titled([{ ...textAnswer('Made'), gate: held.promise }]);
+    const id = randomUUID();
+    await sendAll(world.dependencies, id, ['boats']);
+    const of = { caller: owner, conversationId: id };
+    await deleteMessage(world.dependencies, { ...of, messageId: 'm_1' });
+
+    held.resolve();
+    await afterwork(world);
+
+    expect((await headOf(world, id))?.title).toBeUndefined();
+  });
+
+  test('with the user leaves nothing of it', async () => {
+    const world = lifecycle();
+    const { conversationId } = await createConversation(world.chat, { caller: owner, fields: {} });
+    const path = `conversations/${conversationId}`;
+    const guard = { exists: true } as const;
+    await world.store.commit([{ op: 'update', path, fields: canaryTitle, guard }]);
+
+    await erase(world);
+
+    expect(await remainsOf(world)).toEqual([]);
+    expect((await readHead(world.store, conversationId))?.value).not.toHaveProperty('autoTitle');
+  });
+
+  test('works in a fork, which takes the title along', async () => {
+    const world = titled([textAnswer('Made')]);
+    const id = randomUUID();
+    await talk(world, id, 'boats');
+    const of = { caller: owner, conversationId: id };
+    const fork = await forkConversation(world.dependencies, { ...of, messageId: 'm_1' });
+
+    expect(fork.head).toMatchObject({ title: 'Made', autoTitle: { throughSeq: 1 } });
+    const inFork = { ...of, conversationId: fork.conversationId, messageId: 'm_1' };
+    await deleteMessage(world.dependencies, inFork);
+
+    expect((await headOf(world, fork.conversationId))?.title).toBeUndefined();
+  });
+});
+
+describe('a title over HTTP', () => {
+  let chat: ChatServer | undefined;
+  afterEach(() => chat?.stop());
+
+  test('is shown with the conversation once it stands', async () => {
+    const { model } = models([textAnswer('Boats')], [textAnswer('Fine.')]);
+    chat = await startChatServer({ overrides: { model }, environment: { TITLES: 'on' } });
+    const id = randomUUID();
+    const server = chat;
+
+    await server.call(`/v1/conversations/${id}/messages`, {
+      body: { message: { id: randomUUID(), parts: [{ type: 'text', text: 'boats' }] } },
+    });
+
+    const shown = await eventually('a title', async () => {
+      const response = await server.call(`/v1/conversations/${id}`);
+      const conversation = await readAs(conversationWithContextResponse, response);
+      return conversation.title === undefined ? undefined : conversation;
+    });
+    expect(shown.title).toBe('Boats');
+  });
+});
