@@ -56,7 +56,7 @@ describe('while the breaker is open', () => {
       atCrashPoint: (point) =>
         point === 'message-wiped' ? Promise.reject(new Error('died')) : Promise.resolve(),
     });
-    const caller = { uid: 'u1', isAnonymous: false };
+    const caller = { uid: 'u1', tier: 'signedIn' } as const;
     await expect(
       deleteMessage(wiped, { caller, conversationId, messageId: 'message-1' }),
     ).rejects.toThrow('died');

@@ -4,6 +4,7 @@ import { othersSpans } from './own-words.ts';
 import { foldWidth } from './plain-text.ts';
 import type { TextSpan } from './quoted-speech.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
+import { takenBackSpans } from './taken-back.ts';
 import type { Utterance } from './utterance.ts';
 import { triggeredLanguages } from './wish-triggers.ts';
 
@@ -66,10 +67,14 @@ export function constraintSpans(
 ): TextSpan[] {
   const spans: TextSpan[] = [];
   let others: readonly TextSpan[] | undefined;
+  let takenBack: ReadonlySet<TextSpan> | undefined;
   let at = 0;
-  for (const { start, end, isShown } of sentences) {
+  for (const sentence of sentences) {
+    const { start, end, isShown } = sentence;
     if (spans.length === UTTERANCE_CONSTRAINTS) break;
     if (isShown || !isConstraint(text.slice(start, end))) continue;
+    takenBack ??= new Set(takenBackSpans(text, sentences));
+    if (takenBack.has(sentence)) continue;
     others ??= othersSpans(text);
     while ((others[at]?.end ?? Infinity) <= start) at += 1;
     const own = ownWish(text, { start, end }, others[at]);
@@ -81,7 +86,7 @@ export function constraintSpans(
 /**
  * Standing wishes of the user (never, always, only, at most, allergic, prefer…) in English, German,
  * French, Spanish, Portuguese, Italian, Korean, Japanese and Chinese; none of other speakers, nor of those
- * whom the user shows or quotes (`othersSpans`). A heuristic for precision: questions, quoted speech, code and narration ("I never knew") are left out, and wishes
+ * whom the user shows or quotes (`othersSpans`), nor what the next sentence takes back. A heuristic for precision: questions, quoted speech, code and narration ("I never knew") are left out, and wishes
  * without such a word are not seen. At most 40 an utterance. Linear.
  */
 export function constraintsIn(utterance: Utterance): Constraint[] {

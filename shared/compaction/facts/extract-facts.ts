@@ -14,8 +14,9 @@ interface Collected {
 }
 
 function factOf(said: SaidFact, { speaker }: Utterance): Collected['fact'] {
-  const { kind, tier, text, sentence, readings } = said;
-  return { kind, key: keyOfReadings(readings), text, tier, speaker, sentence };
+  const { kind, tier, text, sentence, readings, isShown } = said;
+  const key = keyOfReadings(readings);
+  return { kind, key, text, tier, speaker, sentence, ...(isShown === true && { isShown }) };
 }
 
 /** What the user says counts more than what was said before: then it is the user's words that are kept. */

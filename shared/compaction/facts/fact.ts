@@ -38,4 +38,6 @@ export interface Fact {
   seqs: readonly number[];
   /** The sentence that first says it, whole and readable. */
   sentence: string;
+  /** The sentence stands in words of somebody else that the user shows: a mail, a quoted line, code. */
+  isShown?: boolean;
 }

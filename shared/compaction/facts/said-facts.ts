@@ -5,11 +5,14 @@ import type { FactKind, FactTier } from './fact.ts';
 import { baseWeightOf } from './fact-weights.ts';
 import type { Found } from './found.ts';
 import { endsInState, findNames } from './names.ts';
+import { othersSpans } from './own-words.ts';
 import { foldWidth, plainText } from './plain-text.ts';
+import type { TextSpan } from './quoted-speech.ts';
 import { findQuotes } from './quotes.ts';
 import { requestSpans } from './requests.ts';
 import { placesOf, scanReferences, scanValues, takeFree, type Places } from './scan-text.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
+import { takenBackSpans } from './taken-back.ts';
 import { findStatedValues, isEastern, type StatedValues } from './stated-values.ts';
 import { once } from '../../once.ts';
 import type { Speaker, Utterance } from './utterance.ts';
@@ -20,6 +23,8 @@ export interface SaidFact extends Found {
   tier: FactTier;
   text: string;
   sentence: string;
+  /** In words of somebody else that the user shows. */
+  isShown?: boolean;
 }
 
 /** Facts of one utterance: those of most weight when there are more. */
@@ -159,6 +164,16 @@ function withSentences(
   });
 }
 
+/** Marks what stands in the words of others. Linear: facts and spans are in order. */
+function withShown(facts: readonly SaidFact[], others: readonly TextSpan[]): SaidFact[] {
+  let at = 0;
+  return facts.map((fact) => {
+    while ((others[at]?.end ?? Infinity) <= fact.start) at += 1;
+    const isShown = (others[at]?.start ?? Infinity) <= fact.start;
+    return isShown ? { ...fact, isShown } : fact;
+  });
+}
+
 function heaviest<F extends Found & { tier: FactTier }>(found: readonly F[]): F[] {
   const ordered = found.toSorted((a, b) => a.start - b.start || a.end - b.end);
   if (ordered.length <= UTTERANCE_FACTS) return ordered;
@@ -167,7 +182,7 @@ function heaviest<F extends Found & { tier: FactTier }>(found: readonly F[]): F[
   return ordered.filter((one) => kept.has(one));
 }
 
-/** The facts of one utterance, at most 400, in order. */
+/** The facts of one utterance, at most 400, in order; none of what its user takes back at once. */
 export function saidFacts(utterance: Utterance, surroundings: Surroundings): SaidFact[] {
   const { speaker, at } = utterance;
   const text = utterance.text.toWellFormed();
@@ -177,5 +192,12 @@ export function saidFacts(utterance: Utterance, surroundings: Surroundings): Sai
   const foldedSentences = folded === text ? sentences : () => sentenceSpans(folded);
   const read = { text: folded, at, sentences: foldedSentences };
   const found = heaviest(foundIn(speaker, read, surroundings));
-  return found.length === 0 ? [] : withSentences(found, text, sentences());
+  if (found.length === 0) return [];
+  const said = withSentences(found, text, sentences());
+  if (speaker !== 'user') return said;
+  const takenBack = takenBackSpans(text, sentences());
+  const standing = said.filter(
+    (fact) => !takenBack.some(({ start, end }) => start <= fact.start && fact.start < end),
+  );
+  return withShown(standing, othersSpans(text));
 }

@@ -22,7 +22,12 @@ const sentenceEnd =
 /** A point that ends no sentence: titles, abbreviations, initials, German dates (3. Mai). */
 const abbreviation =
   /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|No|Nr|vs|etc|approx|ca|bzw|usw|z\.\s?B|d\.\s?h|e\.g|i\.e|p\.ex|Sra?|Sig|M|Mme|\p{Lu}|\d{1,2})\.$/u;
-const clauseEnd = /[,;:，；：、)）\]]\s?|\s[-–—]\s|\s/gu;
+/** A sign between two digits ends no clause: half of 273,523,615 would be another figure. */
+const clauseEnd = /(?!(?<=\p{Nd})[,:，：]\p{Nd})[,;:，；：、)）\]]\s?|\s[-–—]\s|\s/gu;
+
+/** A figure that goes on behind the end of a text. */
+const openFigure = /\p{Nd}(?:[\p{Nd},.:，．：/-]){0,40}$/u;
+const figureGoesOn = /^[,.:，．：/-]?\p{Nd}/u;
 
 interface Line {
   start: number;
@@ -52,18 +57,29 @@ function trimmed(text: string, { start, end }: Line): Line {
 /** Whether a UTF-16 unit may be one that trimming takes away: anything that is no plain sign or letter. */
 const mayBeBlank = (code: number): boolean => code <= 32 || code >= 127;
 
-/** The best place to cut a piece: behind the last clause, else the last blank, of its second half. */
-function clauseCut(piece: string): number {
+/** The place before a figure that a cut at `length` would halve. */
+function beforeFigure(text: string, length: number): number {
+  if (!figureGoesOn.test(text.slice(length, length + 2))) return length;
+  const figure = openFigure.exec(text.slice(0, length));
+  return figure === null || figure.index < length / 2 ? length : figure.index;
+}
+
+/**
+ * The best place to cut the first `length` units of a text: behind the last clause, else the last blank, of their
+ * second half.
+ */
+function clauseCut(text: string, length: number): number {
   let best = 0;
   let isClause = false;
-  for (const match of matchesOf(piece, clauseEnd)) {
+  for (const match of matchesOf(text, clauseEnd)) {
     const at = match.index + match[0].length;
-    if (at < piece.length / 2) continue;
+    if (at > length) break;
+    if (at < length / 2) continue;
     const isBlank = match[0].trim() === '';
     if (!isBlank || !isClause) best = at;
     isClause ||= !isBlank;
   }
-  return best === 0 ? piece.length : best;
+  return best === 0 ? beforeFigure(text, length) : best;
 }
 
 function cutLong(text: string, span: Line): Line[] {
@@ -73,7 +89,7 @@ function cutLong(text: string, span: Line): Line[] {
     // The text behind the bound is needed to see whether the bound lies in a grapheme.
     const window = text.slice(start, Math.min(span.end, start + 2 * SENTENCE_CHARACTERS));
     const head = headOf(window, SENTENCE_CHARACTERS);
-    const cut = head.length === 0 ? window.length : clauseCut(head);
+    const cut = head.length === 0 ? window.length : clauseCut(window, head.length);
     pieces.push(trimmed(text, { start, end: start + cut }));
     start += cut;
   }

@@ -20,7 +20,7 @@ import type { AddOperation } from './operation.ts';
 import { mergeSources } from './sources.ts';
 import { quoteOf, statementOf, type Statement } from './statement.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
-import { shareIn, wordsOf } from './word-overlap.ts';
+import { shareIn, topicsOf, wordsOf } from './word-overlap.ts';
 
 /** Sections that tell the model what to do next. */
 const guidingSections: ReadonlySet<string> = new Set(['overall_goal', 'task_state']);
@@ -40,9 +40,9 @@ function replacedBy(
 function sectionFor(section: string, { text, sources }: Statement, evidence: TurnEvidence): string {
   if (!guidingSections.has(section)) return section;
   const { toolWordFraction, talkWordFraction } = ledgerConstants;
-  const words = wordsOf(text);
+  const words = topicsOf(wordsOf(text));
   const shareOf = (saidIn: (seq: number) => ReadonlySet<string>) =>
-    shareIn(words, new Set(sources.flatMap((seq) => [...saidIn(seq)])));
+    shareIn(words, topicsOf(new Set(sources.flatMap((seq) => [...saidIn(seq)]))));
   const isOfTool =
     shareOf(evidence.talkWords) < talkWordFraction.value &&
     shareOf(evidence.allWords) >= toolWordFraction.value;

@@ -11,7 +11,7 @@ import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { inProfile } from './change-profile.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
 import { fitSnapshot } from './fit-snapshot.ts';
-import { missingConstraints, statedWishes } from './missing-constraints.ts';
+import { missingConstraints, statedWishes, statedWithdrawals } from './missing-constraints.ts';
 import { recallOf } from './recall.ts';
 import { renderWorkingLayer } from './render-snapshot.ts';
 import { repairVerbatim } from './repair-verbatim.ts';
@@ -29,7 +29,7 @@ export interface FallbackOptions {
 /**
  * A snapshot without a model: what was known, the user's standing wishes, tier-1 facts in the sentences
  * that say them, the first request as the goal where there is none, and the last requests; within the
- * budget but for constraints. Empty only where nothing was known and the user said nothing. Linear.
+ * budget but for constraints. Empty only where nothing was known and there are no turns. Linear.
  */
 export function fallbackSnapshot(
   previous: Snapshot | undefined,
@@ -40,13 +40,16 @@ export function fallbackSnapshot(
   const facts = extractFacts(utterances);
   const days = new Map(turns.map(({ seq, createTime }) => [seq, dayOf(createTime)]));
   const known = previous === undefined ? emptySnapshot(profile) : inProfile(previous, profile);
-  const snapshot = withRequests(known, utterances);
+  const snapshot = withRequests(known, { utterances, turns });
   const snapshotTexts = workingItems(snapshot).map(({ text }) => text);
   const usedTokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
   const repaired = repairVerbatim({
     snapshot,
     missing: recallOf(facts, { snapshotTexts, keptTexts }).missing,
-    constraints: missingConstraints(statedWishes(utterances), { snapshot, keptTexts }),
+    constraints: missingConstraints(
+      { wishes: statedWishes(utterances), withdrawals: statedWithdrawals(utterances) },
+      { snapshot, keptTexts },
+    ),
     dayOf: (seq) => days.get(seq),
     budgetTokens,
     counting,

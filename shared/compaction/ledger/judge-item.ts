@@ -65,9 +65,23 @@ function insteadOf(text: string, fault: Fault, { replacing }: Support): SaidSent
     : (saidSentence(text, replacing) ?? fault.instead);
 }
 
+/** Whether two texts are one, or one is in the other. */
+function isPartOf(one: string, other: string): boolean {
+  const [key, otherKey] = [textKey(one), textKey(other)];
+  return key !== '' && otherKey !== '' && (key.includes(otherKey) || otherKey.includes(key));
+}
+
+/** The same; of a rule only the sentence that makes it one: another sentence of the user is no wish. */
+function replacementOf(text: string, fault: Fault, support: Support): SaidSentence | undefined {
+  const said = insteadOf(text, fault, support);
+  const { quote = '', userOnly } = support.replacing;
+  if (!userOnly || (said !== undefined && isPartOf(said.text, quote))) return said;
+  return support.near().sentences.find((sentence) => isPartOf(sentence.text, quote));
+}
+
 /** The whole statement gives way to the sentence that it was made of. */
 function wholeRepair(item: ArchivedItem, fault: Fault, support: Support): ArchivedItem | undefined {
-  const said = insteadOf(item.text, fault, support);
+  const said = replacementOf(item.text, fault, support);
   if (said === undefined) return undefined;
   return {
     ...item,
@@ -87,10 +101,11 @@ function partialRepair(
   support: Support,
 ): ArchivedItem | undefined {
   const sources = [...item.sources];
+  const kept = new Set(sentences.flatMap(({ text, fault }) => (fault ? [] : [textKey(text)])));
   const texts = sentences.flatMap(({ text, fault }) => {
     if (fault === undefined) return [text];
-    const said = insteadOf(text, fault, support);
-    if (said === undefined) return [];
+    const said = replacementOf(text, fault, support);
+    if (said === undefined || kept.has(textKey(said.text))) return [];
     sources.push(said.seq);
     return [verbatimText(said)];
   });

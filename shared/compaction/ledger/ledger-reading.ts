@@ -6,7 +6,7 @@ import type { Utterance } from '../facts/utterance.ts';
 import { utterancesOf } from '../facts/utterances.ts';
 import type { LedgerEvidence } from './apply-operations.ts';
 import { citedTurns, type CitedTurn } from './cited-turns.ts';
-import { statedWishes } from './missing-constraints.ts';
+import { statedWishes, statedWithdrawals } from './missing-constraints.ts';
 import { factReader, type FactReader } from './repair-candidates.ts';
 import type { VerbatimSentence } from './verbatim-item.ts';
 
@@ -21,6 +21,8 @@ export interface LedgerReading {
   facts: () => readonly Fact[];
   /** What the user wants always or never, in order. */
   wishes: () => readonly VerbatimSentence[];
+  /** With which words he ends it, in order. */
+  withdrawals: () => readonly VerbatimSentence[];
   /** Which facts a single sentence says. */
   factsIn: FactReader;
 }
@@ -57,6 +59,7 @@ export function readFoldedTurns(turns: readonly Turn[]): LedgerReading {
     evidence: once(() => evidenceIn(utterances, cited)),
     facts: once(() => extractFacts(utterances)),
     wishes: once(() => statedWishes(utterances)),
+    withdrawals: once(() => statedWithdrawals(utterances)),
     factsIn: factReader(),
   };
 }

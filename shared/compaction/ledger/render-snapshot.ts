@@ -6,7 +6,9 @@ import {
   type Item,
   type Snapshot,
 } from '../../conversation/snapshot.ts';
+import { coarserKeys } from '../facts/calendar-day.ts';
 import { findDates } from '../facts/dates.ts';
+import type { Found } from '../facts/found.ts';
 import { findRelativeDates } from '../facts/relative-dates.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { escapeXml } from '../xml-text.ts';
@@ -24,13 +26,30 @@ const CLOSE = '</state_snapshot>';
 const ARCHIVE_OPEN = '<archive>';
 const ARCHIVE_CLOSE = '</archive>';
 
+/** "Friday, 4 May", "tomorrow (the 21st of November)". */
+const ADJOINING_CHARACTERS = 6;
+
+const adjoin = (one: Found, other: Found): boolean =>
+  Math.max(one.start, other.start) - Math.min(one.end, other.end) <= ADJOINING_CHARACTERS;
+
+/** Whether a text tells the date of its "tomorrow" itself; a date of something else does not help. */
+function tellsItsDay(text: string, at: string): boolean {
+  const dates = findDates(text);
+  const told = new Set(dates.flatMap(({ readings }) => readings));
+  return findRelativeDates(text, new Date(`${at}T00:00:00Z`)).every(
+    (relative) =>
+      dates.some((date) => adjoin(date, relative)) ||
+      relative.readings.some((day) => [day, ...coarserKeys(day)].some((key) => told.has(key))),
+  );
+}
+
 /**
  * " (2026-11-20)" behind what counts from the day on which it was said: "I land tomorrow." What holds
  * always counts from no day.
  */
 function dayMark(section: string, { text, at }: Item): string {
   if (section === constraintSection || at === undefined) return '';
-  return findRelativeDates(text).length === 0 || findDates(text).length > 0 ? '' : ` (${at})`;
+  return tellsItsDay(text, at) ? '' : ` (${at})`;
 }
 
 const textIn = (section: string, item: Item): string =>

@@ -6,19 +6,21 @@ import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import type { Candidate } from './choose-sentences.ts';
 import { shortQuote } from './short-quote.ts';
-import { verbatimText, type VerbatimSentence } from './verbatim-item.ts';
+import { verbatimText, type SpokenSentence, type VerbatimSentence } from './verbatim-item.ts';
 
 /** Equal for equal facts. */
 export const factId = ({ kind, key }: Pick<Fact, 'kind' | 'key'>): string => `${kind} ${key}`;
 
 /** Where a sentence belongs that was put in for a fact: only what users tell of themselves is their profile. */
-function sectionOf({ kind, speaker }: Fact, profile: SnapshotProfile): SectionName {
+function sectionOf({ kind, speaker, isShown }: Fact, profile: SnapshotProfile): SectionName {
   switch (kind) {
     case 'path':
       return profile === 'assistant' ? 'artifacts' : 'artifact_trail';
     case 'email':
     case 'phone':
-      return profile === 'assistant' && speaker === 'user' ? 'user_profile' : 'key_knowledge';
+      return profile === 'assistant' && speaker === 'user' && isShown !== true
+        ? 'user_profile'
+        : 'key_knowledge';
     case 'link':
     case 'identifier':
     case 'date':
@@ -35,10 +37,8 @@ function sectionOf({ kind, speaker }: Fact, profile: SnapshotProfile): SectionNa
 }
 
 /** What a line with this sentence costs in the snapshot. */
-export const lineTokens = (
-  sentence: Pick<VerbatimSentence, 'speaker' | 'text'>,
-  counting: TokenCounting,
-): number => estimateTextTokens(`- ${verbatimText(sentence)}\n`, counting);
+export const lineTokens = (sentence: SpokenSentence, counting: TokenCounting): number =>
+  estimateTextTokens(`- ${verbatimText(sentence)}\n`, counting);
 
 /** The facts, by `factId`, that a sentence says where it stands alone. */
 export type FactReader = (
@@ -80,7 +80,8 @@ export interface CandidateInput {
 
 function sentenceFor(fact: Fact, text: string, { dayOf }: CandidateInput): VerbatimSentence {
   const seq = fact.seqs[0] ?? 0;
-  return { seq, speaker: fact.speaker, text, day: dayOf(seq) };
+  const { speaker, isShown } = fact;
+  return { seq, speaker, text, day: dayOf(seq), ...(isShown === true && { isShown }) };
 }
 
 /** The text that brings a fact back: its sentence, or only the words around it. */

@@ -15,7 +15,7 @@ export interface Statement {
 }
 
 /** How code marks whose words a sentence is: a model may not. */
-const speakerLabel = /^\s*(?:(?:user|assistant|tool)\s*:\s*)+/iu;
+const speakerLabel = /^\s*(?:(?:user|assistant|tool|shown by the user)\s*:\s*)+/iu;
 
 /** The quote of an operation as it is looked for: on one line. */
 export function quoteOf(operation: Operation): string | undefined {

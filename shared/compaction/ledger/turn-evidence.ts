@@ -1,4 +1,5 @@
 import { ownLines, withoutQuotations } from '../facts/own-words.ts';
+import { withoutTakenBack } from '../facts/taken-back.ts';
 import { oneLine } from './item-text.ts';
 import { wordsOf } from './word-overlap.ts';
 
@@ -12,7 +13,7 @@ export interface TurnTexts {
 /** The folded turns as quotes are looked for in them: on one line, each read once. */
 export interface TurnEvidence {
   has: (seq: number) => boolean;
-  /** What the user says himself: without mails, chats and code that he shows, and what others said. */
+  /** What the user says himself: without mails, chats and code that he shows, what others said, and what he takes back at once. */
   user: (seq: number) => string;
   /** The same without what his sentences quote. */
   unquoted: (seq: number) => string;
@@ -34,7 +35,7 @@ function once<Value>(read: (seq: number) => Value): (seq: number) => Value {
 
 /** Turns that are not in `turns` have said nothing. */
 export function evidenceOf(turns: ReadonlyMap<number, TurnTexts>): TurnEvidence {
-  const own = once((seq) => ownLines(turns.get(seq)?.user ?? ''));
+  const own = once((seq) => withoutTakenBack(ownLines(turns.get(seq)?.user ?? '')));
   const user = once((seq) => oneLine(own(seq)));
   const unquoted = once((seq) => oneLine(withoutQuotations(own(seq))));
   const all = once((seq) => oneLine(turns.get(seq)?.all ?? ''));

@@ -77,7 +77,10 @@ function repairRecall(input: LedgerInput, snapshot: Snapshot): VerbatimRepair {
   return repairVerbatim({
     snapshot,
     missing: recallOf(reading.facts(), { snapshotTexts, keptTexts }).missing,
-    constraints: missingConstraints(reading.wishes(), { snapshot, keptTexts }),
+    constraints: missingConstraints(
+      { wishes: reading.wishes(), withdrawals: reading.withdrawals() },
+      { previous: input.previous, snapshot, keptTexts },
+    ),
     dayOf: (seq) => reading.cited.get(seq)?.day,
     budgetTokens,
     counting,
@@ -125,7 +128,7 @@ function fill(
 export function verifyLedger(given: LedgerInput): LedgerVerification {
   const sound = withoutLoops(given.previous, given.snapshot);
   const isBare = workingItems(sound).length === 0;
-  const snapshot = isBare ? withRequests(sound, given.reading.utterances) : sound;
+  const snapshot = isBare ? withRequests(sound, given.reading) : sound;
   const input = { ...given, snapshot };
   const shape = shapeProblems(input);
   if (shape.length > 0) return refused(input, shape);

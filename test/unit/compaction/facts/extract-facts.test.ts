@@ -10,6 +10,12 @@ const says = (speaker: Speaker, text: string, seq = 1): Utterance => ({ seq, spe
 
 const factsOf = (text: string, speaker: Speaker = 'user') => extractFacts([says(speaker, text)]);
 
+test('what the user takes back at once is no fact', () => {
+  const text = 'Never call me after 8 pm. Scratch that, call 030-1234567 whenever you like.';
+
+  expect(factsOf(text).map((fact) => fact.text)).toEqual(['030-1234567']);
+});
+
 describe('extractFacts', () => {
   test.each([
     ['Read https://docs.example.com/a_(b)?q=1.', 'link', 'https://docs.example.com/a_(b)?q=1'],

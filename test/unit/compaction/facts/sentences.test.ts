@@ -38,6 +38,20 @@ describe('sentencesOf', () => {
     expect(sentences[0]).toMatch(/while,$/);
   });
 
+  test.each([
+    ['thousands', '1,439,323,776'],
+    ['a time', '14:35:20'],
+    ['a full-width number', '１，４３９'],
+  ])('never cuts %s in two', (_what, figure) => {
+    for (let length = 0; length < figure.length; length += 1) {
+      const text = `${'x'.repeat(length)}<td>${`<td>${figure}</td>`.repeat(60)}`;
+
+      const rest = sentencesOf(text).join('\n').replaceAll(figure, '');
+
+      expect(rest).not.toMatch(/\p{Nd}/u);
+    }
+  });
+
   test('does not cut an emoji with modifiers', () => {
     const family = '👨‍👩‍👧';
     const joined = sentencesOf(family.repeat(200));

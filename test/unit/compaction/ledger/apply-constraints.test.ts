@@ -32,6 +32,19 @@ describe('a constraint is made', () => {
     expect(snapshot.sections.active_constraints).toMatchObject([{ quote, sources: [3] }]);
   });
 
+  test('by no words that the user takes back at once', () => {
+    const said = 'Always answer in lists. Actually, forget that, plain text is better.';
+
+    const { snapshot, rejected } = applyOperations(
+      snapshotWith({}),
+      [add({ text: 'Always answer in lists', quote: 'Always answer in lists' })],
+      evidence({ 3: [said, 'Fine.'] }),
+    );
+
+    expect(snapshot.sections.active_constraints).toBeUndefined();
+    expect(rejected).toMatchObject([{ reason: 'QUOTE_NOT_OF_USER' }]);
+  });
+
   test('in the words of its quote when it says something else', () => {
     const { snapshot } = applyOperations(
       snapshotWith({}),

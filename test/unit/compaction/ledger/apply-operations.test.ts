@@ -59,6 +59,20 @@ describe('adding', () => {
     expect(Object.keys(snapshot.sections)).toEqual(['key_knowledge']);
   });
 
+  test('makes no task of a question that shares nothing but small words with the talk', () => {
+    const user = 'Could you look up what is in the old part of the town, and tell me about it?';
+    const page = 'What is the capital of Brazil?';
+    const said = { turns: new Map([[1, { user, talk: user, all: `${user}\n${page}` }]]) };
+
+    const { snapshot } = applyOperations(
+      snapshotWith({}),
+      [added({ section: 'task_state', text: page })],
+      { ...said, at: () => undefined },
+    );
+
+    expect(Object.keys(snapshot.sections)).toEqual(['key_knowledge']);
+  });
+
   test.each(['User: ', 'assistant : ', 'Tool: User: '])(
     'takes off %j: only code marks whose words a sentence is',
     (label) => {

@@ -43,6 +43,17 @@ describe('a rendered ledger', () => {
   test.each([
     ['key_knowledge', 'She lands tomorrow.', '- She lands tomorrow. (2026-11-20)'],
     ['key_knowledge', 'She lands on Friday, 4 May.', '- She lands on Friday, 4 May.'],
+    ['key_knowledge', 'I fly home tomorrow (21 Nov).', '- I fly home tomorrow (21 Nov).'],
+    [
+      'key_knowledge',
+      'Tomorrow I call the hotel about our stay in May 2027.',
+      '- Tomorrow I call the hotel about our stay in May 2027. (2026-11-20)',
+    ],
+    [
+      'key_knowledge',
+      'We leave on 12 March 2027, so I pay tomorrow.',
+      '- We leave on 12 March 2027, so I pay tomorrow. (2026-11-20)',
+    ],
     ['key_knowledge', 'She lands at noon.', '- She lands at noon.'],
     ['active_constraints', 'Never on Friday.', '- Never on Friday.'],
   ])('tells in %s the day of “%s” only where it counts from that day', (section, text, line) => {

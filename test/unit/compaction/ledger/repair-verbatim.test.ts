@@ -30,7 +30,10 @@ function repair(
   return repairVerbatim({
     snapshot,
     missing: recallOf(facts, { snapshotTexts: snapshotTexts(snapshot), keptTexts }).missing,
-    constraints: missingConstraints(statedWishes(utterances), { snapshot, keptTexts }),
+    constraints: missingConstraints(
+      { wishes: statedWishes(utterances), withdrawals: [] },
+      { snapshot, keptTexts },
+    ),
     dayOf: () => '2026-11-21',
     budgetTokens,
     counting,
@@ -41,6 +44,17 @@ const itemsOf = ({ snapshot }: { snapshot: Snapshot }, section: string) =>
   snapshot.sections[section] ?? [];
 
 describe('repairVerbatim', () => {
+  test('puts nothing that somebody else wrote into the user’s mouth', () => {
+    const mail =
+      'From: Boss <boss@corp.example>\nSubject: Rules\n\nNever talk to Marta in room 4711.';
+
+    const result = repair([saidTurn(3, { user: `Please read this:\n\n${mail}` })]);
+
+    const said = snapshotTexts(result.snapshot).join('\n');
+    expect(said).toContain('Shown by the user: "Never talk to Marta in room 4711."');
+    expect(said).not.toContain('User: "Never');
+  });
+
   test('puts back a lost fact as the sentence that said it, with turn, quote and day', () => {
     const result = repair([saidTurn(12, { user: 'Hi there. My order is ORD-20231. Thanks!' })]);
 

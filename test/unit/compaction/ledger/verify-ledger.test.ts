@@ -98,6 +98,25 @@ describe('the shape of a snapshot', () => {
     expect(result.report.evicted).toBeGreaterThan(100);
   });
 
+  test.each([
+    [
+      'pictures',
+      [{ inlineData: { mimeType: 'image/png', data: 'AA==' } }],
+      'The user sent messages without words (image/png).',
+    ],
+    ['blanks', [{ text: ' \n ' }], 'The user sent messages without words.'],
+  ])('of %s alone code says that they were sent', (_what, parts, text) => {
+    const turns = [1, 2].map((seq): Turn => ({
+      ...saidTurn(seq, {}),
+      user: { role: 'user', parts },
+    }));
+
+    const { ok, snapshot } = verify({ turns, snapshot: known() });
+
+    expect(ok).toBe(true);
+    expect(workingItems(snapshot)).toMatchObject([{ text, sources: [1, 2], by: 'code' }]);
+  });
+
   test('what was known is enough when nothing is new', () => {
     expect(verify({ previous: known(trip), snapshot: known(trip) }).ok).toBe(true);
   });
@@ -380,5 +399,46 @@ describe('the work', () => {
     const small = workOf(500);
 
     expect(workOf(4_000)).toBeLessThan(3 * 8 * small);
+  });
+});
+
+describe('a wish that a later turn of the same run takes back', () => {
+  const wish = 'Always answer in bullet points.';
+  const later = 'Forget about the bullet points, plain text please.';
+  const turns = [saidTurn(1, { user: wish }), saidTurn(2, { user: later })];
+  const rule = modelItem(1, wish, { quote: wish });
+  const constraintsIn = (snapshot: Snapshot) =>
+    (snapshot.sections['active_constraints'] ?? []).map(({ text }) => text);
+
+  test.each([
+    ['the model left both out', known(trip), [`User: "${wish}"`, `User: "${later}"`]],
+    [
+      'the model kept the wish',
+      snapshotWith({ active_constraints: [rule] }),
+      [wish, `User: "${later}"`],
+    ],
+    [
+      'the model changed the wish by these words',
+      snapshotWith({
+        active_constraints: [
+          modelItem(1, 'Answer in plain text.', { quote: later, sources: [1, 2] }),
+        ],
+      }),
+      ['Answer in plain text.', `User: "${wish}"`, `User: "${later}"`],
+    ],
+  ])('never stands alone where %s', (_what, snapshot, constraints) => {
+    expect(constraintsIn(verify({ turns, snapshot }).snapshot)).toEqual(constraints);
+  });
+
+  test('leaves nothing behind where an earlier run knew the wish and the model ended it', () => {
+    const previous = snapshotWith({ active_constraints: [rule], key_knowledge: [trip] });
+
+    const { snapshot } = verify({
+      previous,
+      turns: [saidTurn(2, { user: later })],
+      snapshot: known(trip),
+    });
+
+    expect(constraintsIn(snapshot)).toEqual([]);
   });
 });
