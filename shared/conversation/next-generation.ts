@@ -65,6 +65,8 @@ export function continuedHistory(next: {
     report: {},
     modelCalls: 0,
     usage: { promptTokens: 0, outputTokens: 0 },
+    // What the source cost stands in its own record.
+    costMicros: 0,
     requestedAt: now,
     createTime: now,
     durationMs: 0,

@@ -61,6 +61,18 @@ describe('restoring a generation', () => {
     expect(seqs.size).toBe(head.lastSeq - head.coveredThrough.seq);
   });
 
+  test('costs nothing, whatever the generation cost that comes back', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const { history: compaction } = await see(world.store, conversationId);
+
+    const record = await restore(world, conversationId, 0);
+    const again = await restore(world, conversationId, 1);
+
+    expect(compaction?.costMicros).toBeGreaterThan(0);
+    expect([record, again]).toMatchObject([{ costMicros: 0 }, { costMicros: 0 }]);
+  });
+
   test('and forth again: what was left can be restored too', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
