@@ -1,0 +1,231 @@
+package com.example.recap
+
+import java.io.IOException
+import java.util.concurrent.TimeUnit
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.awaitCancellation
+import kotlinx.coroutines.channels.ProducerScope
+import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.channelFlow
+import kotlinx.coroutines.flow.conflate
+import kotlinx.coroutines.flow.flowOn
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.withContext
+import kotlinx.serialization.SerializationException
+import kotlinx.serialization.Serializable
+import kotlinx.serialization.json.Json
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.decodeFromJsonElement
+import okhttp3.MediaType.Companion.toMediaType
+import okhttp3.OkHttpClient
+import okhttp3.Request
+import okhttp3.RequestBody.Companion.toRequestBody
+import okhttp3.Response
+
+private val json = Json { ignoreUnknownKeys = true }
+
+/** An event of the stream; pass over types that you do not know. */
+@Serializable
+data class Chunk(
+    val type: String,
+    val id: String = "",
+    val delta: String = "",
+    val data: JsonElement? = null,
+    val errorText: String? = null,
+    val finishReason: String? = null,
+    val messageMetadata: Metadata? = null,
+) {
+    @Serializable data class Metadata(val turnId: String? = null)
+
+    @Serializable data class Notice(val dropParts: List<String> = emptyList())
+
+    @Serializable data class Title(val title: String)
+}
+
+/** How full the context is; `compaction.message` is a sentence for the user. */
+@Serializable
+data class ContextStatus(
+    val tokens: Int,
+    val thresholdTokens: Int? = null,
+    val percent: Double,
+    val generation: Int,
+    val compaction: Compaction? = null,
+) {
+    @Serializable data class Compaction(val state: String, val message: String? = null)
+}
+
+/** An answer while it grows: texts of its parts by their ids, in the order in which they came. */
+data class Answer(
+    val parts: Map<String, String> = emptyMap(),
+    val turnId: String? = null,
+    val context: ContextStatus? = null,
+    val title: String? = null,
+    val finishReason: String? = null,
+    val errorText: String? = null,
+) {
+    val text: String get() = parts.values.joinToString("")
+
+    fun with(chunk: Chunk): Answer = when (chunk.type) {
+        "start" -> Answer(turnId = chunk.messageMetadata?.turnId)
+        "data-notice" -> copy(parts = parts - chunk.dataAs<Chunk.Notice>()?.dropParts.orEmpty().toSet())
+        "text-start" -> copy(parts = parts + (chunk.id to ""))
+        "text-delta" -> copy(parts = parts + (chunk.id to parts[chunk.id].orEmpty() + chunk.delta))
+        "data-title" -> copy(title = chunk.dataAs<Chunk.Title>()?.title)
+        "data-context" -> copy(context = chunk.dataAs<ContextStatus>())
+        "error" -> copy(errorText = chunk.errorText)
+        "finish" -> copy(finishReason = chunk.finishReason)
+        else -> this
+    }
+
+    private inline fun <reified T> Chunk.dataAs(): T? = data?.let { json.decodeFromJsonElement<T>(it) }
+}
+
+/** The body of every refusal (AIP-193): decide by `reason`, show `message`. */
+@Serializable
+data class ErrorBody(val error: Status) {
+    @Serializable
+    data class Status(
+        val code: Int,
+        val status: String,
+        val message: String,
+        val details: List<Detail> = emptyList(),
+    )
+
+    @Serializable
+    data class Detail(val reason: String? = null, val metadata: Map<String, String> = emptyMap())
+}
+
+class RecapException(val code: Int, val body: ErrorBody?, val retryAfter: Duration?) :
+    Exception(body?.error?.message ?: "HTTP $code") {
+    val reason: String? get() = body?.error?.details?.firstOrNull()?.reason
+}
+
+/** Store it before the first try, with both ids, and delete it when the answer is there. */
+@Serializable
+data class OutgoingMessage(val conversationId: String, val messageId: String, val text: String)
+
+@Serializable private data class Part(val type: String, val text: String)
+
+@Serializable private data class Message(val id: String, val parts: List<Part>)
+
+@Serializable private data class Sending(val message: Message)
+
+/** Suspending sources of the two tokens; `appCheckToken` gives null where the service demands none. */
+class Recap(
+    private val baseUrl: String,
+    client: OkHttpClient,
+    private val idToken: suspend () -> String,
+    private val appCheckToken: suspend () -> String? = { null },
+) {
+    // Heartbeats come every 8 s: OkHttp's 10 s would take a slow network for a dead one.
+    private val client = client.newBuilder()
+        .readTimeout(30, TimeUnit.SECONDS)
+        .callTimeout(0, TimeUnit.SECONDS)
+        .build()
+
+    /** The answer after each event. Cancelling the collector stops reading, not the answer. */
+    fun send(message: OutgoingMessage): Flow<Answer> =
+        channelFlow { follow(message) }.conflate().flowOn(Dispatchers.IO)
+
+    /** Any other call, such as `("POST", "/turns/t_1:cancel")`; the JSON that it answers. */
+    suspend fun call(method: String, path: String, conversationId: String): String =
+        withContext(Dispatchers.IO) {
+            val body = if (method == "GET") null else "".toRequestBody(null)
+            val request = requestOf(conversationId, path).method(method, body).build()
+            client.newCall(request).execute().use { response ->
+                if (!response.isSuccessful) throw refusal(response)
+                response.body!!.string()
+            }
+        }
+
+    private class Reading(var answer: Answer = Answer(), var cursor: String? = null)
+
+    private suspend fun ProducerScope<Answer>.follow(message: OutgoingMessage) {
+        val reading = Reading()
+        var failures = 0
+        while (true) {
+            val before = reading.cursor
+            try {
+                return read(message, reading)
+            } catch (failure: Exception) {
+                ensureActive()
+                if (reading.cursor != before) failures = 0
+                val wait = waitAfter(failure, failures)
+                if (wait == null || failures == MAX_FAILURES) throw failure
+                failures += 1
+                delay(wait)
+            }
+        }
+    }
+
+    /** null: the same again would give the same. */
+    private fun waitAfter(failure: Exception, failures: Int): Duration? {
+        val backOff = minOf(30, 1 shl failures).seconds
+        return when {
+            failure is IOException -> backOff
+            failure is RecapException && failure.code in WORTH_RETRYING -> failure.retryAfter ?: backOff
+            else -> null
+        }
+    }
+
+    private suspend fun ProducerScope<Answer>.read(message: OutgoingMessage, reading: Reading) = coroutineScope {
+        val sending = Sending(Message(message.messageId, listOf(Part("text", message.text))))
+        val request = requestOf(message.conversationId, "/messages")
+            .header("Accept", "text/event-stream")
+            .apply { reading.cursor?.let { header("Last-Event-ID", it) } }
+            .post(json.encodeToString(Sending.serializer(), sending).toRequestBody(JSON))
+            .build()
+        val call = client.newCall(request)
+        // A read that blocks does not notice that its coroutine was cancelled.
+        val watch = launch { try { awaitCancellation() } finally { call.cancel() } }
+        try {
+            call.execute().use { response ->
+                if (!response.isSuccessful) throw refusal(response)
+                readEvents(response, reading)
+            }
+        } finally {
+            watch.cancel()
+        }
+    }
+
+    private suspend fun ProducerScope<Answer>.readEvents(response: Response, reading: Reading) {
+        val source = response.body!!.source()
+        var id: String? = null
+        while (true) {
+            val line = source.readUtf8Line() ?: throw IOException("cut: an end without [DONE]")
+            if (line.startsWith("id: ")) id = line.substring(4)
+            if (!line.startsWith("data: ")) continue
+            val data = line.substring(6)
+            if (data == "[DONE]") return
+            reading.answer = reading.answer.with(json.decodeFromString<Chunk>(data))
+            reading.cursor = id ?: reading.cursor
+            send(reading.answer)
+        }
+    }
+
+    private suspend fun requestOf(conversationId: String, path: String) = Request.Builder()
+        .url("$baseUrl/v1/conversations/$conversationId$path")
+        .header("Authorization", "Bearer ${idToken()}")
+        .apply { appCheckToken()?.let { header("X-Firebase-AppCheck", it) } }
+
+    /** What is no answer of the API, a page of a proxy in between, has its HTTP code alone. */
+    private fun refusal(response: Response): RecapException {
+        val body = try {
+            json.decodeFromString<ErrorBody>(response.body!!.string())
+        } catch (notOurs: SerializationException) {
+            null
+        }
+        return RecapException(response.code, body, response.header("Retry-After")?.toIntOrNull()?.seconds)
+    }
+
+    private companion object {
+        val JSON = "application/json".toMediaType()
+        val WORTH_RETRYING = setOf(429, 502, 503, 504)
+        const val MAX_FAILURES = 8
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+
+/// An event of the stream; pass over types that you do not know.
+struct Chunk: Decodable, Sendable {
+  struct Metadata: Decodable, Sendable { var turnId: String? }
+  struct Compaction: Decodable, Sendable { var state: String; var message: String? }
+  /// Of `data-notice`, of `data-title`, and the context object: how full the context is.
+  struct Payload: Decodable, Sendable {
+    var dropParts: [String]?
+    var title: String?
+    var tokens, thresholdTokens, generation: Int?
+    var percent: Double?
+    var compaction: Compaction?
+  }
+  var type: String
+  var id, delta, errorText, finishReason: String?
+  var messageMetadata: Metadata?
+  var data: Payload?
+}
+
+/// An answer while it grows: parts in the order in which they came.
+struct Answer: Sendable {
+  private var parts: [(id: String, text: String)] = []
+  var turnId, finishReason, errorText, title: String?
+  var context: Chunk.Payload?
+  var text: String { parts.map(\.text).joined() }
+
+  mutating func take(_ chunk: Chunk) {
+    switch chunk.type {
+    case "start": self = Answer(); turnId = chunk.messageMetadata?.turnId
+    case "data-notice": parts.removeAll { chunk.data?.dropParts?.contains($0.id) == true }
+    case "text-start": parts.append((id: chunk.id ?? "", text: ""))
+    case "text-delta":
+      if let last = parts.lastIndex(where: { $0.id == chunk.id }) { parts[last].text += chunk.delta ?? "" }
+    case "data-title": title = chunk.data?.title
+    case "data-context": context = chunk.data
+    case "error": errorText = chunk.errorText
+    case "finish": finishReason = chunk.finishReason
+    default: break
+    }
+  }
+}
+
+/// The body of every refusal (AIP-193): decide by `reason`, show `message`.
+struct RecapError: LocalizedError, Decodable {
+  struct Status: Decodable, Sendable { var code: Int; var status, message: String; var details: [Detail] }
+  struct Detail: Decodable, Sendable { var reason: String?; var metadata: [String: String]? }
+  var error: Status
+  var retryAfterSeconds: Double?
+  var reason: String? { error.details.first?.reason }
+  var errorDescription: String? { error.message }
+}
+
+/// Store it before the first try, with both ids, and delete it when the answer is there.
+struct OutgoingMessage: Codable, Sendable {
+  var conversationId: UUID
+  var messageId = UUID()
+  var text: String
+}
+
+struct Recap: Sendable {
+  var baseURL: URL
+  var idToken: @Sendable () async throws -> String
+  /// Where the service demands one.
+  var appCheckToken: (@Sendable () async throws -> String)?
+
+  /// The answer after each event. Ending the loop stops reading, not the answer.
+  func send(_ message: OutgoingMessage) -> AsyncThrowingStream<Answer, Error> {
+    AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      let task = Task {
+        do {
+          try await follow(message) { continuation.yield($0) }
+          continuation.finish()
+        } catch { continuation.finish(throwing: error) }
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  /// Any other call, such as `("POST", "/turns/t_1:cancel")`; the JSON that it answers.
+  func call(_ method: String, _ path: String, in conversation: UUID) async throws -> Data {
+    let (data, response) = try await URLSession.shared.data(for: makeRequest(method, path, conversation))
+    if let http = response as? HTTPURLResponse, http.statusCode >= 400 { throw refusal(http, data) }
+    return data
+  }
+
+  private func follow(_ message: OutgoingMessage, show: (Answer) -> Void) async throws {
+    var answer = Answer(), cursor: String?, failures = 0
+    while true {
+      let before = cursor
+      do { return try await read(message, &answer, &cursor, show) } catch {
+        if cursor != before { failures = 0 }
+        guard failures < 8, let seconds = waitSeconds(error, failures) else { throw error }
+        failures += 1
+        try await Task.sleep(for: .seconds(seconds))
+      }
+    }
+  }
+
+  /// nil: the same again would give the same.
+  private func waitSeconds(_ error: Error, _ failures: Int) -> Double? {
+    let backOff = min(30, pow(2, Double(failures)))
+    if let refused = error as? RecapError {
+      return [429, 502, 503, 504].contains(refused.error.code) ? refused.retryAfterSeconds ?? backOff : nil
+    }
+    return error is URLError && !Task.isCancelled ? backOff : nil
+  }
+
+  private func read(
+    _ message: OutgoingMessage, _ answer: inout Answer, _ cursor: inout String?, _ show: (Answer) -> Void
+  ) async throws {
+    var request = try await makeRequest("POST", "/messages", message.conversationId)
+    request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
+    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    request.setValue(cursor, forHTTPHeaderField: "Last-Event-ID")
+    let parts = [["type": "text", "text": message.text]]
+    let body: [String: Any] = ["id": message.messageId.uuidString.lowercased(), "parts": parts]
+    request.httpBody = try JSONSerialization.data(withJSONObject: ["message": body])
+    let (bytes, response) = try await URLSession.shared.bytes(for: request)
+    if let http = response as? HTTPURLResponse, http.statusCode != 200 {
+      let refused = try await bytes.reduce(into: Data()) { $0.append($1) }
+      throw refusal(http, refused)
+    }
+    var id: String?
+    for try await line in bytes.lines { // leaves out empty lines; every event has one line of data
+      if line.hasPrefix("id: ") { id = String(line.dropFirst(4)) }
+      guard line.hasPrefix("data: ") else { continue }
+      if line == "data: [DONE]" { return }
+      if let chunk = try? JSONDecoder().decode(Chunk.self, from: Data(line.utf8.dropFirst(6))) {
+        answer.take(chunk)
+        show(answer)
+      }
+      cursor = id ?? cursor
+    }
+    throw URLError(.networkConnectionLost) // an end without [DONE] is a break
+  }
+
+  private func makeRequest(_ method: String, _ path: String, _ conversation: UUID) async throws -> URLRequest {
+    let root = "v1/conversations/\(conversation.uuidString.lowercased())"
+    guard let url = URL(string: root + path, relativeTo: baseURL) else { throw URLError(.badURL) }
+    var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 30)
+    request.httpMethod = method
+    let token = try await idToken(), appToken = try await appCheckToken?()
+    request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    request.setValue(appToken, forHTTPHeaderField: "X-Firebase-AppCheck")
+    return request
+  }
+
+  /// What is no answer of the API, a page of a proxy in between, becomes one with its HTTP code.
+  private func refusal(_ http: HTTPURLResponse, _ body: Data) -> RecapError {
+    let unknown = RecapError.Status(code: http.statusCode, status: "UNKNOWN", message: "HTTP \(http.statusCode)", details: [])
+    var error = (try? JSONDecoder().decode(RecapError.self, from: body)) ?? RecapError(error: unknown)
+    error.retryAfterSeconds = http.value(forHTTPHeaderField: "Retry-After").flatMap { Double($0) }
+    return error
+  }
+}

@@ -1,0 +1,213 @@
+import 'dart:async';
+import 'dart:convert';
+import 'dart:math';
+
+import 'package:http/http.dart' as http;
+
+typedef Json = Map<String, dynamic>;
+
+/// Store it before the first try, with both ids, and delete it when the answer is there.
+class OutgoingMessage {
+  const OutgoingMessage({
+    required this.conversationId,
+    required this.messageId,
+    required this.text,
+  });
+
+  final String conversationId;
+  final String messageId;
+  final String text;
+}
+
+/// How full the context is; [note] is a sentence for the user.
+class ContextStatus {
+  ContextStatus.fromJson(Json json)
+      : tokens = json['tokens'] as int,
+        thresholdTokens = json['thresholdTokens'] as int?,
+        percent = (json['percent'] as num).toDouble(),
+        generation = json['generation'] as int,
+        compactionState = (json['compaction'] as Json?)?['state'] as String?,
+        note = (json['compaction'] as Json?)?['message'] as String?;
+
+  final int tokens;
+  final int? thresholdTokens;
+  final double percent;
+  final int generation;
+  final String? compactionState;
+  final String? note;
+}
+
+/// An answer while it grows: texts of its parts by their ids, in the order in which they came.
+class Answer {
+  final Map<String, String> _parts = {};
+  String? turnId;
+  ContextStatus? context;
+  String? title;
+  String? finishReason;
+  String? errorText;
+
+  String get text => _parts.values.join();
+
+  /// Passes over types that it does not know.
+  void take(Json chunk) {
+    final id = chunk['id'] as String? ?? '';
+    switch (chunk['type']) {
+      case 'start':
+        _parts.clear();
+        turnId = (chunk['messageMetadata'] as Json?)?['turnId'] as String?;
+        finishReason = null;
+        errorText = null;
+      case 'data-notice':
+        final dropped = (chunk['data'] as Json)['dropParts'] as List<dynamic>? ?? const [];
+        dropped.forEach(_parts.remove);
+      case 'text-start':
+        _parts[id] = '';
+      case 'text-delta':
+        _parts[id] = (_parts[id] ?? '') + (chunk['delta'] as String);
+      case 'data-title':
+        title = (chunk['data'] as Json)['title'] as String?;
+      case 'data-context':
+        context = ContextStatus.fromJson(chunk['data'] as Json);
+      case 'error':
+        errorText = chunk['errorText'] as String?;
+      case 'finish':
+        finishReason = chunk['finishReason'] as String?;
+    }
+  }
+}
+
+/// A refusal (AIP-193): decide by [reason], show [message].
+class RecapException implements Exception {
+  RecapException._(this.code, this.message, this.reason, this.metadata, this.retryAfter);
+
+  /// What is no answer of the API, a page of a proxy in between, has its HTTP code alone.
+  factory RecapException.of(int code, String body, Map<String, String> headers) {
+    final seconds = int.tryParse(headers['retry-after'] ?? '');
+    final retryAfter = seconds == null ? null : Duration(seconds: seconds);
+    try {
+      final error = (jsonDecode(body) as Json)['error'] as Json;
+      final detail = (error['details'] as List<dynamic>).first as Json;
+      final metadata = detail['metadata'] as Json? ?? const {};
+      final message = error['message'] as String;
+      return RecapException._(code, message, detail['reason'] as String?, metadata, retryAfter);
+    } catch (_) {
+      return RecapException._(code, 'HTTP $code', null, const {}, retryAfter);
+    }
+  }
+
+  final int code;
+  final String message;
+  final String? reason;
+  final Json metadata;
+  final Duration? retryAfter;
+
+  @override
+  String toString() => message;
+}
+
+class Recap {
+  Recap({
+    required this.baseUrl,
+    required this.idToken,
+    this.appCheckToken,
+    http.Client Function()? newClient,
+  }) : _newClient = newClient ?? http.Client.new;
+
+  final String baseUrl;
+  final Future<String> Function() idToken;
+
+  /// Where the service demands one.
+  final Future<String?> Function()? appCheckToken;
+  final http.Client Function() _newClient;
+
+  static const _maxFailures = 8;
+  static const _worthRetrying = {429, 502, 503, 504};
+
+  /// The answer after each event, always the same object. Cancelling the subscription stops reading, at
+  /// the next event, not the answer.
+  Stream<Answer> send(OutgoingMessage message) async* {
+    final answer = Answer();
+    String? cursor;
+    for (var failures = 0;;) {
+      Object failure;
+      StackTrace trace;
+      try {
+        await for (final (id, chunk) in _events(message, cursor)) {
+          if (chunk == null) return;
+          answer.take(chunk);
+          cursor = id ?? cursor;
+          failures = 0;
+          yield answer;
+        }
+        failure = http.ClientException('cut: an end without [DONE]');
+        trace = StackTrace.current;
+      } on Exception catch (error, stack) {
+        failure = error;
+        trace = stack;
+      }
+      final wait = _waitAfter(failure, failures);
+      if (wait == null || failures == _maxFailures) Error.throwWithStackTrace(failure, trace);
+      failures += 1;
+      await Future<void>.delayed(wait);
+    }
+  }
+
+  /// Any other call, such as `('POST', '/turns/t_1:cancel')`; the JSON that it answers.
+  Future<Json> call(String method, String path, String conversationId) async {
+    final client = _newClient();
+    try {
+      final request = await _request(method, conversationId, path);
+      final response = await http.Response.fromStream(await client.send(request));
+      if (response.statusCode >= 400) {
+        throw RecapException.of(response.statusCode, utf8.decode(response.bodyBytes), response.headers);
+      }
+      return jsonDecode(utf8.decode(response.bodyBytes)) as Json;
+    } finally {
+      client.close();
+    }
+  }
+
+  /// null: the same again would give the same.
+  Duration? _waitAfter(Object failure, int failures) {
+    final backOff = Duration(seconds: min(30, 1 << failures));
+    if (failure is! RecapException) return failure is FormatException ? null : backOff;
+    return _worthRetrying.contains(failure.code) ? failure.retryAfter ?? backOff : null;
+  }
+
+  /// Events with their ids, one try; the chunk is null at `[DONE]`.
+  Stream<(String?, Json?)> _events(OutgoingMessage message, String? cursor) async* {
+    final client = _newClient();
+    try {
+      final request = await _request('POST', message.conversationId, '/messages');
+      request.headers['accept'] = 'text/event-stream';
+      request.headers['content-type'] = 'application/json';
+      if (cursor != null) request.headers['last-event-id'] = cursor;
+      final parts = [{'type': 'text', 'text': message.text}];
+      request.body = jsonEncode({'message': {'id': message.messageId, 'parts': parts}});
+      final response = await client.send(request).timeout(const Duration(seconds: 30));
+      if (response.statusCode != 200) {
+        final body = await response.stream.bytesToString();
+        throw RecapException.of(response.statusCode, body, response.headers);
+      }
+      // A heartbeat comes every 8 s: after 30 s without a byte the connection is dead.
+      final bytes = response.stream.timeout(const Duration(seconds: 30));
+      String? id;
+      await for (final line in bytes.transform(utf8.decoder).transform(const LineSplitter())) {
+        if (line.startsWith('id: ')) id = line.substring(4);
+        if (!line.startsWith('data: ')) continue;
+        final data = line.substring(6);
+        yield (id, data == '[DONE]' ? null : jsonDecode(data) as Json);
+      }
+    } finally {
+      client.close();
+    }
+  }
+
+  Future<http.Request> _request(String method, String conversationId, String path) async {
+    final request = http.Request(method, Uri.parse('$baseUrl/v1/conversations/$conversationId$path'));
+    request.headers['authorization'] = 'Bearer ${await idToken()}';
+    final appToken = await appCheckToken?.call();
+    if (appToken != null) request.headers['x-firebase-appcheck'] = appToken;
+    return request;
+  }
+}
