@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Set by `test/run.ts` when it found no emulators: their tests are left out, not skipped. */
@@ -15,6 +16,8 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(withoutEmulators ? emulatorTests : [])],
     // Google's clients look for a metadata server otherwise, 5 s on the first call.
     env: { METADATA_SERVER_DETECTION: 'none' },
+    // Tests wait more than they compute: two files at a time on two cores, where the default is one.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Concurrent tests wait for back-offs; they do not compute.
     maxConcurrency: 25,
     testTimeout: 60_000,
