@@ -9,6 +9,7 @@ import {
   transportOptions,
 } from '../../docs/clients/recipes/use-chat.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
+import { LONG_ENOUGH_FOR_A_TITLE, titlingStreamer } from '../fakes/titling-streamer.ts';
 import { overloaded } from '../support/sending.ts';
 import {
   aiSdkWorld,
@@ -74,6 +75,18 @@ function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
     await sent;
 
     expect(told).toEqual(['data-context']);
+    expect(chat.messages.at(-1)?.parts.map(({ type }) => type)).toEqual(['text']);
+  });
+
+  test('hands on the title that comes in the middle of an answer, and shows the answer alone', async () => {
+    const { model, hear } = titlingStreamer();
+    const { open } = await start({ overrides: { model }, environment: { TITLES: 'on' } });
+    const chat = open({ onData: hear });
+
+    await chat.sendMessage({ text: 'Hello' });
+
+    expect(chat).toMatchObject({ status: 'ready', error: undefined });
+    expect(textOf(chat.messages.at(-1))).toBe(`${LONG_ENOUGH_FOR_A_TITLE}End.`);
     expect(chat.messages.at(-1)?.parts.map(({ type }) => type)).toEqual(['text']);
   });
 }

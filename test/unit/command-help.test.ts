@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+
+const run = promisify(execFile);
+
+/** Commands that take no arguments or hand them to another program. */
+const withoutHelp = ['constants', 'openapi', 'configuration', 'test'];
+
+const commands = Object.entries(manifest.scripts).flatMap(([name, line]) => {
+  const file = /^node (\S+\.ts)$/u.exec(line)?.[1];
+  return file === undefined || withoutHelp.includes(name) ? [] : [[name, file] as const];
+});
+
+test.each(commands)('npm run %s -- --help says how it is used', async (_, file) => {
+  const { stdout, stderr } = await run(process.execPath, [file, '--help']);
+
+  expect(stdout).toMatch(/^Usage: npm (?:run|start)/u);
+  expect(stderr).toBe('');
+});
+
+test('one that gets an option that it does not know names it, without a stack', async () => {
+  const given = run(process.execPath, ['test/bench/bench.ts', '--loud']);
+
+  const { code, stderr } = await given.catch((error) => error);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('--loud');
+  expect(stderr).not.toMatch(/^ {4}at /mu);
+});
