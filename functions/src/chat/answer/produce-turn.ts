@@ -18,7 +18,6 @@ import { streamAnswer, type Answer } from './stream-answer.ts';
 import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
 import { titleOfTurn, type TitleOfTurn } from '../titles/title-of-turn.ts';
 import { closingChunks, openingChunks } from './turn-frames.ts';
-import { timeoutAfter } from './timeout-after.ts';
 import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
 
 export interface Production {
@@ -46,42 +45,27 @@ async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, bat
   else await publishOverdue(dependencies, conversationId, begun.head.compactionNeeded);
 }
 
-const timeoutError = (
-  { conversationId, seq }: BegunTurn['attempt'],
-  { config }: ChatDependencies,
-) =>
-  new AppError({
-    status: 'DEADLINE_EXCEEDED',
-    reason: 'MODEL_TIMEOUT',
-    message: `turn ${seq} of ${conversationId} had no complete answer after ${config.TURN_TIMEOUT_MS} ms`,
-    publicMessage: 'The model did not finish in time. Send the same message again.',
-    retryable: true,
-  });
-
 /** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
 const isLeft = ({ cancelled, givenUp }: Production) => givenUp.aborted && !cancelled.signal.aborted;
 
-async function callModel(
+function callModel(
   dependencies: ChatDependencies,
   production: Production,
   to: { writer: TurnWriter; emit: (chunk: StreamChunk) => void },
 ): Promise<Answer> {
   const { begun, cancelled, givenUp } = production;
-  const { seq, attempt } = begun.attempt;
+  const { conversationId, seq, attempt } = begun.attempt;
   const { writer, emit } = to;
   writer.start();
-  const timeout = timeoutAfter(dependencies, dependencies.config.TURN_TIMEOUT_MS);
-  const answer = await streamAnswer(dependencies, {
+  return streamAnswer(dependencies, {
     request: { ...begun.prompt, role: 'chat', promptId: turnId(seq) },
-    signal: AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]),
+    name: `turn ${seq} of ${conversationId}`,
+    timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
+    signal: AbortSignal.any([writer.lost, cancelled.signal, givenUp]),
     emit,
     partId: textPartId(attempt),
     isCut: () => isLeft(production),
   });
-  timeout.stop();
-  if (answer.error && timeout.signal.aborted)
-    answer.error = timeoutError(begun.attempt, dependencies);
-  return answer;
 }
 
 const logFinished = (dependencies: ChatDependencies, batch: FinishBatch, startMs: number) =>

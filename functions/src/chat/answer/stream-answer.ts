@@ -6,6 +6,7 @@ import { finishReasonOf, type StreamChunk } from '../../../../shared/wire/stream
 import { untilAborted } from './abortable.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
+import { timeoutAfter } from './timeout-after.ts';
 
 /** What came of one model call. `parts` are raw: signatures and unknown fields must go back as sent. */
 export interface Answer {
@@ -36,6 +37,10 @@ function appendPart(parts: Part[], part: Part): void {
 
 interface AnswerCall {
   request: ModelRequest;
+  /** Names what is answered, for the log. */
+  name: string;
+  /** How long the answer may take. */
+  timeoutMs: number;
   /** Ends the call; what was received until then is the answer. */
   signal: AbortSignal;
   emit: (chunk: StreamChunk) => void;
@@ -75,6 +80,15 @@ const asAppError = (error: unknown) =>
         cause: error,
       });
 
+const timeoutError = ({ name, timeoutMs }: AnswerCall) =>
+  new AppError({
+    status: 'DEADLINE_EXCEEDED',
+    reason: 'MODEL_TIMEOUT',
+    message: `${name} had no complete answer after ${timeoutMs} ms`,
+    publicMessage: 'The model did not finish in time. Send the same message again.',
+    retryable: true,
+  });
+
 /** An answer without a word is no answer: storing it would poison the context (nothing to send back). */
 function emptyAnswerError(answer: Answer): AppError | undefined {
   const isFiltered = finishReasonOf(answer.finishReason) === 'content-filter';
@@ -104,8 +118,8 @@ function takeChunk(answer: Answer, chunk: ModelChunk, sizes: { bytes: number }):
 }
 
 /**
- * Calls the model and passes its text on as it comes. Never throws: an error is part of the answer. An
- * answer above ANSWER_MAX_BYTES ends as MAX_TOKENS.
+ * Calls the model and passes its text on as it comes. Never throws: an error is part of the answer, that of
+ * one that takes longer than `timeoutMs` is MODEL_TIMEOUT. An answer above ANSWER_MAX_BYTES ends as MAX_TOKENS.
  */
 export async function streamAnswer(
   dependencies: Pick<ChatDependencies, 'model' | 'clock'>,
@@ -114,8 +128,10 @@ export async function streamAnswer(
   const answer: Answer = { parts: [] };
   const sizes = { bytes: 0 };
   const text = textFrames(call, dependencies.clock);
+  const timeout = timeoutAfter(dependencies, call.timeoutMs);
+  const signal = AbortSignal.any([call.signal, timeout.signal]);
   try {
-    const { request, signal } = call;
+    const { request } = call;
     for await (const chunk of untilAborted(dependencies.model.stream(request, signal), signal)) {
       const shown = takeChunk(answer, chunk, sizes);
       if (shown === 'full') break;
@@ -125,6 +141,8 @@ export async function streamAnswer(
     answer.error = asAppError(error);
   }
   await text.close({ isCut: answer.error !== undefined && call.isCut() });
+  timeout.stop();
   answer.error ??= emptyAnswerError(answer);
+  if (answer.error && timeout.signal.aborted) answer.error = timeoutError(call);
   return answer;
 }

@@ -8,7 +8,6 @@ import type { Caller, ModelRequest, Reservation } from '../../../../../shared/po
 import type { ChatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
 import { createFrameLog, type FrameLog } from '../../answer/live-turn.ts';
 import { streamAnswer, type Answer } from '../../answer/stream-answer.ts';
-import { timeoutAfter } from '../../answer/timeout-after.ts';
 import type { ChatDependencies } from '../../chat-dependencies.ts';
 import type { RouteDependencies } from '../../route.ts';
 import { refuseOverWindow } from '../../send/overflow.ts';
@@ -73,15 +72,6 @@ function modelRequestOf(
   };
 }
 
-const timeoutError = ({ requestId }: Asked, timeoutMs: number) =>
-  new AppError({
-    status: 'DEADLINE_EXCEEDED',
-    reason: 'MODEL_TIMEOUT',
-    message: `completion ${requestId} had no complete answer after ${timeoutMs} ms`,
-    publicMessage: 'The model did not finish in time. Send the same request again.',
-    retryable: true,
-  });
-
 /** What the answer took, for the quota: as of a turn, but nothing of it is kept. */
 function settle(
   { config }: Pick<ChatDependencies, 'config'>,
@@ -103,7 +93,7 @@ function settle(
 
 async function answer(
   dependencies: RouteDependencies,
-  asked: Asked,
+  { requestId }: Asked,
   of: {
     request: ModelRequest;
     reservation: Reservation | undefined;
@@ -112,19 +102,18 @@ async function answer(
   },
 ): Promise<CompletionResult> {
   const { request, reservation, log, stopped } = of;
-  const { TURN_TIMEOUT_MS: timeoutMs } = dependencies.config;
-  const timeout = timeoutAfter(dependencies, timeoutMs);
   const given = await streamAnswer(dependencies, {
     request,
-    signal: AbortSignal.any([stopped, timeout.signal]),
+    name: `completion ${requestId}`,
+    timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
+    signal: stopped,
     emit: (chunk) => void log.emit(chunk),
     partId: 'p0',
     isCut: () => false,
   });
-  timeout.stop();
   await settle(dependencies, request, { reservation, answer: given, isStopped: stopped.aborted });
   log.end('finished');
-  if (given.error) throw timeout.signal.aborted ? timeoutError(asked, timeoutMs) : given.error;
+  if (given.error) throw given.error;
   const { parts, finishReason, usage } = given;
   return { text: contentText({ role: 'model', parts }), finishReason, usage };
 }
