@@ -188,7 +188,7 @@ export async function beginTurn(
   const draft = { ...begin, head, message, replacement, lease, userTokens, now };
   const status = await replacementStatus(dependencies, begin, before);
   const reserved = prepared.reservation?.writes ?? [];
-  const writes = [...beginWrites(dependencies, draft), ...status, ...reserved];
+  const writes = [...beginWrites(draft), ...status, ...reserved];
   const turnUpdateTime = await commitStart(dependencies, { conversationId, seq, producer, writes });
   if (replacement?.need) await passCrashPoint(dependencies, 'replacement-begun');
   const { history, turns } = before;

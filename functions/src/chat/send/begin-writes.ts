@@ -9,8 +9,7 @@ import {
   type Lease,
 } from '../../../../shared/conversation/turn-writes.ts';
 import type { Write } from '../../../../shared/ports.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { bodyHash, abandonedTurns, type StartState } from './read-start.ts';
+import { abandonedTurns, type StartState } from './read-start.ts';
 import type { SendRequest } from './send-request.ts';
 import { regeneratedBy, type Message } from './stored-message.ts';
 
@@ -38,7 +37,7 @@ function stored({ head, state }: Draft) {
 }
 
 /** The one batch with which a turn begins. */
-export function beginWrites(dependencies: ChatDependencies, draft: Draft): Write[] {
+export function beginWrites(draft: Draft): Write[] {
   const { request, state, decision, lease, now, userTokens, replacement } = draft;
   const { conversationId } = request;
   const { seq } = decision;
@@ -68,7 +67,7 @@ export function beginWrites(dependencies: ChatDependencies, draft: Draft): Write
       return startWrites({
         conversationId,
         messageId: request.message.id,
-        bodyHash: bodyHash(dependencies.sha256, request),
+        bodyHash: state.facts.bodyHash,
         seq,
         ...draft.message,
         replaces: decision.replaces,

@@ -12,7 +12,7 @@ const OBEDIENCE_MS = 5_000;
 
 /**
  * Cancels the turns that stand in a new message's way, those that wait first, so that none of them begins
- * meanwhile. Resolves when each has ended or has been been abandoned; nothing of the new message is stored by
+ * meanwhile. Resolves when each has ended or has been abandoned; nothing of the new message is stored by
  * then. Throws TURN_IN_PROGRESS when one goes on for longer than a lease.
  */
 export async function interruptTurns(

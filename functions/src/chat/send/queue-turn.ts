@@ -7,7 +7,7 @@ import { meterCounting } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { commitStart } from './commit-start.ts';
 import { pendingHandle } from './pending-handle.ts';
-import { bodyHash, type StartState } from './read-start.ts';
+import type { StartState } from './read-start.ts';
 import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, regeneratedBy } from './stored-message.ts';
@@ -58,7 +58,7 @@ export async function queueTurn(
   const writes = enqueueWrites({
     conversationId,
     messageId: request.message.id,
-    bodyHash: bodyHash(dependencies.sha256, request),
+    bodyHash: state.facts.bodyHash,
     seq,
     ...message,
     replaces,

@@ -44,7 +44,7 @@ export const abandonedTurns = (state: StartState, seqs: readonly number[]): Aban
     }));
 
 /** What makes a request the same again. A regeneration has no text of its own to compare. */
-export const bodyHash = (sha256: (text: string) => string, { message, replacing }: SendRequest) => {
+const bodyHash = (sha256: (text: string) => string, { message, replacing }: SendRequest) => {
   const body = [message.parts, message.retention ?? 'normal'];
   if (!replacing) return sha256(JSON.stringify(body));
   const { kind, messageId } = replacing;
