@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ModelUsage } from '../ports.ts';
 import { modelName } from './model-name.ts';
 
 const usdPerMillion = z.number().nonnegative().max(10_000);
@@ -86,3 +87,14 @@ export function costMicros(call: PricedCall, own: ModelPrices = {}): number | un
     rates.output * call.outputTokens;
   return Math.round(micros);
 }
+
+/** What a call cost that the model reported so; undefined where the price is not known. */
+export const usageCostMicros = (
+  model: string,
+  { promptTokens, cachedTokens, outputTokens, thoughtsTokens }: ModelUsage,
+  own: ModelPrices = {},
+): number | undefined =>
+  costMicros(
+    { model, promptTokens, cachedTokens, outputTokens: outputTokens + thoughtsTokens },
+    own,
+  );

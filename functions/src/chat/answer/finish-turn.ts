@@ -1,4 +1,4 @@
-import { costMicros } from '../../../../shared/compaction/prices.ts';
+import { usageCostMicros } from '../../../../shared/compaction/prices.ts';
 import type { Content } from '../../../../shared/conversation/content.ts';
 import { meterAfterTurn } from '../../../../shared/conversation/meter.ts';
 import type { TurnUsage } from '../../../../shared/conversation/turn.ts';
@@ -107,12 +107,7 @@ export function endTurn(
 
 /** What the model reported, with what it cost, where that is known. */
 function usageOf(config: Config, { head }: BegunTurn, usage: ModelUsage): TurnUsage {
-  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens } = usage;
-  const call = { model: head.model, promptTokens, cachedTokens };
-  const cost = costMicros(
-    { ...call, outputTokens: outputTokens + thoughtsTokens },
-    config.MODEL_PRICES,
-  );
+  const cost = usageCostMicros(head.model, usage, config.MODEL_PRICES);
   return { ...usage, ...(cost !== undefined && { costMicros: cost }) };
 }
 

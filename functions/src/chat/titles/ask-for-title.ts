@@ -1,4 +1,4 @@
-import { costMicros } from '../../../../shared/compaction/prices.ts';
+import { usageCostMicros } from '../../../../shared/compaction/prices.ts';
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { AppError } from '../../../../shared/errors.ts';
@@ -54,12 +54,8 @@ async function bill(
   usage: ModelUsage,
 ): Promise<number | undefined> {
   const { config } = dependencies;
-  const outputTokens = usage.outputTokens + usage.thoughtsTokens;
-  const cost = costMicros(
-    { ...usage, model: config.TITLE_MODEL, outputTokens },
-    config.MODEL_PRICES,
-  );
-  const tokens = usage.promptTokens + outputTokens;
+  const cost = usageCostMicros(config.TITLE_MODEL, usage, config.MODEL_PRICES);
+  const tokens = usage.promptTokens + usage.outputTokens + usage.thoughtsTokens;
   await spendOnCompaction(dependencies, { conversationId, ownerUid, tokens, costMicros: cost });
   return cost;
 }

@@ -1,4 +1,4 @@
-import { costMicros } from '../../../../../shared/compaction/prices.ts';
+import { usageCostMicros } from '../../../../../shared/compaction/prices.ts';
 import { contextWindowTokens } from '../../../../../shared/compaction/model-limits.ts';
 import { mediaFamilyOf } from '../../../../../shared/compaction/media-tokens.ts';
 import { estimatePromptTokens } from '../../../../../shared/compaction/token-estimate.ts';
@@ -80,12 +80,9 @@ function settle(
 ): Promise<void> | undefined {
   const { reservation, isStopped } = of;
   const { usage, error } = of.answer;
-  const outputTokens = usage && usage.outputTokens + usage.thoughtsTokens;
-  const cost =
-    usage && costMicros({ model, ...usage, outputTokens: outputTokens ?? 0 }, config.MODEL_PRICES);
   return reservation?.settle({
     usage,
-    costMicros: cost,
+    costMicros: usage && usageCostMicros(model, usage, config.MODEL_PRICES),
     isMessage: isStopped || error === undefined,
     isUnreported: isStopped || error === undefined,
   });
