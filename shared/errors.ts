@@ -89,6 +89,13 @@ export class StoreUnavailableError extends AppError {
   }
 }
 
+/**
+ * Whether a commit that ended so may stand all the same, by this try or by one before it whose reply was lost:
+ * who made it reads and looks for its own writes.
+ */
+export const mayBeCommitted = (error: unknown): boolean =>
+  error instanceof GuardLostError || error instanceof StoreUnavailableError;
+
 /** A write that the store would refuse for ever: too large, or with a value it cannot hold. */
 export class InvalidWriteError extends AppError {
   constructor(options: { path: string; problem: string; cause?: unknown }) {

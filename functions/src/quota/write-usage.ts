@@ -1,4 +1,4 @@
-import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
+import { mayBeCommitted } from '../../../shared/errors.ts';
 import type { Clock, DocumentStore, StoredDocument, Write } from '../../../shared/ports.ts';
 import type { Budget } from './budget.ts';
 
@@ -41,8 +41,7 @@ export async function writeUsage(
       if (writes.length > 0) await store.commit(writes);
       return budget.added(day, costMicros);
     } catch (error) {
-      const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
-      if (!isOpen || tries >= TRIES) throw error;
+      if (!mayBeCommitted(error) || tries >= TRIES) throw error;
       await clock.wait(Math.min(RETRY_MAX_MS, RETRY_MS * tries));
     }
   }

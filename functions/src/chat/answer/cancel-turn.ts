@@ -3,7 +3,7 @@ import { headPath, turnId, turnPath } from '../../../../shared/conversation/path
 import { readHead, readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal, type Turn, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import { endAbandonedWrites } from '../../../../shared/conversation/end-abandoned.ts';
-import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import { AppError, mayBeCommitted } from '../../../../shared/errors.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
 import { meterCounting } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -115,8 +115,7 @@ export async function requestCancel(
       await store.commit(writes);
       return await passCrashPoint(dependencies, 'cancel-stored');
     } catch (error) {
-      const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
-      if (!isOpen || tries >= CANCEL_TRIES) throw error;
+      if (!mayBeCommitted(error) || tries >= CANCEL_TRIES) throw error;
       await clock.wait(Math.min(CANCEL_RETRY_MAX_MS, CANCEL_RETRY_MS * (tries - 1)));
     }
   }

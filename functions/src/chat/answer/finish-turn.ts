@@ -6,7 +6,7 @@ import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import { finishWrites, type FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { compactionNeed } from '../../../../shared/compaction/crossing.ts';
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
-import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import { AppError, mayBeCommitted } from '../../../../shared/errors.ts';
 import type { ModelUsage } from '../../../../shared/ports.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
 import { finishReasonOf, type StreamFrame } from '../../../../shared/wire/stream.ts';
@@ -164,8 +164,7 @@ export async function commitFinish(
       await store.commit([...writes, ...told]);
       return decided.need;
     } catch (error) {
-      const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
-      if (!isOpen || tries >= FINISH_TRIES) throw error;
+      if (!mayBeCommitted(error) || tries >= FINISH_TRIES) throw error;
       await clock.wait(FINISH_RETRY_MS * (tries - 1));
       const standing = await writer.recover().catch(() => 'own' as const);
       if (standing === 'ended') return asked;

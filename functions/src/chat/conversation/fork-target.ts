@@ -2,7 +2,7 @@ import type { Head } from '../../../../shared/conversation/head.ts';
 import { newHead } from '../../../../shared/conversation/new-head.ts';
 import { headPath } from '../../../../shared/conversation/paths.ts';
 import { readHead } from '../../../../shared/conversation/read-conversation.ts';
-import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import { AppError, mayBeCommitted } from '../../../../shared/errors.ts';
 import type { Caller, DocumentFields, Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
@@ -87,7 +87,7 @@ async function createOrRead(
     ]);
     return { head, updateTime };
   } catch (error) {
-    if (!(error instanceof GuardLostError || error instanceof StoreUnavailableError)) throw error;
+    if (!mayBeCommitted(error)) throw error;
   }
   const found = await readHead(store, conversationId);
   return found && { head: found.value, updateTime: found.updateTime };
@@ -154,8 +154,7 @@ export async function commitToFork(
       Object.assign(target, { epoch, updateTime });
       return;
     } catch (error) {
-      const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
-      if (!isOpen) throw error;
+      if (!mayBeCommitted(error)) throw error;
       const head = await readHead(store, conversationId);
       if (head?.value.epoch === epoch) {
         Object.assign(target, { epoch, updateTime: head.updateTime });

@@ -1,6 +1,6 @@
 import { turnPath } from '../../../../shared/conversation/paths.ts';
 import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
-import { GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import { mayBeCommitted } from '../../../../shared/errors.ts';
 import type { Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
@@ -19,7 +19,7 @@ export async function commitStart(
     const updateTimes = await dependencies.store.commit(writes);
     return updateTimes[writes.findIndex((write) => write.path === path)] ?? '';
   } catch (error) {
-    if (!(error instanceof GuardLostError || error instanceof StoreUnavailableError)) throw error;
+    if (!mayBeCommitted(error)) throw error;
     const [turn] = await readTurns(dependencies.store, conversationId, [seq]);
     if (turn?.value.producer === start.producer) return turn.updateTime;
     throw error;

@@ -2,7 +2,7 @@ import type { CompactionPolicy } from '../../../../shared/compaction/policy.ts';
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import { headPath } from '../../../../shared/conversation/paths.ts';
-import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import { AppError, mayBeCommitted } from '../../../../shared/errors.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
@@ -112,8 +112,7 @@ async function requestForOverflow(
       },
     ]);
   } catch (error) {
-    const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
-    if (!isOpen) throw error;
+    if (!mayBeCommitted(error)) throw error;
     return false; // someone else changed the conversation; the next refused message asks again
   }
   await publishRequest(dependencies, { conversationId, requestId, trigger: 'overflow' });
