@@ -21,7 +21,7 @@ import type { Attempt } from '../answer/turn-writer.ts';
 import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
 import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
-import { readContextBefore, type StartState } from './read-start.ts';
+import { abandonedDocuments, readContextBefore, type StartState } from './read-start.ts';
 import { messageReplacedError } from './send-errors.ts';
 import type { SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
@@ -99,9 +99,7 @@ const attemptOf = ({ decision }: Begin): number =>
 /** Messages whose turns the batch closes because nobody answers them any more. */
 function abandonedMessages({ state, decision }: Begin): string[] {
   if (decision.kind === 'takeOver') return [];
-  return [state.open, ...state.queue].flatMap((turn) =>
-    turn && decision.abandoned.includes(turn.value.seq) ? [turn.value.messageId] : [],
-  );
+  return abandonedDocuments(state, decision.abandoned).map(({ value }) => value.messageId);
 }
 
 /** What is sent to the model; refuses what cannot fit. */

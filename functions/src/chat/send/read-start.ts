@@ -32,16 +32,19 @@ export interface StartState {
   job: CompactionJob | undefined;
 }
 
-/** The turns as a batch closes them that nobody holds any more. */
-export const abandonedTurns = (state: StartState, seqs: readonly number[]): AbandonedTurn[] =>
+/** The turns among `seqs`, which nobody holds any more, as they were read. */
+export const abandonedDocuments = (state: StartState, seqs: readonly number[]): TurnDocument[] =>
   [...new Map([state.open, ...state.queue].map((turn) => [turn?.value.seq, turn])).values()]
     .filter((turn) => turn !== undefined)
-    .filter(({ value }) => seqs.includes(value.seq))
-    .map(({ value, updateTime }) => ({
-      seq: value.seq,
-      updateTime,
-      cancelRequested: value.cancelRequested,
-    }));
+    .filter(({ value }) => seqs.includes(value.seq));
+
+/** The same as a batch closes them. */
+export const abandonedTurns = (state: StartState, seqs: readonly number[]): AbandonedTurn[] =>
+  abandonedDocuments(state, seqs).map(({ value, updateTime }) => ({
+    seq: value.seq,
+    updateTime,
+    cancelRequested: value.cancelRequested,
+  }));
 
 /** What makes a request the same again. A regeneration has no text of its own to compare. */
 const bodyHash = (sha256: (text: string) => string, { message, replacing }: SendRequest) => {
