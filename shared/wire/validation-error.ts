@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { AppError } from '../errors.ts';
+import { issueSentence } from './issue-sentence.ts';
 
 /** How many problems one answer names. */
 const PROBLEMS_NAMED = 3;
@@ -22,58 +23,6 @@ function pathText(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-const isNumber = (origin: string) => origin === 'number' || origin === 'int';
-
-const articleOf: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  object: 'an object',
-  record: 'an object',
-  array: 'a list',
-};
-
-const kindOf = (expected: string) => articleOf[expected] ?? expected;
-
-const unitOf = (origin: string) => {
-  if (origin === 'string') return ' characters';
-  return origin === 'array' || origin === 'set' ? ' entries' : '';
-};
-
-function sentence(issue: Issue, field: string): string {
-  const name = field === '' ? 'The value' : `\`${field}\``;
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined
-        ? `${name} is missing: give ${kindOf(issue.expected)}.`
-        : `${name} must be ${kindOf(issue.expected)}.`;
-    case 'too_big':
-      if (isNumber(issue.origin))
-        return `${name} must be ${issue.inclusive ? 'at most' : 'below'} ${issue.maximum}.`;
-      return `${name} may have at most ${issue.maximum}${unitOf(issue.origin)}. Shorten it.`;
-    case 'too_small':
-      if (isNumber(issue.origin))
-        return `${name} must be ${issue.inclusive ? 'at least' : 'above'} ${issue.minimum}.`;
-      return `${name} must have at least ${issue.minimum}${unitOf(issue.origin)}.`;
-    case 'invalid_value':
-      return `${name} must be one of: ${issue.values.map(String).join(', ')}.`;
-    case 'invalid_union':
-      if ('discriminator' in issue)
-        return `${name} has no form that is known here. Check its \`${String(issue.discriminator)}\`.`;
-      return issue.input === undefined
-        ? `${name} is missing: it ${issue.message}.`
-        : `${name}: ${issue.message}.`;
-    case 'invalid_format':
-    case 'not_multiple_of':
-    case 'unrecognized_keys':
-    case 'invalid_key':
-    case 'invalid_element':
-    case 'custom':
-      return `${name}: ${issue.message}.`;
-  }
-}
-
 /** The limit that every whole number has says nothing where the field has one of its own. */
 const isBehindAnother = (issue: Issue, issues: readonly Issue[]) =>
   issue.code === 'too_big' &&
@@ -83,15 +32,32 @@ const isBehindAnother = (issue: Issue, issues: readonly Issue[]) =>
       other !== issue && other.code === 'too_big' && pathText(other.path) === pathText(issue.path),
   );
 
+/** Whether what is wrong lies in the value, such as in an entry of a list, and not in what it is. */
+const isWithin = (issues: readonly Issue[]) => issues.every(({ path }) => path.length > 0);
+
+/**
+ * The problems of the only branch of a union that takes such a value as a whole: of a list of parts what is wrong
+ * with one of them, instead of that it is neither a text nor a list. Undefined where there is no such branch.
+ */
+function problemsOfBranch(issue: Issue): Issue[] | undefined {
+  if (issue.code !== 'invalid_union' || issue.discriminator !== undefined) return undefined;
+  const branches = issue.errors.filter(isWithin);
+  const [branch] = branches;
+  if (branch === undefined || branches.length > 1) return undefined;
+  return branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
 /** An unknown field is a problem of its own path, not of the object that holds it. */
 function problemsOf(issue: Issue): { field: string; text: string }[] {
+  const inner = problemsOfBranch(issue);
+  if (inner) return inner.flatMap(problemsOf);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => {
       const field = pathText([...issue.path, key]);
       return { field, text: `\`${field}\` is not a field of this request. Remove it.` };
     });
   const field = pathText(issue.path);
-  return [{ field, text: sentence(issue, field) }];
+  return [{ field, text: issueSentence(issue, field) }];
 }
 
 /**

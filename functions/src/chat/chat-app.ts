@@ -33,7 +33,7 @@ const routeNotFound = () =>
     reason: 'ROUTE_NOT_FOUND',
     message: 'no such route',
     publicMessage:
-      'There is no such address. The API begins with /v1; the SDKs of Firebase call /callable/chat.',
+      'There is no such address, or it ends in a slash. GET /v1/openapi.json lists all of them; the SDKs of Firebase call /callable/chat.',
   });
 
 const methodNotAllowed = (allow: string) =>

@@ -9,10 +9,19 @@ import { conversationIdSchema, wellFormedText } from './ids.ts';
 
 const textPart = z.looseObject({ type: z.literal('text'), text: wellFormedText });
 
+/** What stands before the base64 of a file. */
+const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+;base64,/;
+const base64Schema = z.base64().min(1);
+
+const isBase64Url = (url: string) => base64Schema.safeParse(url.replace(DATA_URL, '')).success;
+
 const imagePart = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({
-    url: z.string().regex(/^data:[\w.+-]+\/[\w.+-]+;base64,/, 'must be a data: URL in base64'),
+    url: z
+      .string()
+      .regex(DATA_URL, { error: 'must be a data: URL in base64', abort: true })
+      .refine(isBase64Url, 'must be a data: URL in base64'),
   }),
 });
 
