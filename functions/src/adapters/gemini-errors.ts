@@ -115,7 +115,8 @@ function refusedError(call: ModelCall, evidence: Record<string, string>, cause: 
     status: 'INTERNAL',
     reason: 'MODEL_REFUSED_REQUEST',
     message: `${describe(call)} was refused: ${facts.join(' ')}`,
-    publicMessage: 'The model did not accept the request.',
+    publicMessage:
+      'The model did not accept the request. Send a text alone, or files of types that the model takes; the same again is refused again.',
     metadata: evidence,
     cause: scrub(cause),
   });

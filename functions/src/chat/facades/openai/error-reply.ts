@@ -1,3 +1,4 @@
+import { AppError } from '../../../../../shared/errors.ts';
 import { errorReply, type ErrorReply } from '../../../../../shared/wire/error-body.ts';
 import type { OpenAiError } from '../../../../../shared/wire/responses/openai.ts';
 
@@ -28,6 +29,10 @@ function typeOf(httpStatus: number): string {
   return httpStatus >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
+/** Whether the same request would meet the same error, which the SDKs do not see: they send every 5xx again. */
+const isHopeless = (thrown: unknown, { httpStatus }: ErrorReply) =>
+  thrown instanceof AppError && httpStatus >= 500 && !thrown.retryable;
+
 /** The length of the wait that an error asks for, ms. */
 const waitMsOf = ({ headers }: ErrorReply) => Number(headers['retry-after'] ?? 0) * 1_000;
 
@@ -49,7 +54,9 @@ export function openAiErrorReply(thrown: unknown): OpenAiErrorReply {
   return {
     headers: {
       ...reply.headers,
-      ...(waitMsOf(reply) > SDK_WAIT_MAX_MS && { 'x-should-retry': 'false' }),
+      ...((waitMsOf(reply) > SDK_WAIT_MAX_MS || isHopeless(thrown, reply)) && {
+        'x-should-retry': 'false',
+      }),
     },
     body: {
       error: {

@@ -41,8 +41,12 @@ export function textOf({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): 
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 }
 
+/** Gemini refuses a dialogue that the model opens. What it said stays, as the answer to this. */
+const OPENING: Content = { role: 'user', parts: [{ text: 'Begin the conversation.' }] };
+
 /**
- * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, and nothing empty.
+ * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, nothing empty, and a
+ * user's words first.
  */
 export function contentsOf(messages: readonly OpenAiMessage[], limits: MessageLimits): Content[] {
   const contents: Content[] = [];
@@ -57,7 +61,7 @@ export function contentsOf(messages: readonly OpenAiMessage[], limits: MessageLi
     if (last?.role === role) last.parts.push(...said);
     else contents.push({ role, parts: [...said] });
   }
-  return contents;
+  return contents[0]?.role === 'model' ? [OPENING, ...contents] : contents;
 }
 
 /** What a client's system messages say, in their order; undefined when they say nothing. */
