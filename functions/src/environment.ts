@@ -208,7 +208,7 @@ export const environmentSchema = z.object({
     'Answers of one user on their way at once, and streams that one instance holds open for one user; 0 = no limit, as in a demo- project where it is not set.',
   ),
   USER_DAILY_USD: usd(5).describe(
-    'US dollars that one user may cost in a day, compactions included; 0 = no limit, as in a demo- project where it is not set.',
+    'US dollars that one user may cost in a day, compactions and titles included; 0 = no limit, as in a demo- project where it is not set.',
   ),
   GLOBAL_DAILY_USD: usd(100).describe(
     'US dollars that all users together may cost in a day; then nobody is answered until the next. 0 = no limit, as in a demo- project where it is not set.',

@@ -8,7 +8,7 @@ export interface QuotaLimits {
   requestsPerMinute: number;
   /** Answers on their way at once, and, on one instance, open streams. */
   streams: number;
-  /** Compactions included; millionths of a US dollar. */
+  /** Compactions and titles included; millionths of a US dollar. */
   costMicrosPerDay: number;
 }
 

@@ -1,6 +1,13 @@
 import { nextDayOf } from './day.ts';
 import type { LimitName, QuotaLimits } from './limits.ts';
-import { begunWithin, MINUTE_MS, openAt, type OpenReservation, type Usage } from './usage.ts';
+import {
+  begunWithin,
+  MINUTE_MS,
+  openAt,
+  spentMicrosOf,
+  type OpenReservation,
+  type Usage,
+} from './usage.ts';
 
 /** When others of the same user are on their way, one of them may be done after this time. */
 const BUSY_RETRY_MS = 5_000;
@@ -93,7 +100,6 @@ function dayRefusal(
 
 function refusalOf(others: readonly OpenReservation[], begun: readonly Date[], asked: Asked) {
   const { usage, wanted } = asked;
-  const spentMicros = usage.costMicros + usage.compactions.costMicros;
   return (
     streamsRefusal(others, asked) ??
     minuteRefusal(begun, asked) ??
@@ -113,7 +119,7 @@ function refusalOf(others: readonly OpenReservation[], begun: readonly Date[], a
     dayRefusal(
       {
         name: 'costMicrosPerDay',
-        used: spentMicros,
+        used: spentMicrosOf(usage),
         reserved: sum(others.map(({ costMicros }) => costMicros)),
         wanted: wanted.costMicros,
       },

@@ -1,5 +1,5 @@
 import type { QuotaSpending } from '../ports.ts';
-import { openAt, type OpenReservation, type Usage } from './usage.ts';
+import { openAt, type OpenReservation, type Usage, type WorkName } from './usage.ts';
 
 /** What was taken, as the limits count it. */
 export interface Taken {
@@ -45,16 +45,17 @@ export function usageAfter(
   };
 }
 
-/** The document after a compaction: it costs, and is no message. */
-export const usageAfterCompaction = (
+/** The document after a piece of work: it costs, and is no message. */
+export const usageAfterWork = (
   usage: Usage,
+  work: WorkName,
   bill: { tokens: number; costMicros: number; by: string },
 ): Usage => ({
   ...usage,
-  compactions: {
-    runs: usage.compactions.runs + 1,
-    tokens: usage.compactions.tokens + bill.tokens,
-    costMicros: usage.compactions.costMicros + bill.costMicros,
+  [work]: {
+    runs: usage[work].runs + 1,
+    tokens: usage[work].tokens + bill.tokens,
+    costMicros: usage[work].costMicros + bill.costMicros,
     by: bill.by,
   },
 });

@@ -2,7 +2,14 @@ import type { CallerTier } from '../ports.ts';
 import type { UsageResponse } from '../wire/responses/usage.ts';
 import { dayOf, nextDayOf } from './day.ts';
 import type { LimitName, QuotaLimits } from './limits.ts';
-import { begunWithin, MINUTE_MS, openAt, type Usage } from './usage.ts';
+import {
+  begunWithin,
+  MINUTE_MS,
+  openAt,
+  spentMicrosOf,
+  type Usage,
+  type WorkName,
+} from './usage.ts';
 
 /** What a user sees of the limits and of what is left of them. */
 export function usageView(of: {
@@ -12,7 +19,7 @@ export function usageView(of: {
   now: Date;
 }): UsageResponse {
   const { usage, limits, tier, now } = of;
-  const { messages, tokens, costMicros, compactions } = usage;
+  const { messages, tokens } = usage;
   const open = openAt(usage, now);
   const begun = begunWithin(usage, now);
   const sumOf = (field: 'tokens' | 'costMicros') =>
@@ -28,6 +35,10 @@ export function usageView(of: {
     left: limits[name] === 0 ? null : Math.max(0, limits[name] - used - at.reserved),
     resetTime: at.resetTime?.toISOString() ?? null,
   });
+  const workView = (work: WorkName) => {
+    const { runs, tokens: used, costMicros } = usage[work];
+    return { runs, tokens: used, costMicros };
+  };
   const resetTime = nextDayOf(now);
   const [oldest] = begun;
   const minuteEnd = oldest ? new Date(oldest.getTime() + MINUTE_MS) : null;
@@ -37,7 +48,7 @@ export function usageView(of: {
     limits: {
       messagesPerDay: line('messagesPerDay', messages, { reserved: open.length, resetTime }),
       tokensPerDay: line('tokensPerDay', tokens, { reserved: sumOf('tokens'), resetTime }),
-      costMicrosPerDay: line('costMicrosPerDay', costMicros + compactions.costMicros, {
+      costMicrosPerDay: line('costMicrosPerDay', spentMicrosOf(usage), {
         reserved: sumOf('costMicros'),
         resetTime,
       }),
@@ -47,10 +58,7 @@ export function usageView(of: {
       }),
       streams: line('streams', open.length, { reserved: 0, resetTime: null }),
     },
-    compactions: {
-      runs: compactions.runs,
-      tokens: compactions.tokens,
-      costMicros: compactions.costMicros,
-    },
+    compactions: workView('compactions'),
+    titles: workView('titles'),
   };
 }

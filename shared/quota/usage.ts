@@ -17,26 +17,32 @@ const reservationSchema = z.object({
 /** What an answer on its way may take. */
 export type OpenReservation = z.infer<typeof reservationSchema>;
 
+const workSchema = z
+  .object({
+    runs: count,
+    tokens: count,
+    costMicros: count,
+    /** Nonce of the last one, so that a commit whose reply was lost is not made again. */
+    by: z.string().optional(),
+  })
+  .prefault({});
+
 /** `users/{uid}/usage/{day}`: what a user has taken on a day (UTC) and what is on its way. */
 const usageSchema = z.object({
   messages: count,
   tokens: count,
   costMicros: count,
-  compactions: z
-    .object({
-      runs: count,
-      tokens: count,
-      costMicros: count,
-      /** Nonce of the last one, so that a commit whose reply was lost is not made again. */
-      by: z.string().optional(),
-    })
-    .prefault({}),
+  compactions: workSchema,
+  titles: workSchema,
   open: z.array(reservationSchema).default([]),
   /** Turns that began in the last minute, the oldest first. */
   begun: z.array(z.date()).default([]),
 });
 
 export type Usage = z.infer<typeof usageSchema>;
+
+/** What asks a model for a user and is no message. */
+export type WorkName = 'compactions' | 'titles';
 
 /** Of a day on which nothing has happened yet. */
 export const noUsage: Usage = usageSchema.parse({});
@@ -49,9 +55,14 @@ export const encodeUsage = (usage: Usage, now: Date): DocumentFields => ({
   schemaVersion: 1,
   ...usage,
   compactions: { ...usage.compactions },
+  titles: { ...usage.titles },
   open: usage.open.map((reservation) => ({ ...reservation })),
   expireTime: expiryOf(now),
 });
+
+/** What all calls of the day cost together, work that is no message included. */
+export const spentMicrosOf = ({ costMicros, compactions, titles }: Usage): number =>
+  costMicros + compactions.costMicros + titles.costMicros;
 
 /** Names a reservation: message ids are the client's, and mean nothing beyond their conversation. */
 export const reservationId = (of: { conversationId: string; messageId: string }): string =>

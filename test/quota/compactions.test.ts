@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
 import { parseConfig } from '../../functions/src/config.ts';
-import { spendOnCompaction } from '../../functions/src/quota/spend-compaction.ts';
+import { spendOnWork } from '../../functions/src/quota/spend-on-work.ts';
 import { budgetShardPath, headPath } from '../../shared/conversation/paths.ts';
 import { buildDue, compactOnce } from '../support/compacted-conversation.ts';
 import { recordCommits } from '../support/commit-rules.ts';
@@ -86,9 +86,10 @@ describe('a compaction', () => {
     const before = await usageOf(bench.store);
     loseReplyOf(({ path }) => path.startsWith('users/'));
     const clock = { now: () => bench.clock.now(), wait: () => Promise.resolve() };
-    const bill = { conversationId, ownerUid: 'u1', tokens: 10, costMicros: 5 };
+    const work = 'compactions' as const;
+    const bill = { work, conversationId, ownerUid: 'u1', tokens: 10, costMicros: 5 };
 
-    await spendOnCompaction({ ...bench, clock }, bill);
+    await spendOnWork({ ...bench, clock }, bill);
 
     const { compactions } = await usageOf(bench.store);
     expect(compactions.runs).toBe(before.compactions.runs + 1);
@@ -100,11 +101,12 @@ describe('a compaction', () => {
     const conversationId = await buildDue(world);
     await eraseUser(world.chat, { caller: owner });
     const config = configWith(limited);
-    const bill = { conversationId, ownerUid: owner.uid, tokens: 10, costMicros: 5 };
+    const work = 'compactions' as const;
+    const bill = { work, conversationId, ownerUid: owner.uid, tokens: 10, costMicros: 5 };
 
-    await spendOnCompaction({ ...world.bench, config }, bill);
+    await spendOnWork({ ...world.bench, config }, bill);
     await serveErasures(world);
-    await spendOnCompaction({ ...world.bench, config }, bill);
+    await spendOnWork({ ...world.bench, config }, bill);
 
     const paths = (await world.documents()).map(({ path }) => path);
     expect(paths.filter((path) => !path.startsWith('budget/'))).toEqual([headPath(conversationId)]);

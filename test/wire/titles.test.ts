@@ -5,6 +5,7 @@ import { forkConversation } from '../../functions/src/chat/conversation/fork-con
 import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
 import { updateConversation } from '../../functions/src/chat/conversation/update-conversation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { showUsage } from '../../functions/src/quota/show-usage.ts';
 import type { LogFields, ModelRequest, ModelStreamer } from '../../shared/ports.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { scriptedStreamer, textAnswer, type ScriptedAnswer } from '../fakes/scripted-streamer.ts';
@@ -217,6 +218,17 @@ describe('the title of a conversation', () => {
     const line = world.logs.find(({ event }) => event === 'title_made');
     expect(line?.fields).toMatchObject({ promptTokens: 100, outputTokens: 10, costMicros: 40 });
     expect(JSON.stringify(world.logs)).not.toContain(CANARY);
+  });
+
+  test('counts into the dollars of its user, as a title', async () => {
+    const world = titled([textAnswer('Made')], { environment: { USER_DAILY_USD: '5' } });
+
+    await talk(world, randomUUID(), '1');
+
+    const usage = await showUsage(world.dependencies, { uid: 'u1', tier: 'signedIn' });
+    expect(usage.titles).toEqual({ runs: 1, tokens: 110, costMicros: 40 });
+    expect(usage.compactions.runs).toBe(0);
+    expect(usage.limits.costMicrosPerDay.used).toBeGreaterThanOrEqual(40);
   });
 
   test('breaks no rule of commits', () => {

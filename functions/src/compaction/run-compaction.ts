@@ -6,7 +6,7 @@ import {
   type Plan,
 } from '../../../shared/compaction/plan.ts';
 import { strategyNameOf } from '../conversation-policy.ts';
-import { spendOnCompaction } from '../quota/spend-compaction.ts';
+import { spendOnWork } from '../quota/spend-on-work.ts';
 import { stackFrames } from '../stack-frames.ts';
 import type { Verified } from './candidate.ts';
 import { clearNeed } from './clear-need.ts';
@@ -142,7 +142,8 @@ function resultOf(settlement: Settlement, outcome: Outcome): CompactionResult {
 
 /** What the calls cost counts into the limits of the conversation's owner, whatever came of them. */
 const countSpending = ({ dependencies, reading, bill }: Run): Promise<void> =>
-  spendOnCompaction(dependencies, {
+  spendOnWork(dependencies, {
+    work: 'compactions',
     conversationId: reading.conversationId,
     ownerUid: reading.head.value.ownerUid,
     tokens: bill.promptTokens + bill.outputTokens,

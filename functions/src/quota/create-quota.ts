@@ -14,7 +14,7 @@ import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
 import { isCounting, type QuotaLimits } from '../../../shared/quota/limits.ts';
 import { quotaError } from '../../../shared/quota/quota-error.ts';
 import { decideReservation, type Wanted } from '../../../shared/quota/reserve-decision.ts';
-import { decodeUsage, reservationId } from '../../../shared/quota/usage.ts';
+import { decodeUsage, reservationId, spentMicrosOf } from '../../../shared/quota/usage.ts';
 import { QUEUE_MAX } from '../../../shared/conversation/queue-decision.ts';
 import type { Config } from '../config.ts';
 import { createBudget } from './budget.ts';
@@ -100,7 +100,7 @@ async function refuseSpent(counting: Counting, caller: Caller, limits: QuotaLimi
     budget.refuseSpent(),
   ]);
   const usage = decodeUsage(document);
-  const used = usage.costMicros + usage.compactions.costMicros;
+  const used = spentMicrosOf(usage);
   const limit = limits.costMicrosPerDay;
   if (limit === 0 || used < limit) return;
   const resetTime = nextDayOf(now);

@@ -9,6 +9,12 @@ const quotaLine = z.object({
   resetTime: time.nullable().describe('When the count begins anew; null: as others end.'),
 });
 
+const work = z.object({
+  runs: z.number().int().nonnegative(),
+  tokens: z.number().nonnegative(),
+  costMicros: z.number().nonnegative(),
+});
+
 /** What the caller may take, has taken, and has left. */
 export const usageResponse = z.object({
   day: z.iso.date().describe('The day in UTC that is counted.'),
@@ -16,16 +22,13 @@ export const usageResponse = z.object({
   limits: z.object({
     messagesPerDay: quotaLine,
     tokensPerDay: quotaLine.describe('Uncached input and output, thoughts included.'),
-    costMicrosPerDay: quotaLine.describe('Millionths of a US dollar, compactions included.'),
+    costMicrosPerDay: quotaLine.describe(
+      'Millionths of a US dollar, compactions and titles included.',
+    ),
     requestsPerMinute: quotaLine,
     streams: quotaLine.describe('Answers on their way.'),
   }),
-  compactions: z
-    .object({
-      runs: z.number().int().nonnegative(),
-      tokens: z.number().nonnegative(),
-      costMicros: z.number().nonnegative(),
-    })
-    .describe('Of this day; they count into costMicrosPerDay alone.'),
+  compactions: work.describe('Of this day; they count into costMicrosPerDay alone.'),
+  titles: work.describe('Of this day; they count into costMicrosPerDay alone.'),
 });
 export type UsageResponse = z.infer<typeof usageResponse>;

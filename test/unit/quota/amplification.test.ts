@@ -14,7 +14,7 @@ import {
 } from '../../../shared/compaction/spend-limit.ts';
 import { tailLimits, tailStart } from '../../../shared/compaction/split-tail.ts';
 import { decideReservation } from '../../../shared/quota/reserve-decision.ts';
-import { takenBy, usageAfter, usageAfterCompaction } from '../../../shared/quota/settle.ts';
+import { takenBy, usageAfter, usageAfterWork } from '../../../shared/quota/settle.ts';
 import { noUsage, type Usage } from '../../../shared/quota/usage.ts';
 
 /*
@@ -152,7 +152,7 @@ function simulate(pattern: Pattern) {
     if (!isDue(conversation, policy, now)) continue;
     const { after, bill } = compact(conversation, policy, now);
     conversation = after;
-    usage = usageAfterCompaction(usage, bill);
+    usage = usageAfterWork(usage, 'compactions', bill);
   }
   const spentMicros = usage.costMicros + usage.compactions.costMicros;
   return { usage, spentMicros, microsPerToken: spentMicros / usage.tokens };

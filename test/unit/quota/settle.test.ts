@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
-import { takenBy, usageAfter, usageAfterCompaction } from '../../../shared/quota/settle.ts';
+import { takenBy, usageAfter, usageAfterWork } from '../../../shared/quota/settle.ts';
 import { noUsage } from '../../../shared/quota/usage.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');
@@ -58,14 +58,17 @@ describe('what a call took', () => {
     });
   });
 
-  test('by a compaction is apart from messages and tokens', () => {
-    const bill = { tokens: 30_000, costMicros: 900, by: 'n' };
+  test.each(['compactions', 'titles'] as const)(
+    'by %s is apart from messages and tokens',
+    (work) => {
+      const bill = { tokens: 30_000, costMicros: 900, by: 'n' };
 
-    expect(usageAfterCompaction(usageAfterCompaction(noUsage, bill), bill)).toEqual({
-      ...noUsage,
-      compactions: { runs: 2, tokens: 60_000, costMicros: 1_800, by: 'n' },
-    });
-  });
+      expect(usageAfterWork(usageAfterWork(noUsage, work, bill), work, bill)).toEqual({
+        ...noUsage,
+        [work]: { runs: 2, tokens: 60_000, costMicros: 1_800, by: 'n' },
+      });
+    },
+  );
 });
 
 describe('a day', () => {

@@ -5,7 +5,7 @@ import { AppError } from '../../../../shared/errors.ts';
 import type { ModelRequest, ModelUsage } from '../../../../shared/ports.ts';
 import { titlePrompt } from '../../../../shared/titles/title-prompt.ts';
 import { titleIn } from '../../../../shared/titles/title-text.ts';
-import { spendOnCompaction } from '../../quota/spend-compaction.ts';
+import { spendOnWork } from '../../quota/spend-on-work.ts';
 import { untilAborted } from '../answer/abortable.ts';
 import { timeoutAfter } from '../answer/timeout-after.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -56,7 +56,8 @@ async function bill(
   const { config } = dependencies;
   const cost = usageCostMicros(config.TITLE_MODEL, usage, config.MODEL_PRICES);
   const tokens = usage.promptTokens + usage.outputTokens + usage.thoughtsTokens;
-  await spendOnCompaction(dependencies, { conversationId, ownerUid, tokens, costMicros: cost });
+  const of = { conversationId, ownerUid };
+  await spendOnWork(dependencies, { work: 'titles', ...of, tokens, costMicros: cost });
   return cost;
 }
 

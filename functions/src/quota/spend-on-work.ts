@@ -12,8 +12,8 @@ import type {
 } from '../../../shared/ports.ts';
 import { dayOf } from '../../../shared/quota/day.ts';
 import { isCounting } from '../../../shared/quota/limits.ts';
-import { usageAfterCompaction } from '../../../shared/quota/settle.ts';
-import { decodeUsage } from '../../../shared/quota/usage.ts';
+import { usageAfterWork } from '../../../shared/quota/settle.ts';
+import { decodeUsage, type WorkName } from '../../../shared/quota/usage.ts';
 import type { Config } from '../config.ts';
 import { createBudget } from './budget.ts';
 import { quotaSettings } from './quota-settings.ts';
@@ -28,8 +28,9 @@ interface SpendDependencies {
   logger: Logger;
 }
 
-/** What a compaction cost its user. */
-export interface CompactionBill {
+/** What a piece of work that is no message cost its user. */
+export interface WorkBill {
+  work: WorkName;
   conversationId: string;
   ownerUid: string;
   /** Prompt and answers of all its calls, thoughts included. */
@@ -44,14 +45,14 @@ export interface CompactionBill {
  */
 function billWrites(
   of: { path: string; document: StoredDocument | undefined; head: StoredDocument | undefined },
-  bill: CompactionBill & { by: string },
+  bill: WorkBill & { by: string },
   now: Date,
 ): Write[] | 'done' {
   const { path, document, head } = of;
-  const { tokens, costMicros = 0, conversationId, by } = bill;
+  const { work, tokens, costMicros = 0, conversationId, by } = bill;
   const before = decodeUsage(document);
-  if (before.compactions.by === by) return 'done';
-  const usage = usageAfterCompaction(before, { tokens, costMicros, by });
+  if (before[work].by === by) return 'done';
+  const usage = usageAfterWork(before, work, { tokens, costMicros, by });
   const write = usageWrite({ path, document }, usage, now);
   if (document) return [write];
   if (!head || decodeHead(head).value.state !== 'live') return [];
@@ -59,13 +60,10 @@ function billWrites(
 }
 
 /**
- * Counts what a compaction cost, whatever came of it, into its user's dollars of the day and the budget of
- * all; it is no message and takes no tokens of the day. Never throws: what could not be counted is logged.
+ * Counts what a compaction or a title cost, whatever came of it, into its user's dollars of the day and the
+ * budget of all; it is no message and takes no tokens of the day. Never throws: what could not be counted is logged.
  */
-export async function spendOnCompaction(
-  dependencies: SpendDependencies,
-  bill: CompactionBill,
-): Promise<void> {
+export async function spendOnWork(dependencies: SpendDependencies, bill: WorkBill): Promise<void> {
   const { config, store, clock, logger } = dependencies;
   const settings = quotaSettings(config);
   const { conversationId, ownerUid, tokens, costMicros = 0 } = bill;
