@@ -1,12 +1,13 @@
 import type { Caller } from '../../../../shared/ports.ts';
 import type { Reply, Route, RouteDependencies } from '../route.ts';
+import { wantsStream } from './wants-stream.ts';
 
 /** Frees a place; once more does nothing. */
 type Release = () => void;
 
 /** Whether the answer may be a stream: as the client asks, or as the clients of a façade decide by themselves. */
 const mayStream = ({ format = 'aip', method }: Route, accept: string | undefined): boolean =>
-  (format !== 'aip' && method === 'POST') || accept?.includes('text/event-stream') === true;
+  (format !== 'aip' && method === 'POST') || wantsStream(accept);
 
 /** A stream that frees its place when it ends, when it breaks, and when its reader leaves. */
 const freeing = (reply: Extract<Reply, { kind: 'stream' }>, release: Release): Reply => ({

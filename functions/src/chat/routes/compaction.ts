@@ -19,6 +19,7 @@ import { previewCompaction } from '../context/preview-compaction.ts';
 import { requestCompaction } from '../context/request-compaction.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 import { showContext } from '../context/show-context.ts';
+import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './described-headers.ts';
 
 export const compactRoute = userRoute({
   operation: 'compactConversation',
@@ -35,10 +36,7 @@ export const compactRoute = userRoute({
   body: compactBody,
   response: compactResponse,
   statuses: [202, 200],
-  requestHeaders: {
-    'If-Match':
-      'The ETag of the conversation as it was read, or `"g3"` for generation 3 in any state; 412 when it is another.',
-  },
+  requestHeaders: IF_MATCH_HEADER,
   errors: [
     'COMPACTION_RUNNING',
     'COMPACTION_LIMIT',
@@ -94,7 +92,7 @@ export const listCompactionsRoute = userRoute({
   body: noBody,
   response: compactionListResponse,
   statuses: [200],
-  requestHeaders: { 'Accept-Language': 'The language of the sentences for people.' },
+  requestHeaders: LANGUAGE_HEADER,
   handle: async (dependencies, { caller, params, query, header }) => ({
     kind: 'json',
     body: await listCompactions(dependencies, {
@@ -116,7 +114,7 @@ export const getCompactionRoute = userRoute({
   body: noBody,
   response: compactionRecordResponse,
   statuses: [200],
-  requestHeaders: { 'Accept-Language': 'The language of the sentences for people.' },
+  requestHeaders: LANGUAGE_HEADER,
   errors: ['GENERATION_ERASED', 'SNAPSHOT_INVALID'],
   handle: async (dependencies, { caller, params, header }) => ({
     kind: 'json',

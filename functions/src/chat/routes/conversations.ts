@@ -19,8 +19,19 @@ import { contextObjectOf, readContext } from '../context/read-context.ts';
 import { noBody, userRoute } from '../route.ts';
 import { etagOf, isKnownTo } from '../conversation/etag.ts';
 import { updateConversation } from '../conversation/update-conversation.ts';
+import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './described-headers.ts';
 
 const noParams = z.strictObject({});
+
+/** Why the fields of a conversation are not taken as they were sent. */
+const FIELD_ERRORS = [
+  'FIELD_NOT_WRITABLE',
+  'THRESHOLD_TOO_HIGH',
+  'THRESHOLD_TOO_LOW',
+  'HOOK_NOT_ALLOWED',
+  'BAD_SETTING',
+  'OVERHEAD_TOO_LARGE',
+] as const;
 
 export const createConversationRoute = userRoute({
   operation: 'createConversation',
@@ -33,16 +44,7 @@ export const createConversationRoute = userRoute({
   response: conversationResponse,
   statuses: [201, 200],
   responseHeaders: { Location: 'The address of the conversation.' },
-  errors: [
-    'IDEMPOTENCY_KEY_REUSED',
-    'CONVERSATION_NOT_FOUND',
-    'FIELD_NOT_WRITABLE',
-    'THRESHOLD_TOO_HIGH',
-    'THRESHOLD_TOO_LOW',
-    'HOOK_NOT_ALLOWED',
-    'BAD_SETTING',
-    'OVERHEAD_TOO_LARGE',
-  ],
+  errors: ['IDEMPOTENCY_KEY_REUSED', 'CONVERSATION_NOT_FOUND', ...FIELD_ERRORS],
   example: { title: 'The boat', settings: { thresholdTokens: 20_000 } },
   handle: async (dependencies, { caller, body }) => {
     const { id, ...fields } = body;
@@ -90,7 +92,7 @@ export const getConversationRoute = userRoute({
   response: conversationWithContextResponse,
   statuses: [200, 304],
   requestHeaders: {
-    'Accept-Language': 'The language of the sentences for people.',
+    ...LANGUAGE_HEADER,
     'If-None-Match': 'An ETag of this conversation; 304 without a body when nothing has changed.',
   },
   responseHeaders: { ETag: 'Goes into `If-Match` of a change.' },
@@ -120,21 +122,8 @@ export const patchConversationRoute = userRoute({
   body: conversationPatchSchema,
   response: conversationResponse,
   statuses: [200],
-  requestHeaders: {
-    'If-Match':
-      'The ETag of the conversation as it was read, or `"g3"` for generation 3 in any state; 412 when it is another.',
-  },
-  errors: [
-    'ETAG_MISMATCH',
-    'GENERATION_MISMATCH',
-    'CONVERSATION_BUSY',
-    'FIELD_NOT_WRITABLE',
-    'THRESHOLD_TOO_HIGH',
-    'THRESHOLD_TOO_LOW',
-    'HOOK_NOT_ALLOWED',
-    'BAD_SETTING',
-    'OVERHEAD_TOO_LARGE',
-  ],
+  requestHeaders: IF_MATCH_HEADER,
+  errors: ['ETAG_MISMATCH', 'GENERATION_MISMATCH', 'CONVERSATION_BUSY', ...FIELD_ERRORS],
   example: { title: 'The boat, second try' },
   handle: async (dependencies, { caller, params, query, body, header }) => {
     const { conversationId } = params;

@@ -22,6 +22,7 @@ import { preferredLocale } from '../http/locale.ts';
 import { restoreGeneration } from '../context/restore-generation.ts';
 import { emptyBody, userRoute } from '../route.ts';
 import { undeleteConversation } from '../conversation/undelete-conversation.ts';
+import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './described-headers.ts';
 
 export const restoreRoute = userRoute({
   operation: 'restoreGeneration',
@@ -34,11 +35,7 @@ export const restoreRoute = userRoute({
   body: restoreBody,
   response: compactionRecordResponse,
   statuses: [200],
-  requestHeaders: {
-    'Accept-Language': 'The language of the sentences for people.',
-    'If-Match':
-      'The ETag of the conversation as it was read, or `"g3"` for generation 3 in any state; 412 when it is another.',
-  },
+  requestHeaders: { ...LANGUAGE_HEADER, ...IF_MATCH_HEADER },
   errors: [
     'ETAG_MISMATCH',
     'GENERATION_MISMATCH',
@@ -92,10 +89,7 @@ export const deleteConversationRoute = userRoute({
   body: emptyBody,
   response: deleteConversationResponse,
   statuses: [200, 202],
-  requestHeaders: {
-    'If-Match':
-      'The ETag of the conversation as it was read, or `"g3"` for generation 3 in any state; 412 when it is another.',
-  },
+  requestHeaders: IF_MATCH_HEADER,
   errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY', 'ETAG_MISMATCH', 'GENERATION_MISMATCH'],
   handle: async (dependencies, { caller, params, query, header }) => {
     const { conversationId } = params;

@@ -11,6 +11,7 @@ import { noBody, userRoute } from '../route.ts';
 import { readCursor } from '../stream/stream-cursor.ts';
 import { answerOptions, messageOfBody } from './message-body.ts';
 import { turnReply } from './turn-reply.ts';
+import { ANSWER_HEADERS, TURN_HEADER } from './described-headers.ts';
 
 export const sendMessageRoute = userRoute({
   operation: 'sendMessage',
@@ -24,11 +25,8 @@ export const sendMessageRoute = userRoute({
   response: sendMessageResponse,
   statuses: [200],
   media: ['application/json', 'text/event-stream'],
-  requestHeaders: {
-    Accept: '`text/event-stream` streams the answer; else one JSON comes at its end.',
-    'Accept-Language': 'Where `locale` is left out: the language of the sentences for people.',
-  },
-  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  requestHeaders: ANSWER_HEADERS,
+  responseHeaders: TURN_HEADER,
   errors: ['BAD_PART', 'TEXT_TOO_LONG', 'STREAM_EXPIRED', 'CONVERSATION_BUSY'],
   example: {
     message: {

@@ -1,17 +1,11 @@
 import { z } from 'zod';
 import { once } from '../../../../shared/once.ts';
 import { buildOpenApiDocument } from '../openapi/build-document.ts';
+import { isKnownTo } from '../conversation/etag.ts';
 import { noBody, type Route } from '../route.ts';
 
 /** How long a client may use the document without asking again, seconds; it changes with a deployment. */
 const MAX_AGE_SECONDS = 300;
-
-/** Whether one of the tags of `If-None-Match` is `etag`, or any will do. */
-const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  (ifNoneMatch ?? '')
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''))
-    .some((tag) => tag === etag || tag === '*');
 
 /** The OpenAPI document of `routes`, built when it is first asked for. */
 export function openApiRoute(routes: () => readonly Route[]): Route {
@@ -35,7 +29,7 @@ export function openApiRoute(routes: () => readonly Route[]): Route {
       etag ??= `"${sha256(JSON.stringify(document)).slice(0, 32)}"`;
       const headers = { etag, 'cache-control': `public, max-age=${MAX_AGE_SECONDS}` };
       return Promise.resolve(
-        isKnown(header('if-none-match'), etag)
+        isKnownTo(header('if-none-match'), etag)
           ? { kind: 'empty', status: 304, headers }
           : { kind: 'json', headers, body: document },
       );

@@ -12,6 +12,7 @@ import { readCursor } from '../stream/stream-cursor.ts';
 import { streamReply } from '../stream/stream-reply.ts';
 import { streamConversation } from '../stream/stream-conversation.ts';
 import { streamTurn, type ReadFrames } from '../stream/stream-turn.ts';
+import { LANGUAGE_HEADER, TURN_HEADER } from './described-headers.ts';
 
 /** 204 tells an EventSource to stop asking. */
 const nothing: Reply = { kind: 'empty', status: 204 };
@@ -53,8 +54,8 @@ export const streamConversationRoute = userRoute({
   body: noBody,
   response: streamResponse,
   statuses: [200, 204],
-  requestHeaders: { 'Accept-Language': 'The language of the sentences for people.' },
-  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  requestHeaders: LANGUAGE_HEADER,
+  responseHeaders: TURN_HEADER,
   errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
   handle: async (dependencies, { caller, params, ...asked }) => {
     const { conversationId } = params;
@@ -76,8 +77,8 @@ export const streamTurnRoute = userRoute({
   body: noBody,
   response: streamResponse,
   statuses: [200, 204],
-  requestHeaders: { 'Accept-Language': 'The language of the sentences for people.' },
-  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  requestHeaders: LANGUAGE_HEADER,
+  responseHeaders: TURN_HEADER,
   errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
   handle: async (dependencies, { caller, params, ...asked }) => {
     const { own, turn } = await readOwnTurn(dependencies, { caller, ...params });

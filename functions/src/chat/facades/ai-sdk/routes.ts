@@ -11,6 +11,7 @@ import { streamConversation } from '../../stream/stream-conversation.ts';
 import { streamReply } from '../../stream/stream-reply.ts';
 import { conversationIdOf } from './ids.ts';
 import { sendUiMessage } from './send-ui-message.ts';
+import { TURN_HEADER } from '../../routes/described-headers.ts';
 
 /** What `DefaultChatTransport` takes for "there is nothing to resume". */
 const nothing: Reply = { kind: 'empty', status: 204 };
@@ -38,7 +39,7 @@ export const aiSdkChatRoute = userRoute({
     trigger: 'submit-message',
   },
   format: 'ai-sdk',
-  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  responseHeaders: TURN_HEADER,
   errors: [
     'BAD_PART',
     'TEXT_TOO_LONG',
@@ -67,7 +68,7 @@ export const aiSdkStreamRoute = userRoute({
   response: streamResponse,
   statuses: [200, 204],
   format: 'ai-sdk',
-  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  responseHeaders: TURN_HEADER,
   errors: ['USER_STREAMS'],
   handle: async (dependencies, { caller, params, header }) => {
     const conversationId = conversationIdOf(dependencies, caller, params.chatId);
