@@ -17,9 +17,9 @@ export function messageOfBody(
   return { id, parts: parts.map(toPart), ...(retention && { retention }) };
 }
 
-/** How the caller wants to be answered. */
+/** How the caller wants to be answered: in the language that the body names, else in that of the request. */
 export function answerOptions(
-  body: Pick<Body, 'locale' | 'onBusy'>,
+  body: { locale?: string | null | undefined; onBusy?: Body['onBusy'] | null },
   header: (name: string) => string | undefined,
 ): Pick<SendRequest, 'locale' | 'onBusy'> {
   const locale = body.locale ?? preferredLocale(header('accept-language'));

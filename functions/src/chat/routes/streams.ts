@@ -1,21 +1,16 @@
-import { turnId } from '../../../../shared/conversation/paths.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { conversationParams, turnParams } from '../../../../shared/wire/requests/ids.ts';
 import { streamQuery } from '../../../../shared/wire/requests/streams.ts';
 import { streamResponse } from '../../../../shared/wire/responses/messages.ts';
 import { preferredLocale } from '../http/locale.ts';
-import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
+import { readOwnConversation } from '../conversation/own-conversation.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';
-import { noBody, userRoute, type Reply, type RouteDependencies } from '../route.ts';
+import { noBody, userRoute, type RouteDependencies } from '../route.ts';
 import { readCursor } from '../stream/stream-cursor.ts';
-import { streamReply } from '../stream/stream-reply.ts';
+import { readerReply } from '../stream/stream-reply.ts';
 import { streamConversation } from '../stream/stream-conversation.ts';
-import { streamTurn, type ReadFrames } from '../stream/stream-turn.ts';
+import { streamTurn } from '../stream/stream-turn.ts';
 import { LANGUAGE_HEADER, TURN_HEADER } from './described-headers.ts';
-
-/** 204 tells an EventSource to stop asking. */
-const nothing: Reply = { kind: 'empty', status: 204 };
 
 interface Asked {
   caller: Caller;
@@ -30,18 +25,6 @@ const readerOf = ({ sendMessage }: RouteDependencies, { caller, ...asked }: Aske
   locale: preferredLocale(asked.header('accept-language')),
   sendMessage,
 });
-
-const reply = (
-  dependencies: RouteDependencies,
-  own: OwnConversation,
-  { turn, frames }: { turn: Turn; frames: ReadFrames },
-): Reply =>
-  streamReply(dependencies, {
-    turnId: turnId(turn.seq),
-    generation: own.head.value.generation,
-    frames,
-    work: Promise.resolve(),
-  });
 
 export const streamConversationRoute = userRoute({
   operation: 'streamConversation',
@@ -62,7 +45,7 @@ export const streamConversationRoute = userRoute({
     const own = await readOwnConversation(dependencies, { caller, conversationId });
     const reader = readerOf(dependencies, { caller, ...asked });
     const stream = await streamConversation(dependencies, own, reader);
-    return stream ? reply(dependencies, own, stream) : nothing;
+    return readerReply(dependencies, own, stream);
   },
 });
 
@@ -84,6 +67,6 @@ export const streamTurnRoute = userRoute({
     const { own, turn } = await readOwnTurn(dependencies, { caller, ...params });
     const reader = readerOf(dependencies, { caller, ...asked });
     const frames = await streamTurn(dependencies, own, { ...reader, turn: turn.value });
-    return frames ? reply(dependencies, own, { turn: turn.value, frames }) : nothing;
+    return readerReply(dependencies, own, frames && { turn: turn.value, frames });
   },
 });

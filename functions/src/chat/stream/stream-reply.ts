@@ -1,6 +1,10 @@
+import { turnId } from '../../../../shared/conversation/paths.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { Reply, RouteDependencies, StreamReader } from '../route.ts';
+import type { OwnConversation } from '../conversation/own-conversation.ts';
 import { sseText, STREAM_HEADERS } from '../http/sse.ts';
+import type { ReadFrames } from './stream-turn.ts';
 
 /**
  * A turn's frames as an event stream. `work` is what must end before the request counts as served.
@@ -14,12 +18,30 @@ export function streamReply(
     work: Promise<unknown>;
   },
 ): Reply {
-  const { turnId, generation, frames, work } = stream;
+  const { generation, frames, work } = stream;
   return {
     kind: 'stream',
-    headers: { ...STREAM_HEADERS, 'x-turn-id': turnId },
+    headers: { ...STREAM_HEADERS, 'x-turn-id': stream.turnId },
     text: (reader) =>
       sseText(frames(reader), { clock, heartbeatMs, generation, left: reader.left }),
     work,
   };
 }
+
+/**
+ * The stream of a turn that is answered without this reader. Where there is none 204: an EventSource stops
+ * asking then, and the AI SDK has nothing to resume.
+ */
+export const readerReply = (
+  dependencies: Pick<RouteDependencies, 'clock' | 'heartbeatMs'>,
+  own: OwnConversation,
+  found: { turn: Turn; frames: ReadFrames } | undefined,
+): Reply =>
+  found
+    ? streamReply(dependencies, {
+        turnId: turnId(found.turn.seq),
+        generation: own.head.value.generation,
+        frames: found.frames,
+        work: Promise.resolve(),
+      })
+    : { kind: 'empty', status: 204 };

@@ -1,20 +1,16 @@
-import { turnId } from '../../../../../shared/conversation/paths.ts';
 import { AppError } from '../../../../../shared/errors.ts';
 import { aiSdkChatBody, aiSdkChatParams } from '../../../../../shared/wire/requests/ai-sdk.ts';
 import { noQuery } from '../../../../../shared/wire/requests/queries.ts';
 import { streamResponse } from '../../../../../shared/wire/responses/messages.ts';
 import { readOwnConversation } from '../../conversation/own-conversation.ts';
 import { preferredLocale } from '../../http/locale.ts';
-import { noBody, userRoute, type Reply } from '../../route.ts';
+import { noBody, userRoute } from '../../route.ts';
 import { turnReply } from '../../routes/turn-reply.ts';
 import { streamConversation } from '../../stream/stream-conversation.ts';
-import { streamReply } from '../../stream/stream-reply.ts';
+import { readerReply } from '../../stream/stream-reply.ts';
 import { conversationIdOf } from './ids.ts';
 import { sendUiMessage } from './send-ui-message.ts';
 import { TURN_HEADER } from '../../routes/described-headers.ts';
-
-/** What `DefaultChatTransport` takes for "there is nothing to resume". */
-const nothing: Reply = { kind: 'empty', status: 204 };
 
 export const aiSdkChatRoute = userRoute({
   operation: 'aiSdkChat',
@@ -79,20 +75,13 @@ export const aiSdkStreamRoute = userRoute({
         throw error;
       },
     );
-    const stream =
-      own &&
-      (await streamConversation(dependencies, own, {
-        caller,
-        cursor: undefined,
-        locale: preferredLocale(header('accept-language')),
-        sendMessage: dependencies.sendMessage,
-      }));
-    if (!own || !stream) return nothing;
-    return streamReply(dependencies, {
-      turnId: turnId(stream.turn.seq),
-      generation: own.head.value.generation,
-      frames: stream.frames,
-      work: Promise.resolve(),
+    if (!own) return { kind: 'empty', status: 204 };
+    const stream = await streamConversation(dependencies, own, {
+      caller,
+      cursor: undefined,
+      locale: preferredLocale(header('accept-language')),
+      sendMessage: dependencies.sendMessage,
     });
+    return readerReply(dependencies, own, stream);
   },
 });

@@ -5,10 +5,9 @@ import { noQuery } from '../../../../../shared/wire/requests/queries.ts';
 import type { sendMessageBody } from '../../../../../shared/wire/requests/messages.ts';
 import { callableResponse } from '../../../../../shared/wire/responses/callable.ts';
 import { EVENT_HEADERS } from '../../http/event-headers.ts';
-import { preferredLocale } from '../../http/locale.ts';
 import { wantsStream } from '../../http/wants-stream.ts';
 import { userRoute, type Reply, type RouteDependencies, type StreamReader } from '../../route.ts';
-import { messageOfBody } from '../../routes/message-body.ts';
+import { answerOptions, messageOfBody } from '../../routes/message-body.ts';
 import { turnBody } from '../../routes/turn-reply.ts';
 import { callableText, type CallableCall } from './callable-events.ts';
 import { resumeCall } from './resume-call.ts';
@@ -16,7 +15,7 @@ import { resumeCall } from './resume-call.ts';
 interface Asked {
   caller: Caller;
   data: CallableData;
-  locale: string | undefined;
+  options: ReturnType<typeof answerOptions>;
 }
 
 interface StartedCall {
@@ -28,16 +27,14 @@ interface StartedCall {
 
 async function chatCall(
   dependencies: RouteDependencies,
-  { caller, data, locale }: Asked,
+  { caller, data, options }: Asked,
   message: z.infer<typeof sendMessageBody>['message'],
 ): Promise<StartedCall> {
-  const { conversationId, onBusy } = data;
   const handle = await dependencies.sendMessage(dependencies, {
     caller,
-    conversationId,
+    conversationId: data.conversationId,
     message: messageOfBody(dependencies, message),
-    ...(locale !== undefined && { locale }),
-    ...(onBusy && { onBusy }),
+    ...options,
   });
   return {
     read: ({ left }) => ({
@@ -49,10 +46,10 @@ async function chatCall(
 }
 
 async function startCall(dependencies: RouteDependencies, asked: Asked): Promise<StartedCall> {
-  const { caller, locale, data } = asked;
+  const { caller, options, data } = asked;
   const { conversationId, message, action } = data;
   if (message && action !== 'resume') return chatCall(dependencies, asked, message);
-  const read = await resumeCall(dependencies, { caller, conversationId, locale });
+  const read = await resumeCall(dependencies, { caller, conversationId, locale: options.locale });
   return { read, work: Promise.resolve() };
 }
 
@@ -91,8 +88,9 @@ export const callableChatRoute = userRoute({
   },
   format: 'callable',
   handle: async (dependencies, { caller, body, header }) => {
-    const locale = body.data.locale ?? preferredLocale(header('accept-language'));
-    const call = await startCall(dependencies, { caller, data: body.data, locale });
+    const { data } = body;
+    const options = answerOptions(data, header);
+    const call = await startCall(dependencies, { caller, data, options });
     if (!wantsStream(header('accept'))) return jsonReply(call);
     const { clock, heartbeatMs } = dependencies;
     return {

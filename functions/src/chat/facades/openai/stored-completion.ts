@@ -3,8 +3,8 @@ import { headPath } from '../../../../../shared/conversation/paths.ts';
 import { AppError } from '../../../../../shared/errors.ts';
 import type { Caller } from '../../../../../shared/ports.ts';
 import type { ChatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
-import { preferredLocale } from '../../http/locale.ts';
 import type { RouteDependencies } from '../../route.ts';
+import { answerOptions } from '../../routes/message-body.ts';
 import type { SendHandle } from '../../send/send-request.ts';
 import { settled } from '../../settled.ts';
 import type { Completion, CompletionResult } from './completion.ts';
@@ -60,12 +60,11 @@ export async function storedCompletion(
   const path = headPath(conversationId);
   const head = await readOwnHead(dependencies, { uid: caller.uid, path });
   const id = await messageIdOf(dependencies, { conversationId, messages, head, header });
-  const locale = preferredLocale(header('accept-language'));
   const handle = await dependencies.sendMessage(dependencies, {
     caller,
     conversationId,
     message: { id, parts },
-    ...(locale !== undefined && { locale }),
+    ...answerOptions({}, header),
   });
   const { turnId, generation } = handle;
   return {
