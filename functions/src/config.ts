@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
 import { AppError } from '../../shared/errors.ts';
 import { environmentSchema } from './environment.ts';
+import type { AppMemory } from './app-memory.ts';
 import type { RemotePolicy } from './remote-policy.ts';
 import { localSnapshotKeys } from './snapshot-keys.ts';
 
@@ -43,6 +44,8 @@ export interface Config extends Readonly<Environment> {
   readonly policySettings?: PolicySettings;
   /** What the document `config/compaction` sets, which changes while the process runs. */
   readonly remotePolicy?: RemotePolicy;
+  /** What the document `config/memory` says to all conversations, which changes while the process runs. */
+  readonly appMemory?: AppMemory;
   /** Unsigned ID tokens are accepted: emulator and `demo-` project, both. */
   readonly allowUnsignedIdTokens: boolean;
   /** Pushes without a token are accepted: emulator and `demo-` project, both. */

@@ -6,6 +6,7 @@ import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { CompactionDependencies } from './compaction/compaction-dependencies.ts';
 import type { Config } from './config.ts';
 import type { FunctionDependencies } from './register.ts';
+import { createAppMemory } from './app-memory.ts';
 import { createRemotePolicy } from './remote-policy.ts';
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
@@ -84,6 +85,9 @@ async function createShared(config: Config, overrides: Overrides) {
     config: Object.freeze({
       ...config,
       remotePolicy: createRemotePolicy({ store, clock, logger }),
+      ...(config.MEMORY_BUDGET_TOKENS > 0 && {
+        appMemory: createAppMemory({ store, clock, logger }),
+      }),
     }),
     clock,
     store,

@@ -126,6 +126,9 @@ export const environmentSchema = z.object({
     .describe(
       'on: the summariser condenses tool outputs of more than 80,000 characters that a compaction shortens, up to three at a time, 15 s each; what it writes is checked, else they are cut. Not in the profile gemini-cli.',
     ),
+  MEMORY_BUDGET_TOKENS: integer(1_000, { min: 0, max: 20_000 }).describe(
+    'Tokens of the notes about the user and of the app that stand in the prefix of a prompt, the newest first, and again of those that are said with a message; at most an eighth of the threshold. 0 = no memory in prompts.',
+  ),
   HOOK_HOSTS: list.describe(
     'Comma-separated hosts, with :port where it is not 443, that compaction webhooks may call; no others are called.',
   ),

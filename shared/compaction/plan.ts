@@ -122,9 +122,9 @@ function planTruncation(source: Weighing, masks: PlannedMask[]): Plan {
   return { kind: 'truncate', masks, beforeTokens, afterTokens };
 }
 
-/** Calibrated estimate of snapshot and turns, without system instruction and pins. */
+/** Calibrated estimate of snapshot and turns, without system instruction, memory and pins. */
 function conversationTokens(source: Weighing, context: ContextSource): number {
-  const items: ContextItem[] = assembleContext({ ...context, pins: [] });
+  const items: ContextItem[] = assembleContext({ ...context, memory: undefined, pins: [] });
   const contents = items.map(({ content }) => content);
   return Math.ceil(source.calibration * estimatePromptTokens({ contents }, countingIn(source)));
 }

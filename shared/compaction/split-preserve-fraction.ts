@@ -11,7 +11,7 @@ export function preserveFractionPoint(
   preserveFraction: number,
 ): CoveredThrough | undefined {
   // Pins never go through the summariser.
-  const items = assembleContext({ ...masked, pins: [] });
+  const items = assembleContext({ ...masked, memory: undefined, pins: [] });
   const contentsOf = new Map<number, Content[]>();
   for (const { seq, content } of items)
     if (seq !== undefined) contentsOf.set(seq, [...(contentsOf.get(seq) ?? []), content]);

@@ -60,6 +60,7 @@ function contentsOf(context: ContextSource, turns: readonly Turn[]): Content[] {
     ...context,
     history: { snapshotText, masks: [] },
     coveredThrough: nothingCovered,
+    memory: undefined,
     pins: [],
     turns,
   }).map(

@@ -1,3 +1,4 @@
+import type { MemoryTexts } from '../memory/render-memory.ts';
 import type { Prompt, ToolDeclaration } from '../ports.ts';
 import type { Content, Part } from './content.ts';
 import { emptiedResponse } from './emptied-response.ts';
@@ -12,6 +13,8 @@ export interface ContextSource {
   model: string;
   systemInstruction?: string | undefined;
   tools?: readonly ToolDeclaration[] | undefined;
+  /** What is remembered across conversations, as the prefix shows it; absent: nothing is. */
+  memory?: MemoryTexts | undefined;
   pins: readonly Pin[];
   /** Of the history document of the head's generation; absent in generation 0. */
   history: Pick<History, 'snapshotText' | 'masks'> | undefined;
@@ -22,7 +25,7 @@ export interface ContextSource {
 
 export type ContextItem = {
   /** `marker`: stands in for turns that a shrunken view leaves out. */
-  kind: 'pin' | 'snapshot' | 'ack' | 'turn' | 'marker';
+  kind: 'memory' | 'pin' | 'snapshot' | 'ack' | 'turn' | 'marker';
   seq?: number;
   content: Content;
 };
@@ -32,15 +35,17 @@ export const ACKNOWLEDGEMENT = 'Understood. I will use this as reference and con
 
 const userText = (text: string): Content => ({ role: 'user', parts: [{ text }] });
 
-function memoryItems(source: ContextSource): ContextItem[] {
-  const snapshotText = source.history?.snapshotText ?? '';
-  const pinned = pinText(source.pins);
-  if (snapshotText === '' && pinned === '') return [];
+/** What stands in for earlier times, the widest first: later ones win. */
+function prefixItems({ memory, pins, history }: ContextSource): ContextItem[] {
+  const items = [
+    { kind: 'memory' as const, text: memory?.app ?? '' },
+    { kind: 'memory' as const, text: memory?.user ?? '' },
+    { kind: 'pin' as const, text: pinText(pins) },
+    { kind: 'snapshot' as const, text: history?.snapshotText ?? '' },
+  ].filter(({ text }) => text !== '');
+  if (items.length === 0) return [];
   return [
-    ...(pinned === '' ? [] : [{ kind: 'pin' as const, content: userText(pinned) }]),
-    ...(snapshotText === ''
-      ? []
-      : [{ kind: 'snapshot' as const, content: userText(snapshotText) }]),
+    ...items.map(({ kind, text }) => ({ kind, content: userText(text) })),
     { kind: 'ack', content: { role: 'model', parts: [{ text: ACKNOWLEDGEMENT }] } },
   ];
 }
@@ -91,7 +96,7 @@ function turnContents(
 export function assembleContext(source: ContextSource): ContextItem[] {
   const { coveredThrough } = source;
   const masks = masksBySeq(source.history?.masks ?? []);
-  const items = memoryItems(source);
+  const items = prefixItems(source);
   for (const turn of source.turns) {
     if (!turn.inContext) continue;
     for (const content of turnContents(turn, { coveredThrough, masks }))
@@ -100,18 +105,23 @@ export function assembleContext(source: ContextSource): ContextItem[] {
   return items;
 }
 
+const prefixKinds: ReadonlySet<ContextItem['kind']> = new Set(['memory', 'pin', 'snapshot']);
+
 /**
- * The contents that items make in a prompt, in order: one for each, but pins and snapshot, which are two
+ * The contents that items make in a prompt, in order: one for each, but memory, pins and snapshot, which are
  * parts of one user content, so that user and model go on taking turns.
  */
 export function contentsOf(items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] {
-  return items.flatMap(({ kind, content }, index) => {
-    const next = items[index + 1];
-    if (kind === 'pin' && next?.kind === 'snapshot') return [];
+  const contents: Content[] = [];
+  for (const [index, { kind, content }] of items.entries()) {
     const before = items[index - 1];
-    if (kind !== 'snapshot' || before?.kind !== 'pin') return [content];
-    return [{ ...content, parts: [...before.content.parts, ...content.parts] }];
-  });
+    const last = contents.at(-1);
+    const isSame = before && prefixKinds.has(before.kind) && prefixKinds.has(kind);
+    if (isSame && last)
+      contents[contents.length - 1] = { ...last, parts: [...last.parts, ...content.parts] };
+    else contents.push(content);
+  }
+  return contents;
 }
 
 /** The prompt of the next call: the context and, last, the new user content. */

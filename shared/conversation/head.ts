@@ -50,8 +50,10 @@ export const contextMeterSchema = z.object({
   /** Factor from our estimate to what the model reported; 1 before the first report. */
   calibration: z.number().positive(),
   source: z.enum(['reported', 'counted', 'estimated']),
-  /** Uncalibrated tokens of the pins that `tokens` counts; absent = 0. */
+  /** Uncalibrated tokens of the pins and of the memory that `tokens` counts; absent = 0. */
   pinTokens: z.number().nonnegative().optional(),
+  /** The memory's part of `pinTokens`; absent = 0. */
+  memoryTokens: z.number().nonnegative().optional(),
   /** The generation and the last turn that the figure is about. */
   generation: z.number().int().nonnegative(),
   seq: z.number().int().nonnegative(),
@@ -138,6 +140,11 @@ export const headSchema = z.object({
   forkedFrom: z.object({ conversationId: z.string(), seq: z.number().int() }).optional(),
   context: contextMeterSchema,
   pins: z.array(pinSchema),
+  /**
+   * Notes of the owner's memory up to this revision stand in the prefix of the prompt, newer ones with the
+   * message: set at creation and by every swap, so that the prefix keeps its bytes in between. Absent = 0.
+   */
+  memoryRevision: z.number().int().nonnegative().optional(),
   compactionNeeded: compactionNeededSchema,
 });
 export type Head = z.infer<typeof headSchema>;

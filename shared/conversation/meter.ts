@@ -1,3 +1,4 @@
+import { memoryTokens, type MemoryTexts } from '../memory/render-memory.ts';
 import type { ContextMeter, CoveredThrough, Head } from './head.ts';
 import type { History } from './history.ts';
 import { pinnedTokens } from './pinned-tokens.ts';
@@ -12,6 +13,8 @@ export const CALIBRATION_MAX = 2;
 export interface MeterSource {
   head: Pick<Head, 'context' | 'generation' | 'pins'>;
   history: History | undefined;
+  /** As the prefix shows it; absent: as it was when the last turn finished. */
+  memory?: MemoryTexts | undefined;
   /** The terminal turns of the tail. */
   turns: readonly Turn[];
 }
@@ -21,15 +24,26 @@ const turnTokens = (turns: readonly Turn[], covered?: CoveredThrough) =>
     .filter(({ inContext }) => inContext)
     .reduce((sum, turn) => sum + shownTokens(turn, covered), 0);
 
-/** Uncalibrated estimate of pins, snapshot and tail, the latter from the counts that were stored with them. */
-export const estimatedContentTokens = ({ head, history, turns }: MeterSource) =>
-  pinnedTokens(head.pins, history) +
-  (history?.snapshotTokens ?? 0) +
-  Math.max(0, turnTokens(turns, history?.coveredThrough) - (history?.maskedTokensSaved ?? 0));
+const ownMemoryTokens = ({ head, memory }: MeterSource): number =>
+  memory ? memoryTokens(memory) : (head.context.memoryTokens ?? 0);
+
+/** Of pins and memory. */
+const standingTokens = (source: MeterSource): number =>
+  pinnedTokens(source.head.pins, source.history, ownMemoryTokens(source));
+
+/** Uncalibrated estimate of memory, pins, snapshot and tail, the latter from the counts that were stored with them. */
+export const estimatedContentTokens = (source: MeterSource) => {
+  const { history, turns } = source;
+  return (
+    standingTokens(source) +
+    (history?.snapshotTokens ?? 0) +
+    Math.max(0, turnTokens(turns, history?.coveredThrough) - (history?.maskedTokensSaved ?? 0))
+  );
+};
 
 /**
  * Tokens of the present context. The model's own report while it is about this generation, plus an
- * estimate for what came after it and for pins that came or went; after a swap everything from stored counts.
+ * estimate for what came after it and for pins and notes that came or went; after a swap everything from stored counts.
  */
 export function contextTokens(source: MeterSource): {
   tokens: number;
@@ -44,7 +58,7 @@ export function contextTokens(source: MeterSource): {
       source: 'estimated',
     };
   const later = source.turns.filter(({ seq }) => seq > context.seq);
-  const morePinTokens = pinnedTokens(source.head.pins, source.history) - (context.pinTokens ?? 0);
+  const morePinTokens = standingTokens(source) - (context.pinTokens ?? 0);
   const moreTokens = context.calibration * (turnTokens(later) + morePinTokens);
   return {
     tokens: Math.max(0, Math.ceil(context.tokens + moreTokens)),
@@ -69,14 +83,23 @@ export function meterAfterTurn(turn: {
   /** Uncalibrated estimates. */
   overheadTokens: number;
   userTokens: number;
+  /** What the call said beside the message, and no later one says again by itself. */
+  saidTokens?: number;
   answerTokens: number;
   usage: TurnUsage | undefined;
 }): ContextMeter {
-  const { context, generation, pins } = turn.before.head;
+  const { context, generation } = turn.before.head;
+  const { saidTokens = 0 } = turn;
   const promptEstimate =
     turn.overheadTokens + estimatedContentTokens(turn.before) + turn.userTokens;
-  const pinTokens = pinnedTokens(pins, turn.before.history);
-  const base = { generation, seq: turn.seq, ...(pinTokens > 0 && { pinTokens }) };
+  const pinTokens = standingTokens(turn.before);
+  const memory = ownMemoryTokens(turn.before);
+  const base = {
+    generation,
+    seq: turn.seq,
+    ...(pinTokens > 0 && { pinTokens }),
+    ...(memory > 0 && { memoryTokens: memory }),
+  };
   if (turn.usage === undefined || turn.usage.promptTokens <= 0)
     return {
       ...base,
@@ -87,11 +110,14 @@ export function meterAfterTurn(turn: {
     };
   const calibration = nextCalibration(context.calibration, {
     reportedTokens: turn.usage.promptTokens,
-    estimatedTokens: promptEstimate,
+    estimatedTokens: promptEstimate + saidTokens,
   });
   return {
     ...base,
-    tokens: turn.usage.promptTokens + turn.usage.outputTokens,
+    tokens: Math.max(
+      0,
+      turn.usage.promptTokens + turn.usage.outputTokens - Math.ceil(calibration * saidTokens),
+    ),
     overheadTokens: Math.ceil(calibration * turn.overheadTokens),
     calibration,
     source: 'reported',

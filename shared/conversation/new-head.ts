@@ -7,6 +7,8 @@ export function newHead(start: {
   model: string;
   profile: Head['profile'];
   systemInstruction: string | undefined;
+  /** Of the owner's memory as it is now; default: there is none. */
+  memoryRevision?: number;
   now: Date;
 }): Head {
   return {
@@ -34,6 +36,8 @@ export function newHead(start: {
       seq: 0,
     },
     pins: [],
+    ...(start.memoryRevision !== undefined &&
+      start.memoryRevision > 0 && { memoryRevision: start.memoryRevision }),
     compactionNeeded: {},
   };
 }

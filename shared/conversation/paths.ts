@@ -89,6 +89,9 @@ export const budgetShardPath = (day: string, n: number) => `budget/${day}/shards
 /** That an App Check token which serves once has been used, by the hash of its id. */
 export const spentAppCheckTokenPath = (tokenHash: string) => `appCheckTokens/${tokenHash}`;
 
+/** All that is remembered about a user. */
+export const notesPath = (uid: string) => `${userPath(uid)}/memory/notes`;
+
 export const devicesCollection = (uid: string) => `${userPath(uid)}/devices`;
 
 export const devicePath = (uid: string, deviceId: string) =>

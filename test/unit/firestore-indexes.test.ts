@@ -162,6 +162,8 @@ describe('firestore.indexes.json', () => {
     ['turns', 'feedback.comment'],
     ['ratings', 'comment'],
     ['devices', 'token'],
+    ['memory', 'notes'],
+    ['config', 'notes'],
   ])('exempts %s.%s, which no turn and no compaction writes', (collectionGroup, fieldPath) => {
     expect(isExempt(collectionGroup, fieldPath)).toBe(true);
   });

@@ -13,6 +13,7 @@ import { readJsonBody } from './http/read-body.ts';
 import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
 import { routerPath, withoutVerb } from './http/route-path.ts';
 import { withStreamPlace } from './http/stream-place.ts';
+import { refreshRemote } from '../refresh-remote.ts';
 
 /** What the server hands in beside the request. */
 export interface ChatBindings {
@@ -138,7 +139,7 @@ async function run(
       caller = await authenticate(dependencies.idTokens, header('authorization'));
       await admit(dependencies, { route, caller, appCheckToken: header(APP_CHECK_HEADER) });
     }
-    if (caller) await dependencies.config.remotePolicy?.refresh();
+    if (caller) await refreshRemote(dependencies.config);
     const hasBody = route.method !== 'GET';
     const raw = {
       params: withoutVerb(context.req.param(), path),

@@ -12,6 +12,7 @@ import { eraseConversation } from './erase-conversation.ts';
 import { StoppedError } from './outcome.ts';
 import { runCompaction } from './run-compaction.ts';
 import { runSweep } from './sweep.ts';
+import { refreshRemote } from '../refresh-remote.ts';
 
 type CompactionHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -135,7 +136,7 @@ async function answerPush(
     return { kind: 'refused', error };
   }
   const push = await readPush(request);
-  await dependencies.config.remotePolicy?.refresh();
+  await refreshRemote(dependencies.config);
   if (push.kind === 'event') return serve(dependencies, push, signal);
   dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
   return ACKNOWLEDGED;

@@ -22,7 +22,7 @@ import type { CheckedSnapshot } from './snapshot-strategy.ts';
 /** Uncalibrated tokens of the memory that a snapshot makes: itself and the acknowledgement. */
 function memoryTokens(run: ClaimedRun, context: ContextSource): number {
   const counting = countingOf(run.reading.policy, context.model);
-  return assembleContext({ ...context, pins: [], turns: [] }).reduce(
+  return assembleContext({ ...context, memory: undefined, pins: [], turns: [] }).reduce(
     (sum, { content }) => sum + estimateContentTokens(content, counting),
     0,
   );
@@ -92,6 +92,7 @@ export async function measureSwap(
   const kept = pinsAfterFold(run, plan);
   const after: ContextSource = {
     ...before,
+    memory: reading.memory.after,
     pins: kept.pins,
     history: { snapshotText, masks: storedMasks(masks) },
     coveredThrough: plan.coveredThrough,

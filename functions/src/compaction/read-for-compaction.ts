@@ -11,7 +11,8 @@ import type { Turn } from '../../../shared/conversation/turn.ts';
 import { StoreUnavailableError } from '../../../shared/errors.ts';
 import { policyOf, readAgainTokens, variantOfHead } from '../conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import type { Reading } from './run.ts';
+import { memoryOf, readNotes } from '../memory-of.ts';
+import type { ReadMemory, Reading } from './run.ts';
 
 /** A load that misses a document reads the head again, this often. */
 const READ_TRIES = 3;
@@ -54,6 +55,18 @@ async function readBase(
   return base && { ...base, turns: withoutGap(base.turns, firstTailSeq({ ...head, ...base })) };
 }
 
+/** What the prompts say of the owner's memory now, and once a swap has moved the newer notes up. */
+async function readMemory(dependencies: ReadDependencies, head: Head): Promise<ReadMemory> {
+  const { config } = dependencies;
+  const notes = await readNotes(dependencies, head.ownerUid);
+  const revision = Math.max(notes.revision, head.memoryRevision ?? 0);
+  return {
+    before: memoryOf(config, { head, notes }).standing,
+    after: memoryOf(config, { head, notes, memoryRevision: revision }).standing,
+    revision,
+  };
+}
+
 /**
  * The context that `found.head` names, or what of it has to be read again. Throws StoreUnavailableError when the documents do not fit
  * together after several tries.
@@ -65,7 +78,10 @@ export async function readContext(
 ): Promise<Reading> {
   let { head, job } = found;
   for (let tries = 1; tries <= READ_TRIES; tries++) {
-    const base = await readBase(dependencies, conversationId, head.value);
+    const [base, memory] = await Promise.all([
+      readBase(dependencies, conversationId, head.value),
+      readMemory(dependencies, head.value),
+    ]);
     if (base) {
       const { present, ...folding } = base;
       const { tokens, source: tokensSource } = present;
@@ -80,6 +96,7 @@ export async function readContext(
         ...folding,
         tokens,
         tokensSource,
+        memory,
         foldedTokens,
         ...(variant !== undefined && { variant }),
       };

@@ -5,10 +5,19 @@ import type { CoveredThrough, Head, Versioned } from '../../../shared/conversati
 import type { History } from '../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../shared/conversation/job.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
+import type { MemoryTexts } from '../../../shared/memory/render-memory.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { summariserOf } from '../conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import type { JobLease } from './job-lease.ts';
+
+/** The owner's memory as the prefix shows it, and as it will after a swap. */
+export interface ReadMemory {
+  before: MemoryTexts;
+  after: MemoryTexts;
+  /** Up to which notes stand in `after`. */
+  revision: number;
+}
 
 /** One consistent reading of a conversation: the head, its job, and the context that the head names. */
 export interface Reading {
@@ -27,6 +36,7 @@ export interface Reading {
   /** Tokens of the context now, and who counted them. */
   tokens: number;
   tokensSource: ContextObject['source'];
+  memory: ReadMemory;
   /** Estimated tokens of what `history` and `turns` make; more than `tokens` where turns are read again. */
   foldedTokens: number;
   /** Which settings of a comparison it has; absent where none is made. */
@@ -71,9 +81,16 @@ export const costOf = ({ calls, costMicros }: Bill): { costMicros?: number } =>
   calls === 0 || costMicros === undefined ? {} : { costMicros: Math.round(costMicros) };
 
 /** The context as it was read; compaction counts and folds by the same function as chat sends. */
-export const contextOf = ({ head, history, coveredThrough, turns }: Reading): ContextSource => ({
+export const contextOf = ({
+  head,
+  history,
+  coveredThrough,
+  turns,
+  memory,
+}: Reading): ContextSource => ({
   model: head.value.model,
   systemInstruction: head.value.systemInstruction,
+  memory: memory.before,
   pins: head.value.pins,
   history,
   coveredThrough,

@@ -100,7 +100,8 @@ async function swapWrites(
   candidate: Candidate,
   { outcome, head }: { outcome: Outcome; head: Versioned<Head> },
 ): Promise<Write[]> {
-  const { conversationId } = run.reading;
+  const { conversationId, memory } = run.reading;
+  const { revision } = memory;
   const { signer } = run.dependencies;
   const history = signedHistory(signer, conversationId, historyOf(run, candidate));
   const pins = pinsToWrite(head.value, candidate);
@@ -118,6 +119,7 @@ async function swapWrites(
         coveredThrough: { ...candidate.coveredThrough },
         updateTime: history.createTime,
         ...(pins && { pins }),
+        ...(revision > 0 && { memoryRevision: revision }),
       },
       // Sends go on meanwhile: the creation above is what fences, not the head. Only pins must be as read.
       guard: pins ? { updateTime: head.updateTime } : { exists: true },

@@ -27,6 +27,7 @@ export async function verifyTruncation(
   const before = contextOf(reading);
   const after = {
     ...before,
+    memory: reading.memory.after,
     history: { snapshotText: history?.snapshotText ?? '', masks: storedMasks(masks) },
   };
   const { calibration } = reading.head.value.context;

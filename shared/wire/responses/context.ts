@@ -15,7 +15,7 @@ export const contextItemResponse = z.object({
   content: z
     .union([z.string(), z.array(toolDeclaration), contentSchema])
     .describe(
-      'The text of `system`, the declarations of `tools`, else a Content. A `pin` and the `snapshot` after it are sent as two parts of one Content.',
+      'The text of `system`, the declarations of `tools`, else a Content. `memory`, `pin` and `snapshot` are sent as parts of one Content.',
     ),
 });
 export type ContextItemView = z.infer<typeof contextItemResponse>;
@@ -45,10 +45,34 @@ export const policyResponse = z
   );
 export type PolicyView = z.infer<typeof policyResponse>;
 
+export const memoryResponse = z
+  .object({
+    tokens: tokens.describe('Uncalibrated estimate of the notes of the prefix.'),
+    budgetTokens: tokens,
+    shown: z.number().int().describe('Notes that stand in the prefix.'),
+    waiting: z
+      .number()
+      .int()
+      .describe('Newer notes: said with every message until the next compaction moves them up.'),
+    leftOut: z.number().int().describe('Notes that the budget has no room for.'),
+    imports: z
+      .array(
+        z.object({
+          id: z.string(),
+          by: z.string().describe('The note that names it.'),
+          reason: z.enum(['unknown', 'cycle', 'tooDeep']),
+        }),
+      )
+      .describe('Imports that were not followed.'),
+  })
+  .describe('Only of the present generation: how much of the memory the prompt shows.');
+export type MemoryView = z.infer<typeof memoryResponse>;
+
 export const contextResponse = z.object({
   generation: z.number().int(),
   contextTokens: tokens,
   shrunken: shrinkageResponse.optional(),
   policy: policyResponse.optional(),
+  memory: memoryResponse.optional(),
   items: z.array(contextItemResponse),
 });

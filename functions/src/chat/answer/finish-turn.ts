@@ -60,6 +60,7 @@ export function endTurn(
         seq,
         overheadTokens: begun.overheadTokens,
         userTokens: begun.userTokens,
+        saidTokens: begun.saidTokens,
         answerTokens,
         // A report about a shrunken prompt says nothing about the context.
         usage: begun.shrinkage ? undefined : answer.usage,

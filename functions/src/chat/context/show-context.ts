@@ -18,8 +18,15 @@ import {
 } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import type { ContextItemView, PolicyView } from '../../../../shared/wire/responses/context.ts';
+import type {
+  ContextItemView,
+  MemoryView,
+  PolicyView,
+} from '../../../../shared/wire/responses/context.ts';
+import type { SelectedMemory } from '../../../../shared/memory/select-memory.ts';
+import { memoryTokens } from '../../../../shared/memory/render-memory.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import { memoryBudgetTokens, memoryOf, readNotes } from '../../memory-of.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
 import { viewOfNextCall } from '../send/next-call.ts';
@@ -36,6 +43,7 @@ export interface ShownContext {
   shrunken?: Shrinkage;
   /** Of the present generation. */
   policy?: PolicyView;
+  memory?: MemoryView;
   items: ContextItemView[];
 }
 
@@ -75,18 +83,36 @@ function itemsOf(
   ];
 }
 
+/** How much of the memory the prompt shows, and what it has no room for. */
+const memoryView = (memory: SelectedMemory, budgetTokens: number): MemoryView => ({
+  tokens: memoryTokens(memory.standing),
+  budgetTokens,
+  shown: memory.shown,
+  waiting: memory.waiting,
+  leftOut: memory.overBudget.length,
+  imports: memory.imports,
+});
+
 async function showCurrent(
   dependencies: ChatDependencies,
   of: { caller: Caller; conversationId: string },
 ): Promise<ShownContext> {
-  const { head, history, turns } = await readContext(dependencies, of);
-  const source = { ...head.value, history, turns };
-  const view = viewOfNextCall(dependencies.config, source);
+  const { config } = dependencies;
+  const [{ head, history, turns }, notes] = await Promise.all([
+    readContext(dependencies, of),
+    readNotes(dependencies, of.caller.uid),
+  ]);
+  const memory = memoryOf(config, { head: head.value, notes });
+  const source = { ...head.value, history, turns, memory: memory.standing };
+  const view = viewOfNextCall(config, source);
   return {
     generation: head.value.generation,
     contextTokens: view.tokens,
     ...(view.shrinkage && { shrunken: view.shrinkage }),
-    policy: viewPolicy(policyOf(dependencies.config, head.value)),
+    policy: viewPolicy(policyOf(config, head.value)),
+    ...(config.MEMORY_BUDGET_TOKENS > 0 && {
+      memory: memoryView(memory, memoryBudgetTokens(config, head.value)),
+    }),
     items: itemsOf(source, view.items, head.value.context.calibration),
   };
 }
@@ -115,7 +141,11 @@ async function showEarlier(
   const { conversationId, head, generation } = of;
   const read = (wanted: number): Promise<History | undefined> =>
     readHistory(dependencies, { conversationId, head, generation: wanted });
-  const [history, successor] = await Promise.all([read(generation), read(generation + 1)]);
+  const [history, successor, notes] = await Promise.all([
+    read(generation),
+    read(generation + 1),
+    readNotes(dependencies, head.ownerUid),
+  ]);
   if ((generation > 0 && !history) || !successor)
     throw generationNotFound(conversationId, generation);
   if (history?.erased === true) throw generationErased(conversationId, generation);
@@ -123,7 +153,8 @@ async function showEarlier(
   const headThen = { ...head, generation, coveredThrough };
   const madeAt = successor.createTime;
   const turns = await turnsOfGeneration(dependencies, { conversationId, head: headThen, madeAt });
-  const source = { ...headThen, history, turns };
+  const memory = memoryOf(dependencies.config, { head, notes }).standing;
+  const source = { ...headThen, history, turns, memory };
   const items = itemsOf(source, assembleContext(source), head.context.calibration);
   return { generation, contextTokens: items.reduce((sum, { tokens }) => sum + tokens, 0), items };
 }
@@ -131,7 +162,7 @@ async function showEarlier(
 /**
  * What the model sees of a conversation: without `generation` exactly the next prompt but for its last
  * user content; with one, an earlier generation as far as it went: its snapshot, and the turns until the
- * next was made as they are today, with the instruction and pins of today. Throws NOT_FOUND,
+ * next was made as they are today, with the instruction, memory and pins of today. Throws NOT_FOUND,
  * GENERATION_NOT_FOUND, GENERATION_ERASED.
  */
 export async function showContext(

@@ -7,6 +7,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { patchedHead, pathsOf } from './conversation-patch.ts';
 import { firstHead } from '../send/first-head.ts';
 import { notFoundError } from '../not-found.ts';
+import { readNotes } from '../../memory-of.ts';
 import { isOwn } from './own-conversation.ts';
 import {
   refuseHooks,
@@ -22,9 +23,13 @@ export interface CreateRequest {
   fields: ConversationPatch;
 }
 
-function requestedHead(dependencies: ChatDependencies, request: CreateRequest): Head {
+function requestedHead(
+  dependencies: ChatDependencies,
+  request: CreateRequest,
+  memoryRevision: number,
+): Head {
   const { config } = dependencies;
-  const head = firstHead(dependencies, request.caller);
+  const head = firstHead(dependencies, request.caller, memoryRevision);
   const paths = pathsOf(request.fields);
   refuseUnwritable(config, paths);
   refuseHooks(config, request.fields);
@@ -45,7 +50,8 @@ export async function createConversation(
 ): Promise<{ conversationId: string; head: Head; isNew: boolean }> {
   const conversationId = request.id ?? dependencies.randomness.uuid();
   const path = headPath(conversationId);
-  const head = requestedHead(dependencies, request);
+  const { revision } = await readNotes(dependencies, request.caller.uid);
+  const head = requestedHead(dependencies, request, revision);
   try {
     await dependencies.store.commit([{ op: 'create', path, fields: { ...head } }]);
     return { conversationId, head, isNew: true };

@@ -26,7 +26,7 @@ function forkMeter(source: ForkSource, { history, turns }: MadeFork): ContextMet
     .filter(({ seq }) => seq >= first)
     .reduce((sum, { tokens }) => sum + tokens, 0);
   const contentTokens =
-    pinnedTokens(forkPins(source), history) +
+    pinnedTokens(forkPins(source), history, source.head.context.memoryTokens ?? 0) +
     (history?.snapshotTokens ?? 0) +
     Math.max(0, tailTokens - (history?.maskedTokensSaved ?? 0));
   return {
@@ -57,6 +57,7 @@ export const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
     coveredThrough: { ...(history?.coveredThrough ?? nothingCovered) },
     lastSeq: seq,
     pins: forkPins(source),
+    ...(head.memoryRevision !== undefined && { memoryRevision: head.memoryRevision }),
     context: forkMeter(source, made),
   } as const;
 };

@@ -11,8 +11,10 @@ import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { isReplaced } from '../../../../shared/conversation/replaced-by.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
+import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
 import type { Prompt, Reservation, Write } from '../../../../shared/ports.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import { memoryOf, withSaid } from '../../memory-of.ts';
 import { beginWrites, type Beginning } from './begin-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { commitStart } from './commit-start.ts';
@@ -44,8 +46,11 @@ export interface BegunTurn extends Message {
   replaces: number | undefined;
   /** The compaction that a replacement asks for; published with the end of the turn. */
   replacementNeed: PlannedReplacement['need'];
-  /** Uncalibrated estimates. */
+  /** The memory as the prefix of the prompt shows it. */
+  memory: MemoryTexts;
+  /** Uncalibrated estimates: of the message, of what was said of the memory beside it, of instruction and tools. */
   userTokens: number;
+  saidTokens: number;
   overheadTokens: number;
   /** What the answer holds of its user's quota; undefined where nothing is limited. */
   reservation: Reservation | undefined;
@@ -111,18 +116,26 @@ async function preparePrompt(
   const { config, quota } = dependencies;
   const { request } = begin;
   const { before, message } = of;
-  const source = { ...before.head, history: before.history, turns: before.turns };
+  const { notes } = begin.state;
+  const { standing: memory, said } = memoryOf(config, {
+    head: before.head,
+    notes,
+    message: message.user,
+  });
+  const source = { ...before.head, history: before.history, turns: before.turns, memory };
   const view = viewOfNextCall(config, source);
-  const prompt = promptOf(source, view.items, message.user);
+  const lastContent = withSaid(message.user, said);
+  const prompt = promptOf(source, view.items, lastContent);
   const counting = meterCounting(before.head);
   const userTokens = estimateContentTokens(message.user, counting);
+  const sentTokens = estimateContentTokens(lastContent, counting);
   await refuseOverflow(dependencies, {
     conversationId: request.conversationId,
     head: of.head,
     // A compaction of the present context makes no room in the one that an edit goes back to.
     asksForCompaction: before.replacement === undefined,
     contextTokens: view.tokens,
-    requestTokens: Math.ceil(before.head.context.calibration * userTokens),
+    requestTokens: Math.ceil(before.head.context.calibration * sentTokens),
     overheadTokens: before.head.context.overheadTokens,
     policy: policyOf(config, before.head),
   });
@@ -132,11 +145,13 @@ async function preparePrompt(
     messageId: request.message.id,
     attempt: attemptOf(begin),
     model: before.head.model,
-    estimatedTokens: view.tokens + userTokens,
+    estimatedTokens: view.tokens + sentTokens,
     abandoned: abandonedMessages(begin),
   });
   const overheadTokens = estimatePromptTokens({ ...prompt, contents: [] }, counting);
-  return { prompt, shrinkage: view.shrinkage, userTokens, overheadTokens, reservation };
+  const saidTokens = sentTokens - userTokens;
+  const { shrinkage } = view;
+  return { prompt, shrinkage, memory, userTokens, saidTokens, overheadTokens, reservation };
 }
 
 /** Tells the owner's other devices that the conversation goes on from an earlier point. */
@@ -166,7 +181,9 @@ export async function beginTurn(
   const { request, state, decision } = begin;
   const { conversationId } = request;
   const { seq } = decision;
-  const head = state.head ?? { create: firstHead(dependencies, request.caller) };
+  const head = state.head ?? {
+    create: firstHead(dependencies, request.caller, state.notes.revision),
+  };
   const producer = randomness.uuid();
   const headRead = 'create' in head ? head.create : head.value;
   const before = await readBefore(dependencies, begin, { head: headRead, by: producer });

@@ -7,6 +7,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 export function firstHead(
   { config, randomness, clock }: Pick<ChatDependencies, 'config' | 'randomness' | 'clock'>,
   caller: Caller,
+  memoryRevision: number,
 ): Head {
   return newHead({
     epoch: randomness.uuid(),
@@ -14,6 +15,7 @@ export function firstHead(
     model: config.MODEL,
     profile: config.PROFILE,
     systemInstruction: config.SYSTEM_INSTRUCTION,
+    memoryRevision,
     now: clock.now(),
   });
 }

@@ -4,12 +4,14 @@ import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
+import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
 import type { Config } from '../../config.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
 
 /** A head with all that its context is made of, from one generation. */
 export interface ContextOfHead extends Head {
   history: History | undefined;
+  memory?: MemoryTexts;
   turns: readonly Turn[];
 }
 

@@ -18,6 +18,8 @@ import {
 import type { ReplacingFacts, StartFacts } from '../../../../shared/conversation/start-decision.ts';
 import type { Turn, TurnDocument } from '../../../../shared/conversation/turn.ts';
 import type { AbandonedTurn } from '../../../../shared/conversation/end-abandoned.ts';
+import { decodeNotes, type Notes } from '../../../../shared/memory/note.ts';
+import { notesPaths } from '../../memory-of.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Replacing, SendRequest } from './send-request.ts';
 
@@ -30,6 +32,8 @@ export interface StartState {
   /** The turns that `head.queue` spans, in order. */
   queue: readonly TurnDocument[];
   job: CompactionJob | undefined;
+  /** What is remembered about the caller. */
+  notes: Notes;
 }
 
 /** The turns among `seqs`, which nobody holds any more, as they were read. */
@@ -62,22 +66,26 @@ function replacingFacts(replacing: Replacing, target: TurnDocument | undefined):
   return { kind, isAnswer, target: isGone ? undefined : target.value };
 }
 
-/** One read of head, message guards and job; a second only when a turn is known, open, queued or named. */
+/** One read of head, message guards, job and notes; a second only when a turn is known, open, queued or named. */
 export async function readStart(
-  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'sha256'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'sha256' | 'config'>,
   request: SendRequest,
 ): Promise<StartState> {
   const { store, clock, sha256 } = dependencies;
   const { conversationId, message, caller, replacing } = request;
   const namedSeq = replacing && seqOfId(replacing.messageId, 'm');
-  const [headDocument, guardDocument, jobDocument, targetGuardDocument] = await store.get([
+  const notesPath = notesPaths(dependencies.config, caller.uid);
+  const [headDocument, guardDocument, jobDocument, ...others] = await store.get([
     headPath(conversationId),
     messageGuardPath(conversationId, message.id),
     compactionJobPath(conversationId),
+    ...notesPath,
     ...(replacing && namedSeq === undefined
       ? [messageGuardPath(conversationId, replacing.messageId)]
       : []),
   ]);
+  const [notesDocument] = others.slice(0, notesPath.length);
+  const [targetGuardDocument] = others.slice(notesPath.length);
   const head = headDocument && decodeHead(headDocument);
   const guard = guardDocument && decodeMessageGuard(guardDocument);
   const targetSeq =
@@ -109,6 +117,7 @@ export async function readStart(
     open,
     queue,
     job: jobDocument && decodeJob(jobDocument).value,
+    notes: decodeNotes(notesDocument),
   };
 }
 

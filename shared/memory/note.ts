@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { StoredDocument } from '../ports.ts';
+
+/** Notes of one user: all of them together stay far below what one document may hold. */
+export const NOTES_MAX = 100;
+/** UTF-16 units of one note: a statement, not a page. */
+export const NOTE_MAX_CHARACTERS = 1_000;
+/** Topics of one note. */
+export const TOPICS_MAX = 10;
+/** UTF-16 units of one topic: a few words. */
+export const TOPIC_MAX_CHARACTERS = 60;
+/** Other notes that one note brings along. */
+export const IMPORTS_MAX = 10;
+
+/** What a prompt needs to know of a note, whoever wrote it. */
+const sharedFields = {
+  id: z.string(),
+  text: z.string(),
+  /** Where there are any, the note is shown only when a message touches one of them. */
+  topics: z.array(z.string()).optional(),
+  /** Ids of notes that are shown wherever this one is. */
+  imports: z.array(z.string()).optional(),
+};
+
+/** A note of the app, for all of its users. */
+export const appNoteSchema = z.object(sharedFields);
+export type AppNote = z.infer<typeof appNoteSchema>;
+
+export const noteSchema = z.object({
+  ...sharedFields,
+  source: z.enum(['user', 'tool']),
+  savedAt: z.date(),
+  /** Of the document, when the note was saved or last edited. */
+  revision: z.number().int().positive(),
+  /** Of a note that a tool saved: the turn of the call, and the turns whose words it repeats. */
+  from: z
+    .object({
+      conversationId: z.string(),
+      seq: z.number().int().positive(),
+      saidIn: z.array(z.number().int().positive()),
+    })
+    .optional(),
+});
+export type Note = z.infer<typeof noteSchema>;
+
+/** `users/{uid}/memory/notes`: all that is remembered about a user, the oldest first. */
+const notesSchema = z.object({
+  schemaVersion: z.literal(1),
+  /** Rises by one with every change. */
+  revision: z.number().int().nonnegative(),
+  notes: z.array(noteSchema),
+});
+
+export interface Notes {
+  revision: number;
+  notes: readonly Note[];
+}
+
+/** A user about whom nothing was ever remembered. */
+export const noNotes: Notes = { revision: 0, notes: [] };
+
+/** Reads a notes document, or that there is none. Throws ZodError for a shape that this version does not know. */
+export const decodeNotes = (document: StoredDocument | undefined): Notes =>
+  document === undefined ? noNotes : notesSchema.parse(document.fields);
+
+/** The fields of the document one change later. */
+export const encodeNotes = ({ revision, notes }: Notes) => ({
+  schemaVersion: 1,
+  revision,
+  notes: notes.map((note) => ({ ...note, ...(note.from && { from: { ...note.from } }) })),
+});

@@ -1,0 +1,147 @@
+import type { AppNote, Note } from './note.ts';
+import {
+  appNoteLine,
+  memoryTextTokens,
+  renderMemory,
+  renderNewMemory,
+  userNoteLine,
+  type MemoryNotes,
+  type MemoryTexts,
+} from './render-memory.ts';
+import {
+  resolveImports,
+  type LeftOutImport,
+  type NotesAtHand,
+  type ScopedNote,
+} from './resolve-imports.ts';
+import { touchedBy } from './touched-topics.ts';
+
+/** Notes of the app may take this share of the budget; the rest is the user's. */
+const APP_FRACTION = 1 / 2;
+
+export interface MemorySource extends NotesAtHand {
+  /** Notes up to this revision stand in the cached prefix; newer ones are said with the message. */
+  memoryRevision: number;
+  /** Uncalibrated tokens of the notes in the prefix, and again of those that are said with the message. */
+  budgetTokens: number;
+  /** What the user says now. */
+  message?: string | undefined;
+}
+
+/** A note that no place of the prompt has room for. */
+export interface LeftOutNote {
+  id: string;
+  scope: ScopedNote['scope'];
+}
+
+export interface SelectedMemory {
+  /** In the prefix of the prompt, the same from message to message. */
+  standing: MemoryTexts;
+  /** Before this message alone; '' where there is nothing to say. */
+  said: string;
+  /** Notes that are said with every message until the next swap moves them up. */
+  waiting: number;
+  shown: number;
+  overBudget: LeftOutNote[];
+  imports: LeftOutImport[];
+}
+
+const isStanding = ({ topics = [] }: AppNote) => topics.length === 0;
+
+const scoped = ({ app, user }: NotesAtHand): ScopedNote[] => [
+  ...app.map((note) => ({ scope: 'app', note }) as const),
+  ...user.map((note) => ({ scope: 'user', note }) as const),
+];
+
+interface Filled {
+  notes: MemoryNotes;
+  overBudget: LeftOutNote[];
+}
+
+/** Takes notes while they fit, in their order; a shorter one may fit where a longer one did not. */
+function take<T extends AppNote>(
+  notes: readonly T[],
+  { budgetTokens, lineOf }: { budgetTokens: number; lineOf: (note: T) => string },
+): { taken: Set<T>; tokens: number } {
+  const taken = new Set<T>();
+  let tokens = 0;
+  for (const note of notes) {
+    const own = memoryTextTokens(lineOf(note));
+    if (tokens + own > budgetTokens) continue;
+    taken.add(note);
+    tokens += own;
+  }
+  return { taken, tokens };
+}
+
+/** The newest first; of one revision there is one note. */
+const newestFirst = (notes: readonly Note[]) =>
+  notes.toSorted((one, other) => other.revision - one.revision);
+
+/** The app's notes first, in their order; then the user's, the newest first, shown in the order of their age. */
+function fill({ app, user }: MemoryNotes, budgetTokens: number): Filled {
+  const ofApp = take(app, { budgetTokens: APP_FRACTION * budgetTokens, lineOf: appNoteLine });
+  const left = { budgetTokens: budgetTokens - ofApp.tokens, lineOf: userNoteLine };
+  const ofUser = take(newestFirst(user), left);
+  return {
+    notes: {
+      app: app.filter((note) => ofApp.taken.has(note)),
+      user: newestFirst(user)
+        .filter((note) => ofUser.taken.has(note))
+        .toReversed(),
+    },
+    overBudget: [
+      ...app
+        .filter((note) => !ofApp.taken.has(note))
+        .map(({ id }) => ({ id, scope: 'app' as const })),
+      ...user
+        .filter((note) => !ofUser.taken.has(note))
+        .map(({ id }) => ({ id, scope: 'user' as const })),
+    ],
+  };
+}
+
+const inOrder = (loaded: readonly ScopedNote[], { app, user }: NotesAtHand): MemoryNotes => {
+  const chosen = new Set<AppNote>(loaded.map(({ note }) => note));
+  return {
+    app: app.filter((note) => chosen.has(note)),
+    user: user.filter((note) => chosen.has(note)),
+  };
+};
+
+/**
+ * What a prompt says of the memory. The prefix has the notes without topics up to `memoryRevision` and what they
+ * import of the same age, so that it changes with a swap, a deletion or an edit alone. What is newer, and what
+ * the message touches, is said with the message. Each of both places has the budget once. Pure.
+ */
+export function selectMemory(source: MemorySource): SelectedMemory {
+  const { app, user, memoryRevision, budgetTokens, message = '' } = source;
+  const old = { app, user: user.filter(({ revision }) => revision <= memoryRevision) };
+  const prefix = resolveImports(
+    scoped(old).filter(({ note }) => isStanding(note)),
+    old,
+  );
+  const standing = inOrder(prefix.loaded, old);
+  const isTouched = touchedBy(message);
+  const all = resolveImports(
+    scoped(source).filter(
+      ({ note }) => isStanding(note) || (note.topics ?? []).some((topic) => isTouched(topic)),
+    ),
+    source,
+  );
+  const inPrefix = new Set<AppNote>([...standing.app, ...standing.user]);
+  const said = inOrder(
+    all.loaded.filter(({ note }) => !inPrefix.has(note)),
+    source,
+  );
+  const first = fill(standing, budgetTokens);
+  const second = fill(said, budgetTokens);
+  return {
+    standing: renderMemory(first.notes),
+    said: renderNewMemory(second.notes),
+    waiting: user.filter((note) => note.revision > memoryRevision && isStanding(note)).length,
+    shown: first.notes.app.length + first.notes.user.length,
+    overBudget: [...first.overBudget, ...second.overBudget],
+    imports: all.leftOut,
+  };
+}

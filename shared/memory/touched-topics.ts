@@ -1,0 +1,40 @@
+import { readSearchQuery } from '../search/search-query.ts';
+import { searchPieces } from '../search/search-words.ts';
+
+/** Of a longer message its beginning is looked at: a topic is what the user speaks of, not a pasted page. */
+const MESSAGE_CHARACTERS = 20_000;
+/** Words are forms of one word, as `flights` and `flight`, when this much of both is the same. */
+const STEM_CHARACTERS_MIN = 4;
+/** And no more than this is not. */
+const ENDING_CHARACTERS = 2;
+
+/** A word and what is left of it without an ending. */
+function* formsOf(word: string): Generator<string> {
+  yield word;
+  for (let cut = 1; cut <= ENDING_CHARACTERS; cut++)
+    if (word.length - cut >= STEM_CHARACTERS_MIN) yield word.slice(0, -cut);
+}
+
+/**
+ * Whether a message touches a topic: all words of the topic are in it, in any order and form of up to two
+ * letters more or less; of scripts without spaces, all its characters in a row, or every pair of them where they
+ * are more than four. Case, accents and width make no difference. A topic without letters and digits is never
+ * touched. Heuristic; linear in the message.
+ */
+export function touchedBy(message: string): (topic: string) => boolean {
+  const words = new Set<string>();
+  const runs: string[] = [];
+  for (const { kind, text } of searchPieces(message.slice(0, MESSAGE_CHARACTERS))) {
+    if (kind === 'run') runs.push(text);
+    else for (const form of formsOf(text)) words.add(form);
+  }
+  const isSaid = (word: string) => [...formsOf(word)].some((form) => words.has(form));
+  return (topic) => {
+    const asked = readSearchQuery(topic);
+    if (asked.words.length + asked.stretches.length === 0) return false;
+    return (
+      asked.words.every(isSaid) &&
+      asked.stretches.every((stretch) => runs.some((run) => run.includes(stretch)))
+    );
+  };
+}
