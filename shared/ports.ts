@@ -95,6 +95,33 @@ export interface EventPublisher {
   }): Promise<void>;
 }
 
+/** What a device shows, and what its app gets with it. */
+export interface PushNotification {
+  title: string;
+  body: string;
+  data: Readonly<Record<string, string>>;
+  /** A later notification with the same key takes the place of this one; at most 32 letters and digits. */
+  collapseKey: string;
+  /** How long it is worth being delivered. */
+  ttlSeconds: number;
+}
+
+export interface Notifier {
+  /**
+   * Sends to one device; `gone`: its token is not valid any more. Throws AppError NOTIFIER_UNAVAILABLE
+   * (retryable, perhaps with retryAfterMs), NOTIFICATION_REFUSED, and the abortion of `signal`.
+   */
+  send(
+    to: { token: string; notification: PushNotification },
+    signal: AbortSignal,
+  ): Promise<'sent' | 'gone'>;
+}
+
+export interface EventWebhook {
+  /** Posts an event, signed. Throws AppError WEBHOOK_FAILED (retryable), and the abortion of `signal`. */
+  tell(event: object, signal: AbortSignal): Promise<void>;
+}
+
 // ---------------------------------------------------------------- model
 
 export interface ToolDeclaration {
@@ -211,6 +238,8 @@ export interface AppCheckVerifier {
 export interface AccessTokens {
   /** Throws whatever the platform throws when there is none to be had. */
   get(): Promise<string>;
+  /** Another one than `refused`, which a service did not take. Throws like `get`. */
+  renew(refused: string): Promise<string>;
 }
 
 export interface PushTokenVerifier {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isAllowedWebhook } from '../../shared/compaction/webhook.ts';
 import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
 import { AppError } from '../../shared/errors.ts';
 import { environmentSchema } from './environment.ts';
@@ -14,6 +15,14 @@ const checkedEnvironmentSchema = environmentSchema.superRefine((environment, con
       code: 'custom',
       path: ['HOOK_SIGNING_KEY'],
       message: 'must be set where HOOK_HOSTS names hosts: calls are signed',
+    });
+  const { EVENT_WEBHOOK_URL: webhookUrl, HOOK_HOSTS: hosts } = environment;
+  const allowsHttp = isDemoProject(environment.GOOGLE_CLOUD_PROJECT);
+  if (webhookUrl !== undefined && !isAllowedWebhook(webhookUrl, { hosts, allowsHttp }))
+    context.addIssue({
+      code: 'custom',
+      path: ['EVENT_WEBHOOK_URL'],
+      message: 'must be an https address whose host HOOK_HOSTS names, without a user name',
     });
   if (environment.APP_CHECK === 'enforced' && environment.APP_CHECK_PROJECT_NUMBER === undefined)
     context.addIssue({
@@ -52,6 +61,8 @@ export interface Config extends Readonly<Environment> {
   readonly allowUnsignedPush: boolean;
   /** Webhooks may be called without encryption: `demo-` project. */
   readonly allowHttpHooks: boolean;
+  /** Nobody has credentials: `demo-` project. */
+  readonly isDemo: boolean;
 }
 
 const moneyLimits = [
@@ -116,6 +127,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     ...(isDemo && demoTitles(known)),
     allowUnsignedIdTokens: isDemo && parsed.data.FIREBASE_AUTH_EMULATOR_HOST !== undefined,
     allowHttpHooks: isDemo,
+    isDemo,
     allowUnsignedPush: isDemo && parsed.data.PUBSUB_EMULATOR_HOST !== undefined,
   });
 }

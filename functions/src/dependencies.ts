@@ -1,6 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Webhook } from '../../shared/compaction/webhook.ts';
-import type { Clock, DocumentStore, EventPublisher, RevocationCheck } from '../../shared/ports.ts';
+import type {
+  Clock,
+  DocumentStore,
+  EventPublisher,
+  EventWebhook,
+  Notifier,
+  RevocationCheck,
+} from '../../shared/ports.ts';
 import { systemClock } from './adapters/system-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { CompactionDependencies } from './compaction/compaction-dependencies.ts';
@@ -11,7 +18,7 @@ import { createRemotePolicy } from './remote-policy.ts';
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
 export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
-  Partial<Pick<CompactionDependencies, 'pushTokens' | 'hooks'>> & {
+  Partial<Pick<CompactionDependencies, 'pushTokens' | 'hooks' | 'notifier' | 'eventWebhook'>> & {
     model?: ChatDependencies['model'] & CompactionDependencies['model'];
   };
 
@@ -69,6 +76,42 @@ async function createRevocationCheck(
     accessTokens: createAccessTokens(),
     clock: clockOf(overrides),
   });
+}
+
+/** Who sends notifications, where the deployment names a project to send them through. */
+async function createNotifier(config: Config, clock: Clock): Promise<Notifier | undefined> {
+  const { FCM_PROJECT: projectId, FCM_URL } = config;
+  if (projectId === undefined) return undefined;
+  const [{ createFcmNotifier }, { createAccessTokens }] = await Promise.all([
+    import('./adapters/fcm-notifier.ts'),
+    import('./adapters/access-tokens.ts'),
+  ]);
+  // The stand-in takes any token, and a machine without credentials has none.
+  const local = () => Promise.resolve('local');
+  return createFcmNotifier({
+    projectId,
+    baseUrl: FCM_URL.replace(/\/+$/, ''),
+    accessTokens: config.isDemo ? { get: local, renew: local } : createAccessTokens(),
+    clock,
+  });
+}
+
+const signedPosts = (config: Config, clock: Clock) => ({
+  hosts: config.HOOK_HOSTS,
+  allowsHttp: config.allowHttpHooks,
+  // Where there is none, no host is allowed either.
+  signingKey: config.HOOK_SIGNING_KEY ?? '',
+  clock,
+});
+
+async function createOperatorWebhook(
+  config: Config,
+  clock: Clock,
+): Promise<EventWebhook | undefined> {
+  const { EVENT_WEBHOOK_URL: url } = config;
+  if (url === undefined) return undefined;
+  const { createEventWebhook } = await import('./adapters/event-webhook.ts');
+  return createEventWebhook(url, signedPosts(config, clock));
 }
 
 /** What both functions share: store, bus, model and surroundings. */
@@ -140,19 +183,18 @@ export function createDependencies(
           import('./adapters/webhook-hook.ts'),
         ]);
       const shared = await createShared(config, overrides);
+      const notifier = overrides.notifier ?? (await createNotifier(config, shared.clock));
+      const eventWebhook =
+        overrides.eventWebhook ?? (await createOperatorWebhook(config, shared.clock));
       return {
         ...shared,
+        ...(notifier && { notifier }),
+        ...(eventWebhook && { eventWebhook }),
         model: { ...shared.model, ...createPausingGenerator(shared.model, shared.clock) },
         pushTokens: overrides.pushTokens ?? createPushTokenVerifier(config),
         ...(overrides.hooks && { hooks: overrides.hooks }),
         webhooks: (webhooks: readonly Webhook[]) =>
-          createWebhookHooks(webhooks, {
-            hosts: config.HOOK_HOSTS,
-            allowsHttp: config.allowHttpHooks,
-            // Where there is none, no host is allowed either.
-            signingKey: config.HOOK_SIGNING_KEY ?? '',
-            clock: shared.clock,
-          }),
+          createWebhookHooks(webhooks, signedPosts(config, shared.clock)),
       };
     },
   };

@@ -11,6 +11,7 @@ import {
   windows,
 } from './config-values.ts';
 import { identityVariables } from './identity-variables.ts';
+import { notificationVariables } from './notification-variables.ts';
 
 /** What an end user may not write unless the deployment lists it. */
 export const CLIENT_WRITABLE_FIELDS = [
@@ -231,5 +232,6 @@ export const environmentSchema = z.object({
   SNAPSHOT_KEYS: snapshotKeys.describe(
     'Secret keys that sign snapshots, keyId:base64,keyId2:base64, of 32 bytes or more: the first signs, all verify. Must be set, but for a demo- project.',
   ),
+  ...notificationVariables,
   ...identityVariables,
 });

@@ -1,6 +1,19 @@
 import type { Stack } from './stack.ts';
 import { unsignedToken } from './unsigned-token.ts';
 
+/** How to be told of an answer that nobody waited for; '' where no stand-in takes notifications. */
+function notificationCalls({ chatUrl, standInUrl }: Pick<Stack, 'chatUrl' | 'standInUrl'>): string {
+  if (standInUrl === undefined) return '';
+  return `A device, and what it was told after a client has left early (curl --max-time 0.1):
+
+curl -s -X PUT ${chatUrl}/v1/users/me/devices/phone \\
+  -H "Authorization: Bearer $RECAP_TOKEN" -H 'Content-Type: application/json' \\
+  -d '{"token":"a-token","platform":"ios"}'
+curl -s ${standInUrl}/control/notifications
+
+`;
+}
+
 /** Calls to paste into a shell, and where things are. */
 export function welcomeText(
   stack: Pick<
@@ -35,7 +48,7 @@ The same as JSON:
 
 ${call("-s -H 'Accept: application/json'", drawn.messageIds[1], 'What is my dog called?')}
 
-A recorded conversation through this stack, with its compactions:
+${notificationCalls(stack)}A recorded conversation through this stack, with its compactions:
 
 npm run replay -- FILE.jsonl --url ${stack.chatUrl}
 

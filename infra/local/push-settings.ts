@@ -1,4 +1,4 @@
-/** How the compaction topic is delivered to the worker; Pub/Sub takes back-offs in whole seconds. */
+/** How both topics are delivered to the worker; Pub/Sub takes back-offs in whole seconds. */
 export interface PushSettings {
   ackDeadlineSeconds: number;
   minBackoffSeconds: number;
@@ -14,3 +14,9 @@ export const deployedPushSettings: PushSettings = {
   maxBackoffSeconds: 600,
   maxDeliveryAttempts: 8,
 };
+
+/** Whether the worker has anything to do with the events topic: it is subscribed to it only then. */
+export const listensToEvents = (settings: {
+  FCM_PROJECT?: string | undefined;
+  EVENT_WEBHOOK_URL?: string | undefined;
+}): boolean => Boolean(settings.FCM_PROJECT) || Boolean(settings.EVENT_WEBHOOK_URL);

@@ -3,7 +3,7 @@ import { sweepEvent } from '../../shared/compaction/event.ts';
 import { type Child, startChild } from './child-process.ts';
 import { type Emulators, type MissingEmulators, startEmulators } from './emulators.ts';
 import { createTopic, createTopicAndPushSubscription, publishEvent } from './pubsub-setup.ts';
-import { deployedPushSettings, type PushSettings } from './push-settings.ts';
+import { deployedPushSettings, listensToEvents, type PushSettings } from './push-settings.ts';
 import { localProjectId } from './stack-environment.ts';
 import { type PartName, type StackLog, timedStep } from './stack-event.ts';
 import { startSweepSchedule, type SweepSchedule } from './sweep-schedule.ts';
@@ -116,24 +116,27 @@ export function scheduleSweep(settings: PartSettings, pubsubHost: string): Sweep
   });
 }
 
-/** The compaction topic pushed to the worker, its dead letters, and the topic of events. */
+/** The compaction topic and, where somebody is to be told of events, theirs: pushed to the worker, with dead letters. */
 export async function subscribeWorker(settings: PartSettings, pubsubHost: string): Promise<void> {
-  const { EVENTS_TOPIC } = settings.environment;
-  const topicId = workerTopicId(settings);
+  const { EVENTS_TOPIC: eventsTopicId = 'recap-events' } = settings.environment;
   const place = { pubsubHost, projectId: localProjectId };
-  const step = { part: 'subscriptions', title: 'topics and push subscription' } as const;
+  const subscribe = (topicId: string) =>
+    createTopicAndPushSubscription({
+      ...place,
+      topicId,
+      subscriptionId: topicId,
+      pushEndpoint: `${localUrl(settings.ports.compaction)}/`,
+      deadLetterTopicId: `${topicId}-dead`,
+      ...deployedPushSettings,
+      ...settings.push,
+    });
+  const step = { part: 'subscriptions', title: 'topics and push subscriptions' } as const;
   await timedStep(settings.log, step, async () => {
     await Promise.all([
-      createTopic(place, EVENTS_TOPIC ?? 'recap-events'),
-      createTopicAndPushSubscription({
-        ...place,
-        topicId,
-        subscriptionId: topicId,
-        pushEndpoint: `${localUrl(settings.ports.compaction)}/`,
-        deadLetterTopicId: `${topicId}-dead`,
-        ...deployedPushSettings,
-        ...settings.push,
-      }),
+      listensToEvents(settings.environment)
+        ? subscribe(eventsTopicId)
+        : createTopic(place, eventsTopicId),
+      subscribe(workerTopicId(settings)),
     ]);
   });
 }

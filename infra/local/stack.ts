@@ -64,6 +64,10 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
+/** Notifications go to the stand-in of FCM, where there is one. */
+const messagingOf = (standInUrl: string | undefined): Environment =>
+  standInUrl === undefined ? {} : { FCM_PROJECT: localProjectId, FCM_URL: standInUrl };
+
 type Children = Map<PartName, Child>;
 
 async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
@@ -137,7 +141,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
   const settingsWith = (emulators?: Emulators): PartSettings => ({
     ports,
-    environment: stackEnvironment({ shell, model, standInUrl, emulators, settings: environment }),
+    environment: stackEnvironment({
+      shell,
+      model,
+      standInUrl,
+      emulators,
+      settings: { ...messagingOf(standInUrl), ...environment },
+    }),
     standInArguments,
     push,
     sweepSeconds,

@@ -65,7 +65,8 @@ export function isAllowedWebhook(address: string, { hosts, allowsHttp }: Webhook
 }
 
 /** What names a webhook in logs and at pins: its host, because paths may hold secrets. */
-export const webhookName = ({ url }: Webhook): string => `webhook ${readUrl(url)?.host ?? ''}`;
+export const webhookName = ({ url }: { url: string }): string =>
+  `webhook ${readUrl(url)?.host ?? ''}`;
 
 /** What the signature of a call is over: an old body cannot be sent again as a new one. */
 export const signedWebhookText = (timestamp: string, body: string): string =>

@@ -51,25 +51,43 @@ const mayRetry = (turn: TurnDocument, { lastSeq }: Head) => {
   );
 };
 
+/** A turn that the sweep closes, and how. */
+export interface ClosedTurn {
+  seq: number;
+  attempt: number;
+  state: 'failed' | 'cancelled';
+  replaces: number | undefined;
+}
+
 /**
- * The batch that closes the abandoned turns, and how many they are; no writes when there are none.
+ * The batch that closes the abandoned turns, and which these are; no writes when there are none.
  * Each turn is guarded by its update time, and the head by its own: a turn that is taken over, or a queue
  * that moves meanwhile, wins.
  */
-export function sweepTurnsWrites(found: UnfinishedTurns): { writes: Write[]; closed: number } {
+export function sweepTurnsWrites(found: UnfinishedTurns): {
+  writes: Write[];
+  closed: ClosedTurn[];
+} {
   const { conversationId, now, open, partial } = found;
   const waiting = abandonedInQueue(found);
   const write = headWrite(found, waiting);
-  if (!write) return { writes: [], closed: 0 };
-  const abandoned = [...(open && !isOpenHeld(found) ? [open] : []), ...waiting]
-    .filter(({ value }) => !isTerminal(value.state))
-    .map((turn) => ({
-      seq: turn.value.seq,
-      updateTime: turn.updateTime,
-      cancelRequested: turn.value.cancelRequested,
-      mayRetry: mayRetry(turn, found.head.value),
-      partial: turn === open ? partial : undefined,
-    }));
+  if (!write) return { writes: [], closed: [] };
+  const ending = [...(open && !isOpenHeld(found) ? [open] : []), ...waiting].filter(
+    ({ value }) => !isTerminal(value.state),
+  );
+  const abandoned = ending.map((turn) => ({
+    seq: turn.value.seq,
+    updateTime: turn.updateTime,
+    cancelRequested: turn.value.cancelRequested,
+    mayRetry: mayRetry(turn, found.head.value),
+    partial: turn === open ? partial : undefined,
+  }));
   const closes = closeAbandonedWrites(conversationId, { abandoned, now });
-  return { writes: [write, ...closes], closed: abandoned.length };
+  const closed = ending.map(({ value: { seq, attempt, cancelRequested, replaces } }) => ({
+    seq,
+    attempt,
+    state: cancelRequested === true ? ('cancelled' as const) : ('failed' as const),
+    replaces,
+  }));
+  return { writes: [write, ...closes], closed };
 }

@@ -3,6 +3,7 @@ import { errorStatuses } from '../errors.ts';
 import type { DocumentFields, StoredDocument, Write } from '../ports.ts';
 import { contentSchema, type Content } from './content.ts';
 import type { Versioned } from './head.ts';
+import { noticeSchema } from '../notification/notice-schema.ts';
 import { cutIntoPieces } from './json-pieces.ts';
 import { turnPiecePath } from './paths.ts';
 
@@ -82,6 +83,8 @@ const turnFieldsSchema = z.object({
   /** When its content was erased; the empty turn keeps its place. */
   eraseTime: z.date().optional(),
   feedback: feedbackSchema.optional(),
+  /** Which end of the turn the owner's devices have been told of. */
+  notice: noticeSchema.optional(),
 });
 
 const turnDocumentSchema = turnFieldsSchema.extend({

@@ -13,6 +13,8 @@ const deviceSchema = z.object({
   /** Registration token of Firebase Cloud Messaging. */
   token: z.string(),
   platform: z.enum(['ios', 'android', 'web']),
+  /** BCP 47: the language of what notifications say. */
+  locale: z.string().optional(),
   updateTime: z.date(),
 });
 
@@ -24,6 +26,8 @@ export interface Device extends z.infer<typeof deviceSchema> {
 export interface StoredDevice {
   path: string;
   device: Device;
+  /** Of the document. */
+  updateTime: string;
 }
 
 /** Reads a device. Throws ZodError for a shape that this version does not know. */
@@ -44,7 +48,11 @@ export async function readDevices(
   const collection = devicesCollection(uid);
   const documents = await store.query({ collection, limit: DEVICES_PER_READ });
   return documents
-    .map((document) => ({ path: document.path, device: decodeDevice(document) }))
+    .map((document) => ({
+      path: document.path,
+      device: decodeDevice(document),
+      updateTime: document.updateTime,
+    }))
     .toSorted(byTime);
 }
 

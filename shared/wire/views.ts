@@ -102,9 +102,10 @@ export const ratingView = ({ score, comment, time }: Rating): RatingView => ({
 });
 
 /** Its token stays inside. */
-export const deviceView = ({ id, platform, updateTime }: Device): DeviceView => ({
+export const deviceView = ({ id, platform, locale, updateTime }: Device): DeviceView => ({
   id,
   platform,
+  ...(locale !== undefined && { locale }),
   updateTime: updateTime.toISOString(),
 });
 

@@ -59,6 +59,7 @@ test('a stream that is cut before its first event is a broken connection, too', 
       generation: 0,
       replayed: false,
       frames,
+      attend: () => undefined,
       result,
     });
   chat = await startChatServer({ collaborators: { sendMessage } });

@@ -31,7 +31,7 @@ async function bench() {
     get: (path: string) =>
       app.fetch(
         new Request(`http://localhost${path}`, { headers: { authorization: 'Bearer token' } }),
-        { work: [], breakOff: () => undefined },
+        { work: [], breakOff: () => undefined, left: new AbortController().signal },
       ),
   };
 }

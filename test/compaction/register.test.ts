@@ -105,6 +105,7 @@ describe('a process that is told to end', () => {
     chat.liveTurns.set('of another request', {
       attempt: 1,
       async *frames() {},
+      attend: () => undefined,
       lastId: () => 0,
       result: new Promise(() => undefined),
       outcome: new Promise(() => undefined),

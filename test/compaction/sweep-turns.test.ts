@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../functions/src/config.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { turnPath } from '../../shared/conversation/paths.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
@@ -29,6 +30,27 @@ describe('an open turn that nobody answers', () => {
       inContext: false,
     });
     expect((await headOf(bench, conversationId))?.open).toBeUndefined();
+  });
+
+  test.each([
+    ['failed', {}],
+    ['cancelled', { cancelRequested: true }],
+  ])('is told of as %s, where notifications are on', async (state, fields) => {
+    const bench = sweepBench({
+      config: parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', FCM_PROJECT: 'demo-recap' }),
+    });
+    const conversationId = await buildOpen(bench, inSeconds(bench, -1));
+    const path = turnPath(conversationId, 3);
+    await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+
+    await sweep(bench);
+
+    expect(bench.published).toMatchObject([
+      {
+        topic: 'events',
+        data: { type: 'turn.finished', conversationId, turnId: 't_3', state, isAttended: false },
+      },
+    ]);
   });
 
   test('may still be answered when its phone comes back, as long as nothing follows it', async () => {

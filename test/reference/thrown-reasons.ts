@@ -16,7 +16,13 @@ const SOURCES = [
 ];
 
 /** Reasons of the worker and of the start of a process; no caller of the API sees them. */
-const NOT_ANSWERED = new Set(['INVALID_CONFIGURATION', 'PUSH_TOKEN_INVALID', 'WEBHOOK_FAILED']);
+const NOT_ANSWERED = new Set([
+  'INVALID_CONFIGURATION',
+  'NOTIFICATION_REFUSED',
+  'NOTIFIER_UNAVAILABLE',
+  'PUSH_TOKEN_INVALID',
+  'WEBHOOK_FAILED',
+]);
 
 const ERROR = /(?:new \w*Error|super)\(\{([\s\S]*?)\n\s*\}\)/g;
 

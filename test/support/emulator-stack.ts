@@ -7,6 +7,7 @@ import { parseConfig } from '../../functions/src/config.ts';
 import { createDependencies } from '../../functions/src/dependencies.ts';
 import { chooseFreePort } from '../../infra/local/free-port.ts';
 import { createTopic, createTopicAndPushSubscription } from '../../infra/local/pubsub-setup.ts';
+import { listensToEvents } from '../../infra/local/push-settings.ts';
 import { stackEnvironment } from '../../infra/local/stack-environment.ts';
 import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { firestoreEmulatorHost, pubsubEmulatorHost } from './emulator-environment.ts';
@@ -66,20 +67,24 @@ export async function startEmulatorStack(
     settings: {
       COMPACTION_TOPIC: `compaction-${name}`,
       EVENTS_TOPIC: `events-${name}`,
+      FCM_URL: standIn.url,
       ...settings,
     },
   });
   const place = { pubsubHost: pubsubEmulatorHost(), projectId: 'demo-recap' };
-  await createTopic(place, `events-${name}`);
-  await createTopicAndPushSubscription({
-    ...place,
-    topicId: `compaction-${name}`,
-    subscriptionId: `compaction-${name}`,
-    pushEndpoint: `http://127.0.0.1:${port}`,
-    ackDeadlineSeconds: 10,
-    minBackoffSeconds: 1,
-    maxBackoffSeconds: 2,
-  });
+  const subscribe = (topicId: string) =>
+    createTopicAndPushSubscription({
+      ...place,
+      topicId,
+      subscriptionId: topicId,
+      pushEndpoint: `http://127.0.0.1:${port}`,
+      ackDeadlineSeconds: 10,
+      minBackoffSeconds: 1,
+      maxBackoffSeconds: 2,
+    });
+  await subscribe(`compaction-${name}`);
+  if (listensToEvents(environment)) await subscribe(`events-${name}`);
+  else await createTopic(place, `events-${name}`);
   const workers: Worker[] = [];
   const chat = await createDependencies(parseConfig(environment), {
     logger: { log: () => undefined },

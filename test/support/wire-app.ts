@@ -61,6 +61,7 @@ export function createWireApp(
       breakOff: () => {
         throw new Error('a transfer broke off');
       },
+      left: new AbortController().signal,
     });
     const text = await response.text();
     await Promise.allSettled(work);

@@ -49,7 +49,11 @@ async function composed(environment: Record<string, string> = {}) {
       method,
       headers: { authorization: `Bearer ${token}`, ...headers },
     });
-    return app.fetch(request, { work: [], breakOff: () => undefined });
+    return app.fetch(request, {
+      work: [],
+      breakOff: () => undefined,
+      left: new AbortController().signal,
+    });
   };
 }
 

@@ -12,12 +12,20 @@ export function createAccessTokens(
     const { GoogleAuth } = await import('google-auth-library');
     return new GoogleAuth({ scopes: [...scopes] });
   };
+  const get = async () => {
+    loading ??= load();
+    const token = await (await loading).getAccessToken();
+    if (!token) throw new Error('the default credentials gave no access token');
+    return token;
+  };
   return {
-    get: async () => {
-      loading ??= load();
-      const token = await (await loading).getAccessToken();
-      if (!token) throw new Error('the default credentials gave no access token');
-      return token;
+    get,
+    renew: async (refused) => {
+      const known = await get();
+      // Somebody else was refused as well, and has got another one already.
+      if (known !== refused) return known;
+      loading = load();
+      return get();
     },
   };
 }

@@ -8,7 +8,7 @@ export interface AccountLookupOptions {
   projectId: string;
   /** Where the Identity Toolkit API is served, without a slash at the end. */
   baseUrl: string;
-  accessTokens: AccessTokens;
+  accessTokens: Pick<AccessTokens, 'get'>;
   clock: Pick<Clock, 'now'>;
 }
 

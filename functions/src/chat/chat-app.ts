@@ -21,6 +21,8 @@ export interface ChatBindings {
   work: Promise<unknown>[];
   /** Breaks the transfer of the response off, so that no client takes a part for the whole. */
   breakOff: () => void;
+  /** Fires when the connection of the response is closed. */
+  left: AbortSignal;
 }
 
 type ChatContext = Context<{ Bindings: ChatBindings }>;
@@ -148,6 +150,7 @@ async function run(
       header,
       caller,
       requestId,
+      left: context.env.left,
     };
     const place = { route, caller, accept: header('accept') };
     const reply = await withStreamPlace(dependencies, place, () => route.run(dependencies, raw));

@@ -42,7 +42,9 @@ export function createChatHandler(
   return async (request, response) => {
     if ('server' in request.socket) guardServer(request.socket.server);
     const work: Promise<unknown>[] = [];
-    const bindings = { work, breakOff: () => breakOff(response) };
+    const connection = new AbortController();
+    response.once('close', () => connection.abort());
+    const bindings = { work, breakOff: () => breakOff(response), left: connection.signal };
     const listen = getRequestListener((webRequest) => app.fetch(webRequest, bindings), {
       overrideGlobalObjects: false,
       errorHandler: answerUnusable,

@@ -67,6 +67,8 @@ export interface RawRequest {
   /** Undefined on public routes only. */
   caller: Caller | undefined;
   requestId: string;
+  /** Fires when the connection of the response is closed. */
+  left: AbortSignal;
 }
 
 export interface RouteRequest<Params, Query, Body> {
@@ -76,6 +78,8 @@ export interface RouteRequest<Params, Query, Body> {
   header: (name: string) => string | undefined;
   caller: Caller;
   requestId: string;
+  /** Fires when the connection of the response is closed: whoever asked has the answer, or has gone. */
+  left: AbortSignal;
 }
 
 export type ResponseMedia =
@@ -168,12 +172,12 @@ export function userRoute<Params, Query, Body>(
     ...described,
     access: 'user',
     run: async (dependencies, raw) => {
-      const { caller, header, requestId } = raw;
+      const { caller, header, requestId, left } = raw;
       if (!caller) throw new Error(`${declaration.operation} was reached without a caller`);
       const params = readParams(declaration, raw.params);
       const query = parseRequest(declaration.query, raw.query);
       const body = parseRequest(declaration.body, raw.body);
-      return handle(dependencies, { params, query, body, header, requestId, caller });
+      return handle(dependencies, { params, query, body, header, requestId, left, caller });
     },
   };
 }

@@ -15,9 +15,10 @@ import type {
   TokenCounter,
 } from '../../../shared/ports.ts';
 import type { Config } from '../config.ts';
+import type { NotificationDependencies } from '../notification/notification-dependencies.ts';
 
 /** What the compaction worker works with; handed in once by the composition root. */
-export interface CompactionDependencies {
+export interface CompactionDependencies extends NotificationDependencies {
   config: Config;
   store: DocumentStore;
   cache: ConversationCache;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { workerEventSchema, type WorkerEvent } from '../../../shared/compaction/event.ts';
+import { readToldEvent, type ToldEvent } from '../../../shared/notification/told-event.ts';
 
 /** A compaction request is a few hundred bytes; more than this is none. */
 export const MAX_PUSH_BYTES = 64 * 1024;
@@ -22,6 +23,8 @@ export interface Delivery {
 
 export type DecodedPush =
   | { kind: 'event'; event: WorkerEvent; delivery: Delivery }
+  /** Of the events topic: something has happened. */
+  | { kind: 'told'; event: ToldEvent; delivery: Delivery }
   /** Will never be readable: to be logged and acknowledged, or it comes back for ever. */
   | { kind: 'malformed'; problem: string };
 
@@ -40,7 +43,8 @@ const fieldsOf = (error: z.ZodError) =>
   error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
 
 /**
- * Reads the body of a Pub/Sub push. Messages without data, of an unknown kind or too large are malformed.
+ * Reads the body of a Pub/Sub push: events of the worker's topic have a `kind` or none, those of the events topic a
+ * `type`. Messages without data, of an unknown kind or too large are malformed.
  * Never throws.
  */
 export function decodePush(body: Uint8Array): DecodedPush {
@@ -49,15 +53,14 @@ export function decodePush(body: Uint8Array): DecodedPush {
   const push = pushSchema.safeParse(parseJson(Buffer.from(body).toString('utf8')));
   if (!push.success) return malformed(`no push: ${fieldsOf(push.error)}`);
   const { message, deliveryAttempt } = push.data;
-  const data = Buffer.from(message.data, 'base64').toString('utf8');
-  const event = workerEventSchema.safeParse(parseJson(data));
-  if (!event.success) return malformed(`no event of the worker: ${fieldsOf(event.error)}`);
-  return {
-    kind: 'event',
-    event: event.data,
-    delivery: {
-      messageId: message.messageId,
-      ...(deliveryAttempt !== undefined && { deliveryAttempt }),
-    },
+  const data = parseJson(Buffer.from(message.data, 'base64').toString('utf8'));
+  const delivery = {
+    messageId: message.messageId,
+    ...(deliveryAttempt !== undefined && { deliveryAttempt }),
   };
+  const told = readToldEvent(data);
+  if (told.success) return { kind: 'told', event: told.data, delivery };
+  const event = workerEventSchema.safeParse(data);
+  if (!event.success) return malformed(`no event of the worker: ${fieldsOf(event.error)}`);
+  return { kind: 'event', event: event.data, delivery };
 }

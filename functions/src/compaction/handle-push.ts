@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WorkerEvent } from '../../../shared/compaction/event.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { errorReply } from '../../../shared/wire/error-body.ts';
+import { serveToldEvent } from '../notification/serve-told-event.ts';
 import { bodyTooLarge, readBytes } from '../read-bytes.ts';
 import { guardServer } from '../server-guard.ts';
 import { stackFrames } from '../stack-frames.ts';
@@ -26,7 +27,7 @@ const again = (reason: string, retryAfterMs: number): Answer => ({
   error: new AppError({
     status: 'UNAVAILABLE',
     reason,
-    message: `the compaction is to be delivered again: ${reason}`,
+    message: `the event is to be delivered again: ${reason}`,
     publicMessage: 'Not done yet; deliver the event again.',
     retryable: true,
     retryAfterMs: Math.max(1, retryAfterMs),
@@ -138,6 +139,11 @@ async function answerPush(
   const push = await readPush(request);
   await refreshRemote(dependencies.config);
   if (push.kind === 'event') return serve(dependencies, push, signal);
+  if (push.kind === 'told') {
+    const { event, delivery } = push;
+    await serveToldEvent(dependencies, { event, id: delivery.messageId }, signal);
+    return ACKNOWLEDGED;
+  }
   dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
   return ACKNOWLEDGED;
 }
@@ -179,8 +185,8 @@ async function withinTime<T>(
 }
 
 /**
- * The HTTP function behind the push subscription: compaction requests, erasures and sweeps. 204
- * acknowledges: done, nothing to do, or hopeless (logged). 503 with Retry-After has it delivered again:
+ * The HTTP function behind the push subscriptions: compaction requests, erasures and sweeps, and the events that
+ * users' devices and the operator are told of. 204 acknowledges: done, nothing to do, or hopeless (logged). 503 with Retry-After has it delivered again:
  * busy, or a failure that may pass. 500 is a defect: after the configured attempts the event is a dead
  * letter. 405, 401 and 403 for anybody else: the token is checked before a byte of the body is read.
  */

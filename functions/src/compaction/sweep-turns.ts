@@ -1,13 +1,15 @@
 import {
   sweepTurnsWrites,
+  type ClosedTurn,
   type UnfinishedTurns,
 } from '../../../shared/conversation/abandoned-turns.ts';
 import { readPartialAnswer } from '../../../shared/conversation/partial-answer.ts';
-import { turnPath } from '../../../shared/conversation/paths.ts';
+import { turnId, turnPath } from '../../../shared/conversation/paths.ts';
 import { queueSeqs } from '../../../shared/conversation/queue-decision.ts';
 import { readHead, readTurnDocuments } from '../../../shared/conversation/read-conversation.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { StoredDocument, Value } from '../../../shared/ports.ts';
+import { tellTurnFinished } from '../tell-turn.ts';
 import { meterCounting } from '../conversation-policy.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { conversationOf, earlierThan, forEachItem, pagesOf, type Sweep } from './sweep-pass.ts';
@@ -43,15 +45,36 @@ async function readUnfinished(
   };
 }
 
+/** Tells of turns that were closed: whoever waited for one would have taken it over. */
+const tellClosed = (
+  { dependencies }: Sweep,
+  conversationId: string,
+  closed: readonly ClosedTurn[],
+): Promise<unknown> =>
+  Promise.all(
+    closed.map(({ seq, attempt, state, replaces }) =>
+      tellTurnFinished(dependencies, {
+        conversationId,
+        turnId: turnId(seq),
+        attempt,
+        state,
+        kind: replaces === undefined ? 'message' : 'replacement',
+        ...(state === 'failed' && { reason: 'TURN_ABANDONED' }),
+        isAttended: false,
+      }),
+    ),
+  );
+
 /** Closes the abandoned turns of one conversation; returns how many. */
 async function mendTurns(sweep: Sweep, conversationId: string): Promise<number> {
   for (let tries = 1; ; tries++) {
     const found = await readUnfinished(sweep, conversationId);
-    const { writes, closed } = found ? sweepTurnsWrites(found) : { writes: [], closed: 0 };
+    const { writes, closed } = found ? sweepTurnsWrites(found) : { writes: [], closed: [] };
     if (writes.length === 0) return 0;
     try {
       await sweep.dependencies.store.commit(writes);
-      return closed;
+      await tellClosed(sweep, conversationId, closed);
+      return closed.length;
     } catch (error) {
       if (!(error instanceof GuardLostError) || tries === MEND_TRIES) throw error;
     }

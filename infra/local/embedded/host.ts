@@ -1,12 +1,12 @@
 import type { Server } from 'node:http';
 import { createDependencies, type Overrides } from '../../../functions/src/dependencies.ts';
-import { parseConfig } from '../../../functions/src/config.ts';
+import { parseConfig, type Config } from '../../../functions/src/config.ts';
 import { registerFunctions } from '../../../functions/src/register.ts';
 import { sweepEvent } from '../../../shared/compaction/event.ts';
-import type { DocumentStore } from '../../../shared/ports.ts';
+import type { DocumentStore, Topic } from '../../../shared/ports.ts';
 import { chooseFreePort } from '../free-port.ts';
 import { serveFunctions } from '../function-host.ts';
-import { deployedPushSettings, type PushSettings } from '../push-settings.ts';
+import { deployedPushSettings, listensToEvents, type PushSettings } from '../push-settings.ts';
 import { localProjectId } from '../stack-environment.ts';
 import { startSweepSchedule } from '../sweep-schedule.ts';
 import { createMemoryBus, type MemoryBus } from './memory-bus.ts';
@@ -46,23 +46,26 @@ async function close(server: Server): Promise<void> {
 }
 
 function createBus(
+  config: Config,
   compactionUrl: string,
   push: PushSettings & { maxInFlight?: number; duplicates?: number },
 ): MemoryBus {
   const { maxInFlight, duplicates } = push;
+  const subscription = (topic: Topic) => ({
+    topic,
+    name: `projects/${localProjectId}/subscriptions/recap-${topic}`,
+    endpoint: compactionUrl,
+    ackDeadlineMs: push.ackDeadlineSeconds * 1_000,
+    minBackoffMs: push.minBackoffSeconds * 1_000,
+    maxBackoffMs: push.maxBackoffSeconds * 1_000,
+    maxDeliveryAttempts: push.maxDeliveryAttempts,
+    ...(maxInFlight !== undefined && { maxInFlight }),
+    ...(duplicates !== undefined && { duplicates }),
+  });
   return createMemoryBus({
     subscriptions: [
-      {
-        topic: 'compaction',
-        name: `projects/${localProjectId}/subscriptions/recap-compaction`,
-        endpoint: compactionUrl,
-        ackDeadlineMs: push.ackDeadlineSeconds * 1_000,
-        minBackoffMs: push.minBackoffSeconds * 1_000,
-        maxBackoffMs: push.maxBackoffSeconds * 1_000,
-        maxDeliveryAttempts: push.maxDeliveryAttempts,
-        ...(maxInFlight !== undefined && { maxInFlight }),
-        ...(duplicates !== undefined && { duplicates }),
-      },
+      subscription('compaction'),
+      ...(listensToEvents(config) ? [subscription('events')] : []),
     ],
   });
 }
@@ -78,9 +81,10 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
   const chatUrl = `http://127.0.0.1:${chatPort}`;
   const compactionUrl = `http://127.0.0.1:${compactionPort}`;
   const store = options.overrides?.store ?? createMemoryDocumentStore();
-  const bus = createBus(compactionUrl, { ...deployedPushSettings, ...options.push });
+  const config = parseConfig(options.environment);
+  const bus = createBus(config, compactionUrl, { ...deployedPushSettings, ...options.push });
   const functions = registerFunctions(
-    createDependencies(parseConfig(options.environment), {
+    createDependencies(config, {
       publisher: bus,
       ...options.overrides,
       store,

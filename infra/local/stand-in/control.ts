@@ -59,6 +59,9 @@ function remove(model: Model, path: string): ControlAnswer | undefined {
     case '/control/answers':
       model.recorded.clear();
       return ok;
+    case '/control/notifications':
+      model.messaging.clear();
+      return ok;
     default:
       return undefined;
   }
@@ -69,6 +72,8 @@ function get(model: Model, path: string): ControlAnswer | undefined {
     const entries = model.journal.entries();
     return { status: 200, body: { entries, droppedCount: model.journal.droppedCount } };
   }
+  if (path === '/control/notifications')
+    return { status: 200, body: { notifications: model.messaging.sent() } };
   if (path === '/control/faults') return { status: 200, body: { waiting: model.faults.size } };
   const n = /^\/control\/requests\/(\d+)$/.exec(path)?.[1];
   const body = n === undefined ? undefined : model.journal.body(Number(n));

@@ -2,6 +2,7 @@ import { type FaultQueue, type Fault } from './faults.ts';
 import { refuseCount, refuseGeneration, refuseModel } from './refusals.ts';
 import type { GoogleError } from './google-error.ts';
 import type { Journal, JournalEntry } from './journal.ts';
+import type { Messaging } from './messaging.ts';
 import type { Measure, PrefixCache } from './prefix-cache.ts';
 import type { RecordedAnswers } from './recorded-answers.ts';
 import { composeReply } from './reply.ts';
@@ -29,6 +30,8 @@ export interface Model {
   recorded: RecordedAnswers;
   journal: Journal;
   cache: PrefixCache;
+  /** Firebase Cloud Messaging, behind the same address. */
+  messaging: Messaging;
 }
 
 /** A model request as it arrived. */

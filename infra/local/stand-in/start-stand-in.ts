@@ -6,6 +6,7 @@ import { FaultQueue, type QueuedFault } from './faults.ts';
 import { answer, type Arrival, type Model, openEntry } from './generation.ts';
 import { invalidArgument, notFound } from './google-error.ts';
 import { Journal, type JournalEntry } from './journal.ts';
+import { createMessaging, isSendAddress, type Messaging } from './messaging.ts';
 import { measure, PrefixCache } from './prefix-cache.ts';
 import { RecordedAnswers, type RecordedAnswer } from './recorded-answers.ts';
 import { modelRequestSchema, readAddress } from './request.ts';
@@ -47,6 +48,8 @@ export interface StandIn {
   registerAnswers(...answers: RecordedAnswer[]): void;
   clearAnswers(): void;
   setWindow(model: string, tokens: number): void;
+  /** The stand-in of Firebase Cloud Messaging behind the same address. */
+  messaging: Messaging;
   setTiming(timing: Partial<Timing>): void;
   /** Ends open requests and stops listening. */
   close(): Promise<void>;
@@ -69,6 +72,7 @@ function createModel(options: StandInOptions): Model {
     recorded: new RecordedAnswers(),
     journal: new Journal(options.keepRequests ?? defaultKeepRequests),
     cache: new PrefixCache(),
+    messaging: createMessaging(),
   };
 }
 
@@ -132,6 +136,13 @@ async function serve(
     sendJson(response, status, body);
     return;
   }
+  if (isSendAddress(pathname)) {
+    const sent = { authorization: header(request, 'authorization'), rawBody };
+    const { status, headers, body } = model.messaging.send(sent);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    sendJson(response, status, body);
+    return;
+  }
   const arrival = readArrival(request, response, rawBody);
   if (arrival !== undefined) await serveModel(model, arrival, response);
 }
@@ -167,6 +178,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     registerAnswers: (...answers) => model.recorded.register(answers),
     clearAnswers: () => model.recorded.clear(),
     setWindow: (name, tokens) => void model.windows.set(name, tokens),
+    messaging: model.messaging,
     setTiming: (timing) => {
       model.timing = { ...model.timing, ...timing };
     },

@@ -20,4 +20,10 @@ export const putDeviceBody = z.strictObject({
     .regex(/^[\x21-\x7e]+$/, 'must be a push token, printable ASCII without spaces')
     .describe('The registration token of Firebase Cloud Messaging.'),
   platform: z.enum(['ios', 'android', 'web']),
+  locale: z
+    .string()
+    .max(35)
+    .regex(/^[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*$/, 'must be a BCP 47 tag such as ko-KR')
+    .optional()
+    .describe('The language of the device (BCP 47): notifications are written in it.'),
 });

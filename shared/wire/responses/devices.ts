@@ -5,6 +5,7 @@ import { time } from './fields.ts';
 export const deviceResponse = z.object({
   id: z.string(),
   platform: z.enum(['ios', 'android', 'web']),
+  locale: z.string().optional().describe('The language of its notifications, where one was given.'),
   updateTime: time.describe('When its token was last put.'),
 });
 export type DeviceView = z.infer<typeof deviceResponse>;

@@ -42,7 +42,7 @@ describe('an address that may be called', () => {
 test('a webhook is named by its host: its path may hold a secret', () => {
   const url = 'https://hooks.example.com/token-3141';
 
-  expect(webhookName({ url, events: ['preCompact'] })).toBe('webhook hooks.example.com');
+  expect(webhookName({ url })).toBe('webhook hooks.example.com');
 });
 
 test.each([

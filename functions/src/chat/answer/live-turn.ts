@@ -42,6 +42,8 @@ export interface LiveTurn {
   attempt: number;
   /** What was emitted as `reading` says, then live; any number of readers, each until it has `left`. */
   frames(reading: Reading, left?: AbortSignal): AsyncIterable<StreamFrame>;
+  /** Says that somebody waits for the answer until their connection closes (`left`). */
+  attend(left: AbortSignal): void;
   /** Id of the last frame that was emitted here; below the first one of the attempt when there is none. */
   lastId(): number;
   /** How the answer ends here. */

@@ -8,10 +8,12 @@ import type { StreamChunk } from '../../../../shared/wire/stream.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passCrashPoint } from '../crash-points.ts';
+import type { Audience } from './audience.ts';
 import { finishedTurn, viewAfterFinish } from './after-finish.ts';
 import { commitFinish, endTurn, isTakenOver } from './finish-turn.ts';
 import type { FinishedTurn, FrameLog, LogEnd } from './live-turn.ts';
 import { needAtEnd } from './need-at-end.ts';
+import { tellFinished } from './tell-finished.ts';
 import { publishOverdue, publishRequest } from './publish-request.ts';
 import { spendingOf } from './spending.ts';
 import { streamAnswer, type Answer } from './stream-answer.ts';
@@ -26,6 +28,8 @@ export interface Production {
   locale: string | undefined;
   /** Where readers of this instance read. */
   log: Pick<FrameLog, 'emit' | 'preview' | 'end'>;
+  /** Who waits for the answer in this instance. */
+  audience: Pick<Audience, 'present'>;
   /** Fired by a cancellation here, and by this production when it finds one in the store. */
   cancelled: AbortController;
   /** Fires when the process ends and cannot wait for the answer. */
@@ -93,7 +97,7 @@ async function finishTurn(
     title: TitleOfTurn;
   },
 ): Promise<FinishedTurn> {
-  const { begun, log, cancelled } = production;
+  const { begun, log, audience, cancelled } = production;
   const { writer, answer, isAsked, startMs, title } = end;
   const batch = endTurn(dependencies, {
     begun,
@@ -117,6 +121,11 @@ async function finishTurn(
     decideAgain: decideNeed,
   });
   await passCrashPoint(dependencies, 'turn-finished');
+  tellFinished(dependencies, {
+    batch,
+    begun,
+    isAttended: audience.present().length > 0,
+  });
   const turn = finishedTurn(production, batch);
   if (isFinal(turn))
     dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });

@@ -3,6 +3,7 @@ import { firstFrameId } from '../../../../shared/wire/frame-ids.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { createAudience } from './audience.ts';
 import { followFrames } from '../stream/follow-frames.ts';
 import {
   createFrameLog,
@@ -42,6 +43,7 @@ function handleOf(
     generation: turn.generation,
     replayed: false,
     frames: (left) => live.frames(turn.reading, left),
+    attend: (left) => live.attend(left),
     result: settled(live.outcome.then(orFailure)),
   };
 }
@@ -98,6 +100,7 @@ export function startProduction(
   const { conversationId, seq, attempt } = begun.attempt;
   const key = liveTurnKey(conversationId, seq);
   const log = createFrameLog(firstFrameId(attempt));
+  const audience = createAudience();
   const cancelled = new AbortController();
   const givenUp = new AbortController();
   const result = produceTurn(dependencies, {
@@ -105,6 +108,7 @@ export function startProduction(
     messageId: request.message.id,
     locale: request.locale,
     log,
+    audience,
     cancelled,
     givenUp: givenUp.signal,
   }).finally(() => {
@@ -113,6 +117,7 @@ export function startProduction(
   const live: LiveTurn = {
     attempt,
     frames: (reading, left) => framesOf(dependencies, starting, { log, seq, reading, left }),
+    attend: (left) => audience.attend(left),
     lastId: () => log.lastId(),
     result: settled(result),
     outcome: settled(outcomeOf(dependencies, starting, result)),

@@ -17,7 +17,7 @@ interface DeviceOf {
   deviceId: string;
 }
 
-type PutDevice = Pick<Device, 'token' | 'platform'>;
+type PutDevice = Pick<Device, 'token' | 'platform' | 'locale'>;
 
 const deviceNotFound = (deviceId: string) =>
   new AppError({
@@ -30,13 +30,20 @@ const deviceNotFound = (deviceId: string) =>
 
 async function putOnce(
   { store, clock }: Pick<ChatDependencies, 'store' | 'clock'>,
-  { caller, deviceId, token, platform }: DeviceOf & PutDevice,
+  { caller, deviceId, token, platform, locale }: DeviceOf & PutDevice,
 ): Promise<{ device: Device; isNew: boolean }> {
   const path = devicePath(caller.uid, deviceId);
   const [known] = await store.get([path]);
-  const fields = { schemaVersion: 1 as const, token, platform, updateTime: clock.now() };
+  const fields = {
+    schemaVersion: 1 as const,
+    token,
+    platform,
+    ...(locale !== undefined && { locale }),
+    updateTime: clock.now(),
+  };
+  const remove = locale === undefined ? ['locale'] : [];
   const write: Write = known
-    ? { op: 'update', path, fields, guard: { updateTime: known.updateTime } }
+    ? { op: 'update', path, fields, remove, guard: { updateTime: known.updateTime } }
     : { op: 'create', path, fields };
   await store.commit([write]);
   return { device: { id: deviceId, ...fields }, isNew: !known };

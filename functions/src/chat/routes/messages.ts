@@ -37,7 +37,7 @@ export const sendMessageRoute = userRoute({
   },
   // Sending creates the conversation, so a malformed id is worth telling.
   badParams: 'badArgument',
-  handle: async (dependencies, { caller, params, query, body, header }) => {
+  handle: async (dependencies, { caller, params, query, body, header, left }) => {
     const handle = await dependencies.sendMessage(dependencies, {
       caller,
       conversationId: params.conversationId,
@@ -45,7 +45,7 @@ export const sendMessageRoute = userRoute({
       ...answerOptions(body, header),
       cursor: readCursor({ query, header }),
     });
-    return turnReply(dependencies, handle, header('accept'));
+    return turnReply(dependencies, handle, { accept: header('accept'), left });
   },
 });
 

@@ -38,7 +38,7 @@ export const editMessageRoute = userRoute({
     },
     locale: 'ko-KR',
   },
-  handle: async (dependencies, { caller, params, query, body, header }) => {
+  handle: async (dependencies, { caller, params, query, body, header, left }) => {
     const { conversationId, messageId } = params;
     const handle = await dependencies.sendMessage(dependencies, {
       caller,
@@ -48,7 +48,7 @@ export const editMessageRoute = userRoute({
       ...answerOptions(body, header),
       cursor: readCursor({ query, header }),
     });
-    return turnReply(dependencies, handle, header('accept'));
+    return turnReply(dependencies, handle, { accept: header('accept'), left });
   },
 });
 
@@ -74,7 +74,7 @@ export const regenerateRoute = userRoute({
     'EDIT_TOO_FAR_BACK',
   ],
   example: { id: '0190a5d4-8a11-7c40-8e21-5f6e7d8c9b0a' },
-  handle: async (dependencies, { caller, params, query, body, header }) => {
+  handle: async (dependencies, { caller, params, query, body, header, left }) => {
     const { conversationId, messageId } = params;
     const handle = await dependencies.sendMessage(dependencies, {
       caller,
@@ -84,6 +84,6 @@ export const regenerateRoute = userRoute({
       ...answerOptions(body, header),
       cursor: readCursor({ query, header }),
     });
-    return turnReply(dependencies, handle, header('accept'));
+    return turnReply(dependencies, handle, { accept: header('accept'), left });
   },
 });

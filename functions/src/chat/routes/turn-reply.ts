@@ -22,16 +22,21 @@ const jsonReply = async (handle: SendHandle): Promise<Reply> => ({
   body: turnBody(await handle.result),
 });
 
-/** The answer of a turn as the caller's Accept header asks for it: a stream, or one JSON when it has ended. */
+/**
+ * The answer of a turn as the caller's Accept header asks for it: a stream, or one JSON when it has ended. The
+ * caller counts as waiting for it until the connection closes (`left`).
+ */
 export const turnReply = async (
   dependencies: RouteDependencies,
   handle: SendHandle,
-  accept: string | undefined,
-): Promise<Reply> =>
-  wantsStream(accept)
+  { accept, left }: { accept: string | undefined; left: AbortSignal },
+): Promise<Reply> => {
+  handle.attend(left);
+  return wantsStream(accept)
     ? streamReply(dependencies, {
         ...handle,
-        frames: ({ left }) => handle.frames(left),
+        frames: (reader) => handle.frames(reader.left),
         work: handle.result,
       })
     : jsonReply(handle);
+};

@@ -18,6 +18,11 @@ export function pendingHandle(
     generation: turn.generation,
     replayed: false,
     frames,
+    attend: (left) =>
+      void next.then(
+        (handle) => handle.attend(left),
+        () => undefined,
+      ),
     result: settled(next.then((handle) => handle.result)),
   };
 }

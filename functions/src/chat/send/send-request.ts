@@ -37,6 +37,8 @@ export interface SendHandle {
   replayed: boolean;
   /** From the first frame on, then live; ends after the finish frame, or when the reader has `left`. */
   frames(left?: AbortSignal): AsyncIterable<StreamFrame>;
+  /** Says that somebody waits for the answer, stream or JSON, until their connection closes (`left`). */
+  attend(left: AbortSignal): void;
   /** The finished turn; rejects with AppError when it failed. */
   result: Promise<FinishedTurn>;
 }

@@ -174,6 +174,7 @@ export async function* followFrames(
     if (left?.aborted) return undefined;
     if (turn.leaseUntil <= clock.now()) {
       const handle = await of.sendAgain(cursor);
+      if (left) handle.attend(left);
       yield* handle.frames(left);
       return handle;
     }

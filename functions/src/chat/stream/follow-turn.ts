@@ -4,6 +4,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { followFrames } from './follow-frames.ts';
 import type { FinishedTurn } from '../answer/live-turn.ts';
 import { readFinished } from './read-finished.ts';
+import { createAudience } from '../answer/audience.ts';
 import { orFailure } from './turn-failure.ts';
 import { settled } from '../settled.ts';
 import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
@@ -52,8 +53,13 @@ export function followTurn(
   const { conversationId, cursor, locale } = request;
   const { seq } = turn;
   const relay = createRelay();
-  const sendAgain = (lastId: number | undefined) =>
-    turn.sendMessage(dependencies, { ...request, cursor: lastId });
+  const audience = createAudience();
+  const sendAgain = async (lastId: number | undefined) => {
+    const handle = await turn.sendMessage(dependencies, { ...request, cursor: lastId });
+    // Whoever waits here waits for what this instance has taken over.
+    for (const left of audience.present()) handle.attend(left);
+    return handle;
+  };
   const follow = async (): Promise<FinishedTurn> => {
     const frames = followFrames(dependencies, { conversationId, seq, cursor, locale, sendAgain });
     let next = await frames.next();
@@ -73,6 +79,7 @@ export function followTurn(
     generation: turn.generation,
     replayed: true,
     frames: () => relay.frames(),
+    attend: (left) => audience.attend(left),
     result: settled(result),
   };
 }

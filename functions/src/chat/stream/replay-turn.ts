@@ -74,6 +74,8 @@ export async function replayHandle(
     generation: finished.context.generation,
     replayed: true,
     frames,
+    // It has ended: nobody is waited for.
+    attend: () => undefined,
     result: settled(Promise.resolve(finished).then(orFailure)),
   };
 }

@@ -90,7 +90,10 @@ export async function streamTurn(
     const lastId = live.lastId();
     if (place === 'within' && (cursor ?? 0) > lastId)
       throw pastEndError(seq, lastId < firstFrameId(attempt) ? undefined : showId(lastId));
-    return ({ left } = {}) => live.frames(readingOf(cursor, { attempt }), left);
+    return ({ left } = {}) => {
+      if (left) live.attend(left);
+      return live.frames(readingOf(cursor, { attempt }), left);
+    };
   }
   return ({ left, takeOn } = {}) =>
     followFrames(dependencies, {

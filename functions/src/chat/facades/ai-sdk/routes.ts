@@ -46,9 +46,9 @@ export const aiSdkChatRoute = userRoute({
     'EDIT_TOO_FAR_BACK',
     'CONVERSATION_BUSY',
   ],
-  handle: async (dependencies, { caller, body, header }) => {
+  handle: async (dependencies, { caller, body, header, left }) => {
     const handle = await sendUiMessage(dependencies, { caller, body, header });
-    return turnReply(dependencies, handle, 'text/event-stream');
+    return turnReply(dependencies, handle, { accept: 'text/event-stream', left });
   },
 });
 

@@ -16,6 +16,7 @@ interface Asked {
   caller: Caller;
   data: CallableData;
   options: ReturnType<typeof answerOptions>;
+  left: AbortSignal;
 }
 
 interface StartedCall {
@@ -27,7 +28,7 @@ interface StartedCall {
 
 async function chatCall(
   dependencies: RouteDependencies,
-  { caller, data, options }: Asked,
+  { caller, data, options, left: closed }: Asked,
   message: z.infer<typeof sendMessageBody>['message'],
 ): Promise<StartedCall> {
   const handle = await dependencies.sendMessage(dependencies, {
@@ -36,6 +37,7 @@ async function chatCall(
     message: messageOfBody(dependencies, message),
     ...options,
   });
+  handle.attend(closed);
   return {
     read: ({ left }) => ({
       frames: handle.frames(left),
@@ -87,10 +89,10 @@ export const callableChatRoute = userRoute({
     },
   },
   format: 'callable',
-  handle: async (dependencies, { caller, body, header }) => {
+  handle: async (dependencies, { caller, body, header, left }) => {
     const { data } = body;
     const options = answerOptions(data, header);
-    const call = await startCall(dependencies, { caller, data, options });
+    const call = await startCall(dependencies, { caller, data, options, left });
     if (!wantsStream(header('accept'))) return jsonReply(call);
     const { clock, heartbeatMs } = dependencies;
     return {

@@ -67,12 +67,13 @@ export const chatCompletionsRoute = userRoute({
     metadata: { conversation_id: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f' },
   },
   format: 'openai',
-  handle: async (dependencies, { caller, body, header, requestId }) => {
+  handle: async (dependencies, { caller, body, header, requestId, left }) => {
     const conversationId = conversationOf(body.metadata, header);
     const completion =
       conversationId === undefined
         ? await looseCompletion(dependencies, { caller, body, requestId })
         : await storedCompletion(dependencies, { caller, conversationId, body, header });
+    completion.attend?.(left);
     if (body.stream === true)
       return streamOf(dependencies, completion, body.stream_options?.include_usage === true);
     const { recap } = completion;

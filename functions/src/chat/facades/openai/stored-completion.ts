@@ -73,6 +73,7 @@ export async function storedCompletion(
     model: head?.model ?? MODEL,
     recap: { conversationId, turnId, generation },
     frames: (left) => handle.frames(left),
+    attend: (left) => handle.attend(left),
     result: settled(resultOf(handle)),
   };
 }

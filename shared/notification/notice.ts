@@ -1,0 +1,53 @@
+import type { Head } from '../conversation/head.ts';
+import { isTerminal, type TurnDocument } from '../conversation/turn.ts';
+import type { TurnFinished } from './told-event.ts';
+
+/** How long whoever sends is left alone: two tries at FCM and three calls of the store, with room. */
+export const NOTICE_LEASE_MS = 45_000;
+
+/** A notification about an answer of yesterday is of no use: FCM gives it up as well. */
+export const NOTICE_TTL_SECONDS = 24 * 60 * 60;
+
+export type NoticeDecision =
+  /** Nothing is to be sent, now or later. */
+  | { kind: 'none'; reason: string }
+  /** Somebody sends, or FCM asked to be left alone. */
+  | { kind: 'wait'; waitMs: number }
+  | { kind: 'send'; told: readonly string[] };
+
+const none = (reason: string): NoticeDecision => ({ kind: 'none', reason });
+
+/** Why nobody is to be told of this end of a turn, or undefined. */
+function whyNot(
+  event: TurnFinished,
+  { head, turn, now }: { head: Head; turn: TurnDocument['value']; now: Date },
+): string | undefined {
+  if (head.state !== 'live') return 'NOT_LIVE';
+  if (turn.eraseTime !== undefined) return 'ERASED';
+  if (turn.attempt !== event.attempt || !isTerminal(turn.state)) return 'GOES_ON';
+  if (turn.state === 'cancelled') return 'CANCELLED';
+  if (turn.replacedBy !== undefined) return 'REPLACED';
+  const endedMs = (turn.finishTime ?? turn.createTime).getTime();
+  if (now.getTime() - endedMs > NOTICE_TTL_SECONDS * 1_000) return 'STALE';
+  return undefined;
+}
+
+/**
+ * Whether the owner's devices are to be told of the end of a turn, from the documents as they are now: an
+ * event may come twice, late, and after its conversation has gone.
+ */
+export function decideNotice(
+  event: TurnFinished,
+  found: { head: Head | undefined; turn: TurnDocument['value'] | undefined; now: Date },
+): NoticeDecision {
+  const { head, turn, now } = found;
+  if (event.isAttended) return none('ATTENDED');
+  if (!head || !turn) return none('NOT_FOUND');
+  const reason = whyNot(event, { head, turn, now });
+  if (reason !== undefined) return none(reason);
+  const notice = turn.notice?.attempt === event.attempt ? turn.notice : undefined;
+  if (notice?.state === 'sent') return none('SENT');
+  if (notice && notice.until > now)
+    return { kind: 'wait', waitMs: notice.until.getTime() - now.getTime() };
+  return { kind: 'send', told: notice?.told ?? [] };
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, test } from 'vitest';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { devicePath } from '../../shared/conversation/paths.ts';
+import { readTurns } from '../../shared/conversation/read-conversation.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
+import { eventually } from '../support/eventually.ts';
+import { addDevice } from '../support/notifying.ts';
+import { request } from '../support/sending.ts';
+
+let stack: EmulatorStack | undefined;
+afterEach(async () => {
+  await stack?.stop();
+  stack = undefined;
+});
+
+test('an answer that nobody waited for reaches the devices over both emulators, and a dead token goes', async () => {
+  stack = await startEmulatorStack({ FCM_PROJECT: 'demo-recap' });
+  const { chat, standIn } = stack;
+  await stack.startWorker();
+  const uid = `user-${randomUUID()}`;
+  const [phone, tablet, gone] = ['phone', 'tablet', 'gone'].map((name) => `${name}-${uid}`);
+  for (const token of [phone, tablet, gone])
+    await addDevice(chat.store, { uid, id: String(token).slice(0, 6), token: String(token) });
+  standIn.messaging.unregister(String(gone));
+  standIn.messaging.refuse({ status: 503, retryAfter: '1' }, String(tablet));
+  const conversationId = randomUUID();
+
+  const handle = await sendMessage(chat, {
+    ...request(conversationId, 'Tell me about harbours.'),
+    caller: { uid, tier: 'signedIn' },
+  });
+  await handle.result;
+
+  await eventually('both notifications', async () =>
+    standIn.messaging.sent().length >= 2 ? true : undefined,
+  );
+  await eventually('the note of what was sent', async () => {
+    const [turn] = await readTurns(chat.store, conversationId, [1]);
+    return turn?.value.notice?.state === 'sent' ? true : undefined;
+  });
+  expect(standIn.messaging.sent().map(({ token }) => token)).toEqual([phone, tablet]);
+  expect(standIn.messaging.sent()[0]?.data).toMatchObject({ conversationId, turnId: 't_1' });
+  expect(await chat.store.get([devicePath(uid, String(gone).slice(0, 6))])).toEqual([undefined]);
+}, 120_000);

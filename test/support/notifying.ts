@@ -1,0 +1,98 @@
+import { onTestFinished } from 'vitest';
+import { createFcmNotifier } from '../../functions/src/adapters/fcm-notifier.ts';
+import { parseConfig } from '../../functions/src/config.ts';
+import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { devicePath } from '../../shared/conversation/paths.ts';
+import { turnFinishedEvent, type TurnFinished } from '../../shared/notification/told-event.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
+import { buildConversation, type ConversationToBuild } from './conversation-builder.ts';
+import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+import { post, pushOf, serve } from './pushing.ts';
+
+/** The time of the turns that `buildConversation` stores, and a little more. */
+const NOW = new Date('2026-01-02T03:04:30.000Z');
+
+/** Registers a device of `ownerUid`. */
+export const addDevice = (
+  store: DocumentStore,
+  device: { uid: string; id: string; token: string; locale?: string },
+) =>
+  store.commit([
+    {
+      op: 'create',
+      path: devicePath(device.uid, device.id),
+      fields: {
+        schemaVersion: 1,
+        token: device.token,
+        platform: 'android',
+        ...(device.locale !== undefined && { locale: device.locale }),
+        updateTime: NOW,
+      },
+    },
+  ]);
+
+/** The end of turn 1, which nobody saw. */
+export const endOf = (conversationId: string, more: Partial<TurnFinished> = {}): TurnFinished =>
+  turnFinishedEvent({
+    conversationId,
+    turnId: 't_1',
+    attempt: 1,
+    state: 'done',
+    kind: 'message',
+    isAttended: false,
+    ...more,
+  });
+
+/** Access tokens `access-1`, `access-2`, …: another one each time one is refused. */
+export function countedTokens() {
+  let n = 1;
+  return {
+    get: () => Promise.resolve(`access-${n}`),
+    renew: () => Promise.resolve(`access-${++n}`),
+  };
+}
+
+/** A worker behind HTTP that sends notifications to a stand-in of FCM. */
+export async function notifyingWorker(
+  options: { environment?: Record<string, string>; bench?: Partial<CompactionBench> } = {},
+) {
+  const standIn = await startStandIn();
+  onTestFinished(() => standIn.close());
+  const clock = createManualClock(NOW);
+  const bench = compactionBench({
+    clock,
+    config: parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      PUBSUB_EMULATOR_HOST: 'localhost:1',
+      FCM_PROJECT: 'demo-recap',
+      ...options.environment,
+    }),
+    notifier: createFcmNotifier({
+      projectId: 'demo-recap',
+      baseUrl: standIn.url,
+      accessTokens: countedTokens(),
+      clock,
+    }),
+    ...options.bench,
+  });
+  const url = await serve(bench);
+  return {
+    bench,
+    clock,
+    messaging: standIn.messaging,
+    /** Delivers an event; resolves to the status that Pub/Sub sees. */
+    deliver: async (event: object) => (await post(url, pushOf(event))).status,
+  };
+}
+
+/** A conversation of `u1` with one answered turn, and devices of theirs by token. */
+export async function buildAnswered(
+  { store }: Pick<CompactionBench, 'store'>,
+  options: { tokens?: readonly string[]; built?: Partial<ConversationToBuild> } = {},
+): Promise<string> {
+  const { tokens = ['phone', 'tablet'], built } = options;
+  const { conversationId } = await buildConversation(store, { turns: 1, now: NOW, ...built });
+  for (const token of tokens) await addDevice(store, { uid: 'u1', id: `id-${token}`, token });
+  return conversationId;
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { NotificationText } from '../../../shared/notification/notification.ts';
+import { notificationOf } from '../../../shared/notification/notification.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const answer = {
+  contents: [{ role: 'model' as const, parts: [{ text: 'At  nine.\n\nAt pier 2.' }] }],
+};
+const turn = { conversationId: 'c1', seq: 3, state: 'done', title: 'The ferry', answer } as const;
+const shown = (text: NotificationText, locale?: string) => ({
+  text,
+  fallbackTitle: 'Boats',
+  locale,
+  sha256,
+});
+const textsOf = ({ title, body }: { title: string; body: string }) => [title, body];
+
+describe('a notification', () => {
+  test.each<[NotificationText, string[]]>([
+    ['none', ['Boats', 'Your answer is ready.']],
+    ['title', ['The ferry', 'Your answer is ready.']],
+    ['preview', ['The ferry', 'At nine. At pier 2.']],
+  ])('shows of a conversation what %s says', (text, texts) => {
+    expect(textsOf(notificationOf(turn, shown(text)))).toEqual(texts);
+  });
+
+  test('of a conversation without a title has the name of the app', () => {
+    expect(notificationOf({ ...turn, title: ' ' }, shown('preview')).title).toBe('Boats');
+  });
+
+  test('of a failure never shows what was said', () => {
+    const { body } = notificationOf({ ...turn, state: 'failed' }, shown('preview'));
+
+    expect(body).toBe('Your message could not be answered. Open the chat to try again.');
+  });
+
+  test('of an answer without words has the sentence', () => {
+    const silent = { contents: [] };
+
+    expect(notificationOf({ ...turn, answer: silent }, shown('preview')).body).toBe(
+      'Your answer is ready.',
+    );
+  });
+
+  test('cuts no emoji in two', () => {
+    const family = '👩‍👩‍👧';
+    const long = { contents: [{ role: 'model' as const, parts: [{ text: family.repeat(40) }] }] };
+
+    const { body } = notificationOf({ ...turn, answer: long }, shown('preview'));
+
+    expect(body).toBe(`${family.repeat(14)}…`);
+  });
+
+  test.each([
+    ['ko-KR', '답변이 준비되었습니다.'],
+    ['zh_Hant', '您的回答已准备好。'],
+    ['tlh', 'Your answer is ready.'],
+    [undefined, 'Your answer is ready.'],
+  ])('speaks %s', (locale, body) => {
+    expect(notificationOf(turn, shown('title', locale)).body).toBe(body);
+  });
+
+  test('has one key for a conversation, which every platform takes', () => {
+    const other = notificationOf({ ...turn, seq: 4 }, shown('title'));
+    const { collapseKey } = notificationOf(turn, shown('title'));
+
+    expect(collapseKey).toMatch(/^[0-9a-f]{32}$/);
+    expect(other.collapseKey).toBe(collapseKey);
+    expect(other.data).toMatchObject({ turnId: 't_4', messageId: 'm_4' });
+  });
+});
