@@ -52,7 +52,7 @@ describe('erasing a user', () => {
   test('takes along what stands below the user', async () => {
     const world = lifecycle();
     await world.store.commit(
-      ['', '/usage/2026-01-02', '/memories/m1'].map((below) => ({
+      ['', '/usage/2026-01-01', '/memories/m1'].map((below) => ({
         op: 'create' as const,
         path: `${userPath('u1')}${below}`,
         fields: { text: CANARY },

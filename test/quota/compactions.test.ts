@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { spendOnWork } from '../../functions/src/quota/spend-on-work.ts';
-import { budgetShardPath, headPath } from '../../shared/conversation/paths.ts';
+import { budgetShardPath, headPath, usagePath } from '../../shared/conversation/paths.ts';
+import { dayOf, nextDayOf } from '../../shared/quota/day.ts';
 import { buildDue, compactOnce } from '../support/compacted-conversation.ts';
 import { recordCommits } from '../support/commit-rules.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
@@ -114,7 +115,7 @@ describe('a compaction', () => {
 });
 
 describe('erasing a user', () => {
-  test('takes along what was counted, on every day', async () => {
+  test('takes along what was counted on other days, and of today all but bare figures', async () => {
     const world = lifecycle();
     const { store } = world;
     const { clock } = world.bench;
@@ -128,7 +129,23 @@ describe('erasing a user', () => {
 
     await eraseUser(world.chat, { caller: owner });
 
-    expect((await world.documents()).filter(({ path }) => path.startsWith('users/'))).toEqual([]);
+    const left = (await world.documents()).filter(({ path }) => path.startsWith('users/'));
+    expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, dayOf(clock.now()))]);
+    expect(left[0]?.fields).toMatchObject({ messages: 1, open: [] });
+    expect(left[0]?.fields['expireTime']).toEqual(nextDayOf(clock.now()));
+  });
+
+  test('does not give its quota of the day anew', async () => {
+    const world = lifecycle();
+    const { store } = world;
+    const { clock } = world.bench;
+    const chat = limitedChat({ USER_DAILY_MESSAGES: '1' }, { store, clock });
+    expect(await answerOrReason(chat, 'c-1', { caller: owner })).toBe('done');
+
+    await eraseUser(world.chat, { caller: owner });
+    await eraseUser(world.chat, { caller: owner });
+
+    expect(await answerOrReason(chat, 'c-2', { caller: owner })).toBe('USER_DAILY_MESSAGES');
   });
 
   test('is not undone by an answer that ends behind it', async () => {
@@ -149,6 +166,9 @@ describe('erasing a user', () => {
     await eraseUser(world.chat, { caller: owner });
     await reservation?.settle({ isMessage: true, isUnreported: true });
 
-    expect((await world.documents()).filter(({ path }) => path.startsWith('users/'))).toEqual([]);
+    const left = (await world.documents()).filter(({ path }) => path.startsWith('users/'));
+    expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, dayOf(clock.now()))]);
+    expect(left[0]?.fields).toMatchObject({ messages: 1, expireTime: nextDayOf(clock.now()) });
+    expect(JSON.stringify(left[0]?.fields)).not.toContain('c-1');
   });
 });

@@ -13,7 +13,8 @@ export const lifecycleCrashPoints = {
   'conversation-undeleted': 'The conversation is live again; the caller does not know.',
   'conversation-marked': 'One conversation is marked as erasing; the workers have not been told.',
   'erase-published': 'The workers have been told to erase one conversation.',
-  'user-documents-erased': 'Nothing stands below the user any more, conversations apart.',
+  'user-documents-erased':
+    'Nothing stands below the user any more, conversations and bare figures of today apart.',
   'fork-begun': 'The head of the fork is there, or taken from a maker that died.',
   'fork-cleared': 'Nothing of an earlier try stands below the head of the fork.',
   'fork-batch-copied': 'Some documents are copied.',

@@ -8,7 +8,9 @@ export const usageWrite = (
   now: Date,
 ): Write => {
   const { path, document } = of;
-  const fields = encodeUsage(usage, now);
+  const expireTime = document?.fields['expireTime'];
+  // The figures that an erasure has left go earlier than others, whatever is counted after it.
+  const fields = { ...encodeUsage(usage, now), ...(expireTime instanceof Date && { expireTime }) };
   return document
     ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
     : { op: 'create', path, fields };

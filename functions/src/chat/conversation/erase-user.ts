@@ -1,23 +1,14 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
-import { userPath } from '../../../../shared/conversation/paths.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { markErasing } from '../../erasure/mark-erasing.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
+import { eraseUserDocuments } from './erase-user-documents.ts';
 import { ownConversations } from './own-conversations.ts';
 import { publishErase } from './publish-erase.ts';
 
 /** A pass finds what was begun behind the one before it; who begins more all the while is not waited for. */
 const PASSES_MAX = 20;
-
-/** All that is kept about a person beside conversations. */
-async function eraseUserDocuments(dependencies: ChatDependencies, caller: Caller): Promise<void> {
-  const { store } = dependencies;
-  const path = userPath(caller.uid);
-  while ((await store.deleteBelow(path)) > 0);
-  await store.commit([{ op: 'delete', path }]);
-  await passLifecyclePoint(dependencies, 'user-documents-erased');
-}
 
 /** Marks every conversation that is not in `marked` yet, and tells the workers. Returns how many these are. */
 async function markAll(
@@ -41,9 +32,9 @@ async function markAll(
 
 /**
  * Erases everything of a caller: marks every conversation, in whatever state, tells the workers to erase
- * it, and deletes what stands below the user. A fork may have become live behind the walk while its source
- * was not marked yet, so the walk is repeated until it finds nothing: then every source is marked, and no
- * fork of one can become live. From here on nobody finds the conversations; one that is begun meanwhile
+ * it, and deletes what stands below the user (`eraseUserDocuments`). A fork may have become live behind the
+ * walk while its source was not marked yet, so the walk is repeated until it finds nothing: then every source
+ * is marked, and no fork of one can become live. From here on nobody finds the conversations; one that is begun meanwhile
  * with new messages may stay. Returns how many are being erased. May be repeated.
  * Throws GuardLostError, StoreUnavailableError; then the same request again goes on.
  */
