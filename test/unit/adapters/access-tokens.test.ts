@@ -58,3 +58,31 @@ test('an access token of the function’s own account is fetched once and kept',
   expect(fetches).toHaveLength(1);
   expect(fetches[0]?.path).toContain(encodeURIComponent('auth/cloud-platform'));
 });
+
+test('an access token that was refused is renewed once, for all who had it', async () => {
+  const { asked, host } = await metadataServer();
+  const program = `
+    import { createAccessTokens } from ${JSON.stringify(module.href)};
+    const tokens = createAccessTokens();
+    const refused = await tokens.get();
+    const renewed = await tokens.renew(refused);
+    console.log(refused, renewed, await tokens.renew(refused), await tokens.get());
+  `;
+
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    {
+      env: {
+        GCE_METADATA_HOST: host,
+        METADATA_SERVER_DETECTION: 'assume-present',
+        HOME: '/nonexistent',
+      },
+    },
+  );
+
+  const [refused, renewed, ...later] = stdout.trim().split(' ');
+  expect(renewed).not.toBe(refused);
+  expect(later).toEqual([renewed, renewed]);
+  expect(asked.filter(({ path }) => path?.includes('/default/token'))).toHaveLength(2);
+});
