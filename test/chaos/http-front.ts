@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   createServer,
   request as openRequest,
@@ -6,6 +5,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { openServer } from '../support/open-server.ts';
 
 /** One address before several processes, as a load balancer is. */
 export interface HttpFront {
@@ -72,15 +72,6 @@ export async function startHttpFront(ports: readonly number[]): Promise<HttpFron
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  return {
-    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
-    stop: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  const { url, close } = await openServer(server);
+  return { url, stop: close };
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { openServer } from '../support/open-server.ts';
 import type { Random } from './random.ts';
 
 /** Smaller pieces are acknowledgements and pings of HTTP/2, and no request. */
@@ -67,10 +67,9 @@ export async function startReplyLosingProxy(target: string): Promise<ReplyLosing
     client.on('close', () => connections.delete(connection));
     join(connection, () => (lost += 1));
   });
-  await once(proxy.listen(0, '127.0.0.1'), 'listening');
-  const address = proxy.address();
+  const { host, close } = await openServer(proxy);
   return {
-    host: `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    host,
     lostCount: () => lost,
     loseReply: (random) => {
       const open = [...connections].filter(({ mode }) => mode === 'open');
@@ -80,8 +79,7 @@ export async function startReplyLosingProxy(target: string): Promise<ReplyLosing
       connection.mode = 'armed';
     },
     stop: async () => {
-      const closed = once(proxy, 'close');
-      proxy.close();
+      const closed = close();
       for (const { client, server } of connections) {
         client.destroy();
         server.destroy();

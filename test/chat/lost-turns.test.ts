@@ -10,7 +10,8 @@ import { contentText } from '../../shared/conversation/content.ts';
 import { AppError } from '../../shared/errors.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
-import { collect, overloaded, request } from '../support/sending.ts';
+import { overloaded } from '../support/model-down.ts';
+import { collect, request } from '../support/sending.ts';
 import {
   idsOf,
   openStream,
@@ -85,7 +86,7 @@ describe('one who waits at another instance for an answer that fails for now', (
     const handle = await sendMessage(follower, send);
     await settle();
     left = reads;
-    (await failing.call()).fail(overloaded);
+    (await failing.call()).fail(overloaded());
     await expect(first.result).rejects.toMatchObject({ reason: 'MODEL_OVERLOADED' });
     await pass(clock, 600);
     return { clock, send, handle, third };

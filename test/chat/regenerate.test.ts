@@ -9,7 +9,8 @@ import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { regenerate, shownTexts } from '../support/replacing.ts';
-import { overloaded, request } from '../support/sending.ts';
+import { overloaded } from '../support/model-down.ts';
+import { request } from '../support/sending.ts';
 import { answered, turnsOf } from '../support/starts.ts';
 
 const hang = () => new Promise<void>(() => undefined);
@@ -98,7 +99,7 @@ describe('a regenerated answer', () => {
   });
 
   test('may be one that failed', async () => {
-    const { model } = scriptedStreamer({ error: overloaded }, textAnswer('At last.'));
+    const { model } = scriptedStreamer({ error: overloaded() }, textAnswer('At last.'));
     const dependencies = chatDependencies({ model });
     const id = randomUUID();
     await expect(answered(dependencies, request(id, 'Hello'))).rejects.toBeDefined();

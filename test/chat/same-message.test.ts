@@ -8,7 +8,8 @@ import { describe, expect, test } from 'vitest';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { AppError } from '../../shared/errors.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { collect, overloaded, request, textOf } from '../support/sending.ts';
+import { overloaded } from '../support/model-down.ts';
+import { collect, request, textOf } from '../support/sending.ts';
 
 const quotaError = {
   status: 'RESOURCE_EXHAUSTED',
@@ -85,7 +86,7 @@ describe('the same message id', () => {
 
   test('after a retryable failure is tried again in the same turn', async () => {
     const clock = createManualClock();
-    const { model, requests } = scriptedStreamer({ error: overloaded }, textAnswer('Second.'));
+    const { model, requests } = scriptedStreamer({ error: overloaded() }, textAnswer('Second.'));
     const dependencies = chatDependencies({ model, clock });
     const send = request(randomUUID(), 'Hello');
     await expect((await sendMessage(dependencies, send)).result).rejects.toMatchObject({

@@ -1,19 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sseText } from '../../functions/src/chat/http/sse.ts';
-import { AppError } from '../../shared/errors.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { eventually } from '../support/eventually.ts';
 import {
+  finish,
   finishedTurn,
   framesOf,
+  greeting,
   handWrittenSend,
+  newMessagesPath,
   someContext,
 } from '../support/hand-written-turn.ts';
+import { overloaded } from '../support/model-down.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
 
 let chat: ChatServer | undefined;
@@ -26,24 +28,7 @@ const delta = (id: number, text: string): StreamFrame => ({
   id,
   chunk: { type: 'text-delta', id: 'p0', delta: text },
 });
-const finish: StreamFrame = {
-  id: 9,
-  chunk: { type: 'finish', finishReason: 'stop', messageMetadata: { generation: 3 } },
-};
-const body = (text = 'Hello') => ({
-  message: { id: randomUUID(), parts: [{ type: 'text', text }] },
-});
-const path = () => `/v1/conversations/${randomUUID()}/messages`;
 const sse = { accept: 'text/event-stream' };
-
-const overloaded = new AppError({
-  status: 'UNAVAILABLE',
-  reason: 'MODEL_OVERLOADED',
-  message: 'overloaded',
-  publicMessage: 'The model is overloaded.',
-  retryable: true,
-  retryAfterMs: 1_200,
-});
 
 describe('a streamed answer', () => {
   test('is id and one data line per frame, and [DONE]', async () => {
@@ -52,7 +37,7 @@ describe('a streamed answer', () => {
     }));
     chat = await startChatServer({ collaborators: { sendMessage } });
 
-    const response = await chat.call(path(), { body: body(), headers: sse });
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
 
     expect(await response.text()).toBe(
       'id: 0\ndata: {"type":"text-delta","id":"p0","delta":"안녕 👋🏽\\r\\ndata: x\\u2028"}\n\n' +
@@ -65,7 +50,7 @@ describe('a streamed answer', () => {
     const { sendMessage } = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
     chat = await startChatServer({ collaborators: { sendMessage } });
 
-    const response = await chat.call(path(), { body: body(), headers: sse });
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
 
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -88,7 +73,7 @@ describe('a streamed answer', () => {
     const { sendMessage } = handWrittenSend(() => ({ frames }));
     chat = await startChatServer({ collaborators: { sendMessage } });
 
-    const response = await chat.call(path(), { body: body(), headers: sse });
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
     const reader = response.body?.getReader();
     const first = await reader?.read();
 
@@ -106,7 +91,7 @@ describe('a streamed answer', () => {
     const { sendMessage } = handWrittenSend(() => ({ frames }));
     chat = await startChatServer({ collaborators: { sendMessage, heartbeatMs: 20 } });
 
-    const response = await chat.call(path(), { body: body(), headers: sse });
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
     let text = '';
     for await (const piece of response.body ?? []) {
       text += new TextDecoder().decode(piece);
@@ -125,7 +110,7 @@ describe('a streamed answer', () => {
     const { sendMessage } = handWrittenSend(() => ({ frames }));
     chat = await startChatServer({ collaborators: { sendMessage } });
 
-    const response = await chat.call(path(), { body: body(), headers: sse });
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
     const text = await response.text();
 
     // Without ids: whoever resumes does so after the last frame of the turn.
@@ -157,7 +142,11 @@ describe('a streamed answer', () => {
     }));
     chat = await startChatServer({ collaborators: { sendMessage, heartbeatMs: 20 } });
     const abort = new AbortController();
-    const response = await chat.call(path(), { body: body(), headers: sse, signal: abort.signal });
+    const response = await chat.call(newMessagesPath(), {
+      body: greeting(),
+      headers: sse,
+      signal: abort.signal,
+    });
     await response.body?.getReader().read();
     abort.abort();
 
@@ -169,10 +158,10 @@ describe('a streamed answer', () => {
 
   test('an error before the first byte uses the HTTP status', async () => {
     chat = await startChatServer({
-      collaborators: { sendMessage: () => Promise.reject(overloaded) },
+      collaborators: { sendMessage: () => Promise.reject(overloaded(1_200)) },
     });
 
-    const response = await chat.call(path(), { body: body(), headers: sse });
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
 
     expect(response.headers.get('retry-after')).toBe('2');
     const error = await errorOf(response);
@@ -188,11 +177,11 @@ describe('a streamed answer', () => {
     const { sendMessage } = handWrittenSend(() => ({ frames }));
     chat = await startChatServer({ collaborators: { sendMessage } });
     const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
-    const json = JSON.stringify(body());
+    const json = JSON.stringify(greeting());
     const socket = connect(Number(new URL(chat.url).port), '127.0.0.1');
     socket.pause();
     socket.write(
-      `POST ${path()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+      `POST ${newMessagesPath()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
         `Accept: text/event-stream\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
     );
 
@@ -230,102 +219,5 @@ describe('the text of a stream', () => {
     expect((await second).value).toMatch(/^id: 9\n/);
     expect((await text.next()).value).toBe('data: [DONE]\n\n');
     expect((await text.next()).done).toBe(true);
-  });
-});
-
-describe('an answer as JSON', () => {
-  test('has turn, both messages, context and usage, without thoughts and signatures', async () => {
-    const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-    chat = await startChatServer({ collaborators: send });
-    const sent = body();
-
-    const response = await chat.call(path(), { body: sent });
-    const text = await response.text();
-
-    expect(response.status).toBe(200);
-    expect(JSON.parse(text)).toMatchObject({
-      turn: { id: 't_1', state: 'done', messageId: sent.message.id, answerId: 'm_1' },
-      userMessage: { id: sent.message.id, role: 'user', parts: sent.message.parts },
-      message: { id: 'm_1', role: 'model', parts: [{ type: 'text', text: 'Fine.' }] },
-      context: someContext,
-      usage: { promptTokens: 100, cachedTokens: 0, outputTokens: 10 },
-      replayed: false,
-    });
-    expect(text).not.toMatch(/private thought|signature/);
-  });
-
-  test('of a failed turn is its error', async () => {
-    const failed = Promise.reject(overloaded);
-    failed.catch(() => undefined);
-    const send = handWrittenSend(() => ({ frames: () => framesOf(finish), result: failed }));
-    chat = await startChatServer({ collaborators: send });
-
-    const response = await chat.call(path(), { body: body() });
-
-    expect(await errorOf(response)).toMatchObject({ http: 503, reason: 'MODEL_OVERLOADED' });
-  });
-
-  test('of a defect tells nothing of it', async () => {
-    const sendMessage = () => Promise.reject(new Error('secret reason'));
-    chat = await startChatServer({ collaborators: { sendMessage } });
-
-    const error = await errorOf(await chat.call(path(), { body: body() }));
-
-    expect(error).toMatchObject({ http: 500, status: 'INTERNAL', reason: 'INTERNAL' });
-    expect(error.text).not.toContain('secret reason');
-    expect(chat.logs).toMatchObject([{ severity: 'ERROR', fields: { status: 500 } }]);
-    expect(JSON.stringify(chat.logs)).not.toContain('secret reason');
-  });
-
-  test('of a turn in progress asks clients not to repeat', async () => {
-    const busy = new AppError({
-      status: 'ABORTED',
-      reason: 'TURN_IN_PROGRESS',
-      message: 'busy',
-      publicMessage: 'Busy.',
-      retryAfterMs: 1_001,
-    });
-    chat = await startChatServer({ collaborators: { sendMessage: () => Promise.reject(busy) } });
-
-    const response = await chat.call(path(), { body: body() });
-
-    expect(response.status).toBe(409);
-    expect(response.headers.get('x-should-retry')).toBe('false');
-    expect(response.headers.get('retry-after')).toBe('2');
-  });
-});
-
-describe('a message', () => {
-  test('reaches the use case as parts of the model, with the caller of the token', async () => {
-    const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-    chat = await startChatServer({ collaborators: send });
-    const id = randomUUID().toUpperCase();
-    const parts = [
-      { type: 'text', text: 'NUL \u0000, jamo \u1112\u1161\u11ab, emoji 👩‍👩‍👧, bidi \u202e' },
-      { type: 'file', mediaType: 'image/png', data: 'aGk=' },
-      { type: 'file', mediaType: 'application/pdf', url: 'https://files.example/a.pdf' },
-    ];
-
-    const response = await chat.call(path(), {
-      uid: 'bob',
-      body: { message: { id, parts, retention: 'keep' }, locale: 'ko-KR' },
-    });
-
-    expect(response.status).toBe(200);
-    expect(send.requests).toMatchObject([
-      {
-        caller: { uid: 'bob', tier: 'signedIn' },
-        message: {
-          id,
-          retention: 'keep',
-          parts: [
-            { text: parts[0]?.text },
-            { inlineData: { mimeType: 'image/png', data: 'aGk=' } },
-            { fileData: { mimeType: 'application/pdf', fileUri: 'https://files.example/a.pdf' } },
-          ],
-        },
-        locale: 'ko-KR',
-      },
-    ]);
   });
 });

@@ -9,7 +9,8 @@ import { describe, expect, test } from 'vitest';
 import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
 import { AppError, StoreUnavailableError } from '../../shared/errors.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { collect, overloaded, request, sendAll } from '../support/sending.ts';
+import { overloaded } from '../support/model-down.ts';
+import { collect, request, sendAll } from '../support/sending.ts';
 
 describe('an instance that comes back after its turn was closed', () => {
   /** A stalls in mid-answer; B closes its turn and answers the next message; then A goes on. */
@@ -55,7 +56,7 @@ describe('an instance that comes back after its turn was closed', () => {
 
 describe('a turn that ends badly', () => {
   test.each([
-    ['a model error', { error: overloaded }, 'MODEL_OVERLOADED'],
+    ['a model error', { error: overloaded() }, 'MODEL_OVERLOADED'],
     ['no text at all', { chunks: [{ parts: [], finishReason: 'STOP' }] }, 'MODEL_EMPTY_ANSWER'],
   ])('by %s is stored as failed and stays out of the context', async (_, answer, reason) => {
     const { model, requests } = scriptedStreamer(answer, textAnswer('ok'));
@@ -91,7 +92,7 @@ describe('a turn that ends badly', () => {
     const store = createMemoryDocumentStore();
     const cache = createMemoryCache({ maxBytes: 1_000_000 });
     const clock = createManualClock();
-    const { model, requests } = scriptedStreamer({ error: overloaded }, textAnswer('third'));
+    const { model, requests } = scriptedStreamer({ error: overloaded() }, textAnswer('third'));
     const first = chatDependencies({ store, cache, clock, model });
     const other = scriptedStreamer(textAnswer('A1')).model;
     const second = chatDependencies({ store, clock, model: other });
@@ -110,7 +111,7 @@ describe('a turn that ends badly', () => {
 
   test('three times is told for good, so that no client sends it for ever', async () => {
     const clock = createManualClock();
-    const { model, requests } = scriptedStreamer({ error: overloaded });
+    const { model, requests } = scriptedStreamer({ error: overloaded() });
     const dependencies = chatDependencies({ model, clock });
     const send = request(randomUUID(), 'Hello');
     for (let i = 0; i < 3; i++) {

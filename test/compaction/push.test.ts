@@ -1,10 +1,11 @@
 import { request as httpRequest } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { AppError, StoreUnavailableError } from '../../shared/errors.ts';
+import { StoreUnavailableError } from '../../shared/errors.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { createScriptedModel } from '../fakes/scripted-model.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { buildDue, see } from '../support/compacted-conversation.ts';
+import { overloaded } from '../support/model-down.ts';
 import { post, pushOf, requestFor, serve, tokenRefused } from '../support/pushing.ts';
 
 describe('the worker’s HTTP function', () => {
@@ -56,14 +57,7 @@ describe('the worker’s HTTP function', () => {
   });
 
   test('asks for another delivery when the model is down', async () => {
-    const down = new AppError({
-      status: 'UNAVAILABLE',
-      reason: 'MODEL_OVERLOADED',
-      message: 'overloaded',
-      publicMessage: 'Later.',
-      retryable: true,
-    });
-    const bench = compactionBench({ model: createScriptedModel({ answers: [down] }) });
+    const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
     const conversationId = await buildDue(bench);
 
     const response = await post(await serve(bench), pushOf(requestFor(conversationId)));

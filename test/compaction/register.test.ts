@@ -1,30 +1,15 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { registerFunctions } from '../../functions/src/register.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
+import { openForTest } from '../support/open-for-test.ts';
 import { pass, settle } from '../support/streaming.ts';
 
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
-});
-
-async function serve(target: 'chat' | 'compaction'): Promise<string> {
-  const server = getTestServer(target);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closers.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return `http://127.0.0.1:${port}/`;
-}
+const serve = async (target: 'chat' | 'compaction') =>
+  `${(await openForTest(getTestServer(target))).url}/`;
 
 const notHere = () => Promise.reject(new Error('not here'));
 const never = { clock: createManualClock(), drainMs: 8_000, chat: notHere, compaction: notHere };

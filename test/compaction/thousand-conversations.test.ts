@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCompactionHandler } from '../../functions/src/compaction/handle-push.ts';
@@ -10,6 +9,7 @@ import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts'
 import { buildDue } from '../support/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { madeUpAnswer } from '../support/conversation-builder.ts';
+import { openServer } from '../support/open-server.ts';
 import { historiesOf } from '../support/stored-histories.ts';
 
 const CONVERSATIONS = 1_000;
@@ -36,14 +36,13 @@ function createBusyModel() {
 async function startWorker() {
   const { model, load } = createBusyModel();
   const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
+  const { url, close } = await openServer(server);
   const bus = createMemoryBus({
     subscriptions: [
       {
         topic: 'compaction',
         name: 'projects/demo-recap/subscriptions/recap-compaction',
-        endpoint: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`,
+        endpoint: `${url}/`,
         maxInFlight: PUSHES_AT_ONCE,
         minBackoffMs: 200,
       },
@@ -55,8 +54,7 @@ async function startWorker() {
   server.on('request', (request, response) => void handle(request, response));
   onTestFinished(async () => {
     await bus.close();
-    server.closeAllConnections();
-    await once(server.close(), 'close');
+    await close();
   });
   return { bus, bench, load };
 }

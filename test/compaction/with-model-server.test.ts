@@ -1,40 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { describe, expect, test } from 'vitest';
 import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
 import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
-import { startStandIn, type StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { headPath } from '../../shared/conversation/paths.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { emptySnapshot, snapshotTexts } from '../../shared/conversation/snapshot.ts';
 import { autoNeed, buildDue, neverAborted, see } from '../support/compacted-conversation.ts';
 import { addTurn, madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
+import { startModelServer } from '../support/model-server.ts';
 
-let server: StandIn;
-beforeAll(async () => {
-  server = await startStandIn();
-});
-beforeEach(() => {
-  server.clearFaults();
-  server.clearJournal();
-  server.setVices({});
-});
-afterAll(() => server.close());
-
-/** The worker with the real adapter of the model against the local server. */
-function worker(): CompactionDependencies {
-  return {
-    ...compactionBench(),
-    clock: systemClock,
-    model: createGeminiModel({
-      apiKey: 'local',
-      baseUrl: server.url,
-      firstEventTimeoutMs: 5_000,
-      eventIdleTimeoutMs: 5_000,
-      requestTimeoutMs: 10_000,
-    }),
-  };
-}
+const modelServer = await startModelServer();
+const { server } = modelServer;
+const worker = () => modelServer.worker({ ...compactionBench(), clock: systemClock });
 
 const compact = (dependencies: CompactionDependencies, conversationId: string) =>
   runCompaction(dependencies, { conversationId, signal: neverAborted() });

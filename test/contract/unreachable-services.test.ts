@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
 import { createPubSubEventPublisher } from '../../functions/src/adapters/pubsub-event-publisher.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
+import { openServer } from '../support/open-server.ts';
 
 /** A server that takes connections and never says a word. */
 const sockets = new Set<Socket>();
@@ -11,22 +11,15 @@ const silent = createServer((socket) => {
   sockets.add(socket);
   socket.on('error', () => {});
 });
-const silentHost = await listen(silent);
+const { host: silentHost, close } = await openServer(silent);
 
-const refusing = createServer();
-const refusingHost = await listen(refusing);
-await once(refusing.close(), 'close');
+const refusing = await openServer(createServer());
+await refusing.close();
 
-afterAll(() => {
+afterAll(async () => {
   for (const socket of sockets) socket.destroy();
-  silent.close();
+  await close();
 });
-
-async function listen(server: Server): Promise<string> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  return `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-}
 
 /** The SDKs read their hosts from the environment when they are first used; this file runs in a process of its own. */
 function setHosts(host: string): void {
@@ -52,7 +45,7 @@ const operations: [string, (store: DocumentStore) => Promise<unknown>][] = [
 
 describe.each([
   ['that does not answer', silentHost],
-  ['that refuses connections', refusingHost],
+  ['that refuses connections', refusing.host],
 ])('a service %s', (_name, host) => {
   test.each(operations)('%s ends with STORE_UNAVAILABLE at its deadline', async (_op, run) => {
     setHosts(host);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createPubSubEventPublisher } from '../../functions/src/adapters/pubsub-event-publisher.ts';
 import { createCompactionHandler } from '../../functions/src/compaction/handle-push.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
@@ -17,14 +16,10 @@ import { buildDue } from '../support/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { demoProjectId, pubsubEmulatorHost } from '../support/emulator-environment.ts';
 import { eventually } from '../support/eventually.ts';
+import { openForTest } from '../support/open-for-test.ts';
 
 /** The fewest that Pub/Sub takes. */
 const ATTEMPTS = 5;
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 /** The worker behind a push subscription of the emulator; its first look at one conversation is a defect. */
 async function startWorker(poisoned: string) {
@@ -42,19 +37,13 @@ async function startWorker(poisoned: string) {
   });
   const handle = createCompactionHandler(bench);
   const server = createServer((request, response) => void handle(request, response));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  closers.push(async () => {
-    server.closeAllConnections();
-    await once(server.close(), 'close');
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
+  const { url } = await openForTest(server);
   const place = { pubsubHost: pubsubEmulatorHost(), projectId: demoProjectId() };
   await createTopicAndPushSubscription({
     ...place,
     topicId: 'compaction',
     subscriptionId: 'compaction',
-    pushEndpoint: `http://127.0.0.1:${port}/`,
+    pushEndpoint: `${url}/`,
     deadLetterTopicId: 'compaction-dead',
     ackDeadlineSeconds: 10,
     minBackoffSeconds: 0.1,

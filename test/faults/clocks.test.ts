@@ -14,7 +14,8 @@ import { chatDependencies } from '../support/chat-dependencies.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { autoNeed, buildDue, neverAborted, see } from '../support/compacted-conversation.ts';
 import { headOf } from '../support/fault-stack.ts';
-import { overloaded, request } from '../support/sending.ts';
+import { overloaded } from '../support/model-down.ts';
+import { request } from '../support/sending.ts';
 import { historiesOf } from '../support/stored-histories.ts';
 
 const TEN_MINUTES_MS = 10 * 60_000;
@@ -127,7 +128,7 @@ describe('instances whose clocks differ by ten minutes and more', () => {
     const ahead = chatDependencies({
       store,
       clock: createShiftedClock(TEN_MINUTES_MS),
-      model: scriptedStreamer({ error: overloaded }).model,
+      model: scriptedStreamer({ error: overloaded() }).model,
     });
     const right = chatDependencies({ store });
     const send = request(randomUUID(), 'Hello');

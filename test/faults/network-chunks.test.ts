@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
+import { openServer, type OpenServer } from '../support/open-server.ts';
 import { collect, request, textOf } from '../support/sending.ts';
 
 const ANSWER = 'é 한 👩‍👩‍👧 𝒳';
@@ -18,31 +18,25 @@ const STREAM = Buffer.from(event(ANSWER) + event('.', 'STOP'));
 /** Between two writes, so that they arrive as two chunks. */
 const BETWEEN_WRITES_MS = 2;
 
-let server: Server;
-let url: string;
+let server: OpenServer;
 /** Where the stream is cut in two. */
 let cutAt = 0;
 beforeAll(async () => {
-  server = createServer((incoming, response) => {
+  const listening = createServer((incoming, response) => {
     incoming.resume();
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.socket?.setNoDelay(true);
     response.write(STREAM.subarray(0, cutAt));
     void wait(BETWEEN_WRITES_MS).then(() => response.end(STREAM.subarray(cutAt)));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  server = await openServer(listening);
 });
-afterAll(async () => {
-  server.closeAllConnections();
-  await once(server.close(), 'close');
-});
+afterAll(() => server.close());
 
 test('a stream of the model that is cut in two network chunks at any byte is the same answer', async () => {
   const model = createGeminiModel({
     apiKey: 'local',
-    baseUrl: url,
+    baseUrl: server.url,
     firstEventTimeoutMs: 10_000,
     eventIdleTimeoutMs: 10_000,
     requestTimeoutMs: 10_000,

@@ -1,16 +1,13 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { chooseFreePort } from '../../infra/local/free-port.ts';
+import { openServer } from '../support/open-server.ts';
 
 test('passes over a port that somebody listens on', async () => {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  const taken = typeof address === 'object' && address ? address.port : 0;
+  const { port: taken, close } = await openServer(createServer());
 
   const chosen = await chooseFreePort(taken, new Set());
-  server.close();
+  await close();
 
   expect(chosen).toBeGreaterThan(taken);
 });

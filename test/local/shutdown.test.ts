@@ -27,7 +27,7 @@ async function startProcess(drainMs: number) {
   const port = await chooseFreePort(0, new Set());
   const settings = { DRAIN_MS: String(drainMs) };
   const environment = stackEnvironment({
-    shell: { PATH: process.env.PATH },
+    shell: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     model: { kind: 'stand-in' },
     standInUrl: standIn.url,
     settings,
@@ -55,13 +55,12 @@ const send = (url: string) =>
   });
 
 test('a process that serves nothing ends at once on SIGTERM', async () => {
-  const { child, exit } = await startProcess(60_000);
-  const startedAt = performance.now();
+  // Longer than this test may take.
+  const { child, exit } = await startProcess(600_000);
 
   child.kill('SIGTERM');
 
   expect(await exit).toEqual([0, null]);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
 test('a process ends after the answer that it was giving', async () => {

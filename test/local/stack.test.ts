@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { welcomeText } from '../../infra/local/first-calls.ts';
 import { type Stack, type StackOptions, startStack } from '../../infra/local/stack.ts';
 import type { StackEvent } from '../../infra/local/stack-event.ts';
 import { eventually } from '../support/eventually.ts';
+import { openServer } from '../support/open-server.ts';
 import { runPrintedCalls } from '../support/printed-calls.ts';
 
 const stacks: Stack[] = [];
@@ -18,7 +18,7 @@ async function startEmbedded(options: Partial<StackOptions> = {}) {
   const log = (event: StackEvent) => events.push(event);
   const stack = await startStack({
     embedded: true,
-    shell: { PATH: process.env.PATH },
+    shell: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     log,
     ...options,
   });
@@ -61,13 +61,10 @@ describe('the embedded stack', () => {
   });
 
   test('takes another port for chat when the wanted one is taken, and says so', async () => {
-    const server = createServer();
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const address = server.address();
-    const wantedPort = typeof address === 'object' && address ? address.port : 0;
+    const { port: wantedPort, close } = await openServer(createServer());
 
     const { stack, events } = await startEmbedded({ ports: { chat: wantedPort } });
-    server.close();
+    await close();
 
     expect(stack.chatUrl).not.toContain(`:${wantedPort}`);
     expect(events).toContainEqual(
@@ -97,7 +94,7 @@ describe('the embedded stack', () => {
     const events: StackEvent[] = [];
     const failing = startStack({
       embedded: true,
-      shell: { PATH: process.env.PATH },
+      shell: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
       environment: { MAX_PART_BYTES: 'many' },
       log: (event) => events.push(event),
     });

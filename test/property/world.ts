@@ -15,6 +15,7 @@ import type {
   StoredDocument,
   Write,
 } from '../../shared/ports.ts';
+import { overloaded } from '../support/model-down.ts';
 import { localSigner } from '../support/signing.ts';
 import { createProcess, type Flow, type Interleaving, type Process } from './interleaving.ts';
 import type { Journal } from './journal.ts';
@@ -73,15 +74,6 @@ export interface WorldOptions {
 }
 
 export type World = ReturnType<typeof createWorld>;
-
-const overloaded = () =>
-  new AppError({
-    status: 'UNAVAILABLE',
-    reason: 'MODEL_OVERLOADED',
-    message: 'the scripted model is overloaded',
-    publicMessage: 'The model is overloaded.',
-    retryable: true,
-  });
 
 const aborted = () =>
   new AppError({

@@ -14,7 +14,8 @@ import { recordCommits } from '../support/commit-rules.ts';
 import { createRecordedStore } from '../support/recorded-store.ts';
 import { passTime } from '../support/pass-time.ts';
 import { answerOrReason, limitedChat, usageOf } from '../support/quotas.ts';
-import { overloaded, request } from '../support/sending.ts';
+import { overloaded } from '../support/model-down.ts';
+import { request } from '../support/sending.ts';
 import { settle } from '../support/streaming.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
@@ -67,7 +68,7 @@ describe('a message', () => {
   });
 
   test('whose answer fails gives back what it held', async () => {
-    const { model } = scriptedStreamer({ error: overloaded });
+    const { model } = scriptedStreamer({ error: overloaded() });
     const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
 
     expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
@@ -77,7 +78,7 @@ describe('a message', () => {
   });
 
   test('whose answer breaks takes the tokens that the model reported, and no message', async () => {
-    const broken = { chunks: [{ parts: [{ text: 'Half' }], usage }], error: overloaded };
+    const broken = { chunks: [{ parts: [{ text: 'Half' }], usage }], error: overloaded() };
     const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model: scriptedStreamer(broken).model });
 
     await answerOrReason(chat, randomUUID());

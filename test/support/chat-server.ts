@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { http } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
@@ -11,6 +10,7 @@ import type { RouteDependencies } from '../../functions/src/chat/route.ts';
 import { guardServer } from '../../functions/src/server-guard.ts';
 import type { LogFields } from '../../shared/ports.ts';
 import { chatDependencies } from './chat-dependencies.ts';
+import { openServer } from './open-server.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from './token-keys.ts';
 import { localKeysVariable } from './signing.ts';
 
@@ -80,10 +80,7 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
   http(target, createChatHandler(dependencies, collaborators));
   const server = getTestServer(target);
   if (isGuarded) guardServer(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const url = `http://127.0.0.1:${port}`;
+  const { url, close } = await openServer(server);
   const tokenOf = async ({ uid = 'alice', token }: CallOptions) =>
     token ?? (uid === null ? undefined : await keys.sign(idTokenClaims(project, uid)));
   return {
@@ -108,8 +105,7 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
       });
     },
     stop: async () => {
-      server.closeAllConnections();
-      await Promise.all([once(server.close(), 'close'), keys.close()]);
+      await Promise.all([close(), keys.close()]);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { SendHandle, SendRequest } from '../../functions/src/chat/send/send-request.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import type { Turn } from '../../shared/conversation/turn.ts';
@@ -69,3 +70,17 @@ export function handWrittenSend(
 export async function* framesOf(...frames: readonly StreamFrame[]): AsyncGenerator<StreamFrame> {
   for (const frame of frames) yield await Promise.resolve(frame);
 }
+
+/** The last frame of a turn, as the AI SDK ends a stream. */
+export const finish: StreamFrame = {
+  id: 9,
+  chunk: { type: 'finish', finishReason: 'stop', messageMetadata: { generation: 3 } },
+};
+
+/** The body of a message. */
+export const greeting = () => ({
+  message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] },
+});
+
+/** The messages of a conversation that is not there yet. */
+export const newMessagesPath = () => `/v1/conversations/${randomUUID()}/messages`;

@@ -1,12 +1,15 @@
 import { AppError } from '../../shared/errors.ts';
 
-/** What the model throws that is away for 45 s. */
-export const modelDown = () =>
+/** What a model throws that is overloaded; with a time where it says when to come back. */
+export const overloaded = (retryAfterMs?: number) =>
   new AppError({
     status: 'UNAVAILABLE',
     reason: 'MODEL_OVERLOADED',
     message: 'the model is overloaded',
-    publicMessage: 'Try again.',
+    publicMessage: 'The model is overloaded.',
     retryable: true,
-    retryAfterMs: 45_000,
+    retryAfterMs,
   });
+
+/** What a model throws that is away for 45 s. */
+export const modelDown = () => overloaded(45_000);

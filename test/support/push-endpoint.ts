@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
+import { openServer } from './open-server.ts';
 
 export interface ReceivedPush {
   method: string | undefined;
@@ -44,12 +44,10 @@ export async function openPushEndpoint(
       if (status !== null) response.writeHead(status).end();
     })();
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { url, close } = await openServer(server);
 
   return {
-    url: `http://127.0.0.1:${port}/push`,
+    url: `${url}/push`,
     received,
     mostInFlight: () => most,
     async untilReceived(count, timeoutMs) {
@@ -64,9 +62,6 @@ export async function openPushEndpoint(
     cut() {
       server.closeAllConnections();
     },
-    async close() {
-      server.closeAllConnections();
-      await once(server.close(), 'close');
-    },
+    close,
   };
 }

@@ -7,6 +7,7 @@ import { registerFunctions } from '../../functions/src/register.ts';
 import { serveFunctions } from '../../infra/local/function-host.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { CompactionBench } from './compaction-dependencies.ts';
+import { openForTest } from './open-for-test.ts';
 
 /** The body with which Pub/Sub delivers `data`; a text is delivered as it is. */
 export const pushOf = (data: unknown, extra: object = {}) =>
@@ -31,15 +32,7 @@ export const requestFor = (conversationId: string) => ({
 export async function serve(bench: CompactionBench): Promise<string> {
   const handle = createCompactionHandler(bench);
   const server = createServer((request, response) => void handle(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const { port } = server.address() as AddressInfo;
-  return `http://127.0.0.1:${port}/`;
+  return `${(await openForTest(server)).url}/`;
 }
 
 export const post = (url: string, body: string) => fetch(url, { method: 'POST', body });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import type { SendRequest } from '../../functions/src/chat/send/send-request.ts';
-import { AppError } from '../../shared/errors.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
 
 /** A message of user u1. */
@@ -38,12 +37,3 @@ export async function sendAll(
       await sendMessage(dependencies, request(conversationId, text))
     ).result;
 }
-
-/** A model that is down for the moment. */
-export const overloaded = new AppError({
-  status: 'UNAVAILABLE',
-  reason: 'MODEL_OVERLOADED',
-  message: 'overloaded',
-  publicMessage: 'The model is overloaded.',
-  retryable: true,
-});

@@ -13,6 +13,12 @@ import { steeredStreamer, type SteeredCall } from '../fakes/steered-streamer.ts'
 import { chatDependencies } from './chat-dependencies.ts';
 import { request } from './sending.ts';
 
+/** An answer of five frames, one for each. */
+export const FIVE_WORDS = ['One ', 'two ', 'three ', 'four ', 'five.'];
+
+/** The last id of its stream: start, text-start, five deltas, text-end, data-context, finish. */
+export const LAST_ID = 9;
+
 /** Lets everything run that can run without the clock. */
 export async function settle(rounds = 20): Promise<void> {
   for (let i = 0; i < rounds; i++) await setImmediate();

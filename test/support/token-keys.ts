@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import {
   exportJWK,
@@ -10,6 +9,7 @@ import {
   type JWK,
   type JWTPayload,
 } from 'jose';
+import { openServer } from './open-server.ts';
 
 const KEY_ID = 'key-1';
 
@@ -50,11 +50,9 @@ export async function startTokenKeys(): Promise<TokenKeys> {
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify({ keys: [key, older] }));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { url, close } = await openServer(server);
   return {
-    url: `http://127.0.0.1:${port}/keys`,
+    url: `${url}/keys`,
     fetches: () => fetches,
     publicJwk: key,
     stranger: other,
@@ -63,10 +61,7 @@ export async function startTokenKeys(): Promise<TokenKeys> {
         .setProtectedHeader({ alg: 'RS256', kid, typ: 'JWT', ...header })
         .sign(forged ? other.privateKey : own.privateKey),
     unsigned: (claims) => new UnsecuredJWT(claims).encode(),
-    close: async () => {
-      server.closeAllConnections();
-      await once(server.close(), 'close');
-    },
+    close,
   };
 }
 

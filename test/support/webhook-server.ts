@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { openForTest } from './open-for-test.ts';
 
 export interface WebhookCall {
   headers: IncomingHttpHeaders;
@@ -33,14 +31,6 @@ export async function startWebhook(reply: WebhookReply = {}) {
       response.writeHead(reply.status ?? 200, reply.headers).end(reply.body ?? '');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const { port } = server.address() as AddressInfo;
-  const host = `127.0.0.1:${port}`;
-  return { host, url: `http://${host}/hook`, calls, called };
+  const { host, url } = await openForTest(server);
+  return { host, url: `${url}/hook`, calls, called };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../docs/clients/recipes/use-chat.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
 import { LONG_ENOUGH_FOR_A_TITLE, titlingStreamer } from '../fakes/titling-streamer.ts';
-import { overloaded } from '../support/sending.ts';
+import { overloaded } from '../support/model-down.ts';
 import {
   aiSdkWorld,
   errorOf,
@@ -185,7 +185,7 @@ function describeEndings({ start, halfway }: AiSdkWorld) {
   test('shows why an answer ended in the middle, and gets it when it tries again', async () => {
     const { server, chat, sent, call } = await halfway();
 
-    call.fail(overloaded);
+    call.fail(overloaded());
     await sent;
 
     expect(chat.status).toBe('error');

@@ -1,34 +1,30 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { CompactEncrypt, CompactSign, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createIdTokenVerifier } from '../../functions/src/adapters/id-token-verifier.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { expectClean } from '../support/http-answers.ts';
+import { openServer, type OpenServer } from '../support/open-server.ts';
 import { appCheckClaims, idTokenClaims, startTokenKeys } from '../support/token-keys.ts';
 
 /* Row S2 of the security checklist: forged ID tokens. */
 
 let chat: ChatServer;
 /** Serves an attacker's keys; nobody may ask it. */
-let lure: Server;
+let lure: OpenServer;
 let lureUrl: string;
 let lured = 0;
 beforeAll(async () => {
   chat = await startChatServer();
-  lure = createServer((_, response) => {
+  const server = createServer((_, response) => {
     lured += 1;
     response.end(JSON.stringify({ keys: [chat.keys.publicJwk] }));
   });
-  await once(lure.listen(0, '127.0.0.1'), 'listening');
-  const address = lure.address();
-  lureUrl = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/keys`;
+  lure = await openServer(server);
+  lureUrl = `${lure.url}/keys`;
 });
-afterAll(async () => {
-  lure.close();
-  await chat.stop();
-});
+afterAll(() => Promise.all([lure.close(), chat.stop()]));
 
 const claims = (changes: Record<string, unknown> = {}) =>
   idTokenClaims(chat.project, 'alice', changes);

@@ -84,7 +84,7 @@ describe.each(phones)('the Firebase SDK for %s', (_, read) => {
 
     const { error } = read(response.status, await readText(response));
 
-    expect(error).toEqual({ code: 'UNAVAILABLE', message: 'Try again.' });
+    expect(error).toEqual({ code: 'UNAVAILABLE', message: 'The model is overloaded.' });
   });
 
   test.each<[string, object, string | null, string]>([

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { connect } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { chunksCollection } from '../../shared/conversation/paths.ts';
 import { startFaultStack, type FaultStack } from '../support/fault-stack.ts';
 import { startChatServer } from '../support/chat-server.ts';
+import { openServer } from '../support/open-server.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
 import { readEvents, shownText } from '../support/wire/shown-by-client.ts';
 
@@ -46,12 +45,12 @@ async function narrowNetwork(url: string, sizeBytes: number): Promise<string> {
     });
     upstream.on('close', () => client.end());
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const opened = await openServer(server);
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
-    await once(server.close(), 'close');
+    await opened.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return opened.url;
 }
 
 /** An answer that says `text`, sent through a narrow network; the model’s own bytes come split as well. */

@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { rateCompaction } from '../../functions/src/chat/feedback/rate-compaction.ts';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import {
   compactionListResponse,
   compactionRecordResponse,
 } from '../../shared/wire/responses/compaction.ts';
 import { ratingResponse } from '../../shared/wire/responses/ratings.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
-import { brokenRules, recordCommits } from '../support/commit-rules.ts';
+import { errorOf } from '../support/chat-server.ts';
+import { brokenRules } from '../support/commit-rules.ts';
 import { erase, remainsOf } from '../support/erasing.ts';
 import { createConversation, readAs } from '../support/http-answers.ts';
 import { CANARY, canaries, compacted, lifecycle, owner } from '../support/lifecycle.ts';
 import { history, writeHistories } from '../support/past-compactions.ts';
+import { startRecordedServer } from '../support/recorded-server.ts';
 
-const recorded = recordCommits();
-let chat: ChatServer;
-beforeAll(async () => {
-  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
-  chat = await startChatServer({ overrides: { store } });
-});
+const { chat, recorded } = await startRecordedServer();
 afterAll(() => chat.stop());
 
 /** A conversation of alice that was compacted twice. */

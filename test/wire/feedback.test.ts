@@ -1,23 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { exportLineResponse } from '../../shared/wire/responses/lifecycle.ts';
 import { messageListResponse, sendMessageResponse } from '../../shared/wire/responses/messages.ts';
 import { feedbackResponse } from '../../shared/wire/responses/ratings.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
-import { recordCommits } from '../support/commit-rules.ts';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { errorOf } from '../support/chat-server.ts';
 import { CANARY, canaries, lifecycle, owner, shortConversation } from '../support/lifecycle.ts';
 import { erase, remainsOf } from '../support/erasing.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { putFeedback } from '../../functions/src/chat/feedback/give-feedback.ts';
 import { readAs } from '../support/http-answers.ts';
+import { startRecordedServer } from '../support/recorded-server.ts';
 
-const recorded = recordCommits();
-let chat: ChatServer;
-beforeAll(async () => {
-  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
-  chat = await startChatServer({ overrides: { store } });
-});
+const { chat, recorded } = await startRecordedServer();
 afterAll(() => chat.stop());
 
 /** A conversation of alice with one answered message. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../../docs/clients/recipes/openai-sdk.ts';
@@ -175,12 +174,5 @@ describe('the recipe for the SDK of OpenAI', () => {
 
     expect(await answer).toBe('One two.');
     expect(shown.at(-1)).toBe('One two.');
-  });
-
-  test('stands in the guide as it was run', async () => {
-    const directory = new URL('../../docs/clients/', import.meta.url);
-    const guide = await readFile(new URL('openai-sdk.md', directory), 'utf8');
-
-    expect(guide).toContain(await readFile(new URL('recipes/openai-sdk.ts', directory), 'utf8'));
   });
 });

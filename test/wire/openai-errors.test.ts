@@ -1,30 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noQuota } from '../../functions/src/quota/no-quota.ts';
-import { AppError } from '../../shared/errors.ts';
+import { createSpentQuota } from '../support/spent-quota.ts';
 import { bodyOf, clientOf, errorOfSdk, newText } from '../support/wire/openai.ts';
 import { startWireServer, type WireServer } from '../support/wire/wire-server.ts';
 
-/** Conversations whose messages the quota refuses, with the wait that it names, ms. */
-const spent = new Map<string, number>();
-const quota: typeof noQuota = {
-  ...noQuota,
-  reserve: (request) => {
-    const retryAfterMs = spent.get(request.conversationId);
-    if (retryAfterMs === undefined) return noQuota.reserve(request);
-    return Promise.reject(
-      new AppError({
-        status: 'RESOURCE_EXHAUSTED',
-        reason: 'USER_DAILY_MESSAGES',
-        message: 'quota of a test',
-        publicMessage: 'No messages are left for today.',
-        retryable: true,
-        retryAfterMs,
-      }),
-    );
-  },
-};
+const { quota, spend } = createSpentQuota();
 
 const ofModel = (messages: object[]) => ({ model: 'x', messages });
 
@@ -145,7 +126,7 @@ describe('an error', () => {
   ])('of a quota has the request sent %s', async (_, waitMs, sent) => {
     const { client, posts } = await clientOf(server);
     const conversationId = randomUUID();
-    spent.set(conversationId, waitMs);
+    spend(conversationId, waitMs);
 
     const error = await errorOfSdk(client.chat.completions.create(bodyOf('Hi.', conversationId)));
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { overloaded } from '../support/sending.ts';
+import { overloaded } from '../support/model-down.ts';
 import { bodyOf, clientOf, errorOfSdk, newText, transcriptOf } from '../support/wire/openai.ts';
 import { startWireServer, type WireServer } from '../support/wire/wire-server.ts';
 
@@ -20,8 +20,8 @@ describe('a request that the SDK sends again', () => {
     const { client, posts } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const asked = client.chat.completions.create({ ...bodyOf(text, conversationId), stream });
-    (await server.callOf(text, 0)).fail(overloaded);
-    (await server.callOf(text, 1)).fail(overloaded);
+    (await server.callOf(text, 0)).fail(overloaded());
+    (await server.callOf(text, 1)).fail(overloaded());
     await server.answer(text, 'Fine.', 2);
     const answer = await asked;
     if (Symbol.asyncIterator in answer) for await (const chunk of answer) void chunk;

@@ -5,7 +5,7 @@ import { completionText } from '../../functions/src/chat/facades/openai/completi
 import { chatCompletionChunk, chatCompletionResponse } from '../../shared/wire/responses/openai.ts';
 import { readAs } from '../support/http-answers.ts';
 import type { StreamFrame } from '../../shared/wire/stream.ts';
-import { overloaded } from '../support/sending.ts';
+import { overloaded } from '../support/model-down.ts';
 import { bodyOf, clientOf, errorOfSdk, newText } from '../support/wire/openai.ts';
 import { startWireServer, type WireServer } from '../support/wire/wire-server.ts';
 
@@ -58,7 +58,7 @@ describe('the end of an answer', () => {
     const call = await server.callOf(text);
     call.say('One ');
     const stream = await streaming;
-    call.fail(overloaded);
+    call.fail(overloaded());
     const error = await errorOfSdk(
       (async () => {
         for await (const chunk of stream) void chunk;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -8,6 +7,7 @@ import { parseConfig } from '../../functions/src/config.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { errorOf, startChatServer } from '../support/chat-server.ts';
 import { createConversation } from '../support/http-answers.ts';
+import { openForTest } from '../support/open-for-test.ts';
 import { localKeysVariable } from '../support/signing.ts';
 
 interface Lookup {
@@ -30,14 +30,8 @@ async function identityToolkit(answer: (uid: string) => { status?: number; body:
         .end(typeof reply === 'string' ? reply : JSON.stringify(reply));
     })();
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await once(server.close(), 'close');
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { lookups, baseUrl: `http://127.0.0.1:${port}` };
+  const { url } = await openForTest(server);
+  return { lookups, baseUrl: url };
 }
 
 const accountOf =

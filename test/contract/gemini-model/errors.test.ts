@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { QueuedFault } from '../../../infra/local/stand-in/faults.ts';
 import { startStandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
+import { openForTest } from '../../support/open-for-test.ts';
 import {
   collect,
   connect,
@@ -12,7 +13,6 @@ import {
   secret,
   standIn,
   startStandInForEachTest,
-  until,
 } from '../../support/gemini-model-calls.ts';
 
 startStandInForEachTest();
@@ -97,15 +97,10 @@ describe('errors', () => {
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(`data: {"candidates": [ ${secret}\n\n`);
-    }).listen(0, '127.0.0.1');
-    await until(() => server.listening);
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
+    });
+    const { url } = await openForTest(server);
 
-    const failure = await failureOf(
-      collect(connect({ baseUrl: `http://127.0.0.1:${port}` }).stream(request, never)),
-    );
-    server.close();
+    const failure = await failureOf(collect(connect({ baseUrl: url }).stream(request, never)));
     const said = [failure.message, failure.stack, String(failure.cause)];
 
     expect(failure.reason).toBe('MODEL_OVERLOADED');

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { startStandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
 import type { ModelRequest } from '../../../shared/ports.ts';
+import { openServer } from '../open-server.ts';
 
 export const modelFailures = ['refused', 'unknown', 'quota', 'overloaded', 'unreadable'] as const;
 export type ModelFailure = (typeof modelFailures)[number];
@@ -60,17 +60,14 @@ export async function startEchoingModel(): Promise<EchoingModel> {
       response.writeHead(answer.status, { 'content-type': type }).end(await answer.text());
     })().catch(() => response.destroy());
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { url, close } = await openServer(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     failWith: (failure, role) => {
       failing = { failure, role };
     },
     close: async () => {
-      server.closeAllConnections();
-      await Promise.all([once(server.close(), 'close'), standIn.close()]);
+      await Promise.all([close(), standIn.close()]);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openForTest } from '../../support/open-for-test.ts';
 
 /** The metadata server of a function on Google Cloud. */
 async function metadataServer() {
@@ -19,14 +19,8 @@ async function metadataServer() {
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify(token));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await once(server.close(), 'close');
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { asked, host: `127.0.0.1:${port}` };
+  const { host } = await openForTest(server);
+  return { asked, host };
 }
 
 const module = new URL('../../../functions/src/adapters/access-tokens.ts', import.meta.url);

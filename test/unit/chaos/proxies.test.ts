@@ -5,34 +5,21 @@ import {
   type IncomingMessage,
   request as openRequest,
   type RequestListener,
-  type Server,
 } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { startHttpFront } from '../../chaos/http-front.ts';
 import { createRandom } from '../../chaos/random.ts';
 import { startReplyLosingProxy } from '../../chaos/reply-losing-proxy.ts';
+import { openForTest } from '../../support/open-for-test.ts';
+import { openServer } from '../../support/open-server.ts';
 
 const closings: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closings.splice(0).toReversed()) await close();
 });
 
-const portOf = (server: Server) => {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-};
-
-async function serve(listener: RequestListener): Promise<{ port: number; server: Server }> {
-  const server = createServer(listener);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  closings.push(async () => {
-    server.closeAllConnections();
-    server.close();
-    await Promise.resolve();
-  });
-  return { port: portOf(server), server };
-}
+const serve = (listener: RequestListener) => openForTest(createServer(listener));
 
 const saying = (name: string) =>
   serve((request, response) => {
@@ -49,9 +36,8 @@ const post = async (url: string) => (await fetch(url, { method: 'POST', body: 'h
 
 /** A port where nobody listens any more. */
 async function closedPort(): Promise<number> {
-  const { port, server } = await serve(() => undefined);
-  server.close();
-  await once(server, 'close');
+  const { port, close } = await openServer(createServer());
+  await close();
   return port;
 }
 
@@ -97,7 +83,7 @@ describe('the proxy that loses replies', () => {
       arrived.push(request.url ?? '');
       response.end('done');
     });
-    const proxy = await startReplyLosingProxy(`127.0.0.1:${target.port}`);
+    const proxy = await startReplyLosingProxy(target.host);
     closings.push(() => proxy.stop());
     // One connection for all requests, as gRPC has it.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

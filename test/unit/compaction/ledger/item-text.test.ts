@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { oneLine, oneShortLine, textKey } from '../../../../shared/compaction/ledger/item-text.ts';
+import { processorMs } from '../../../support/processor-time.ts';
 
 test('a text of many lines becomes one line without control characters', () => {
   expect(oneLine(' a\r\n\tb\u2028c\u0000\u0085d ')).toBe('a b c d');
@@ -24,9 +25,13 @@ describe('texts are compared', () => {
 
   test('in linear time, long runs of punctuation included', () => {
     const run = '.'.repeat(200_000);
-    const start = performance.now();
+    let key = '';
 
-    expect(textKey(`${run}a${run}`)).toHaveLength(200_001);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    const tookMs = processorMs(() => {
+      key = textKey(`${run}a${run}`);
+    });
+
+    expect(key).toHaveLength(200_001);
+    expect(tookMs).toBeLessThan(2_000);
   });
 });

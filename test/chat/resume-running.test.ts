@@ -1,125 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { collapseFrames } from '../../shared/wire/collapse-frames.ts';
-import type { StreamFrame } from '../../shared/wire/stream.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import { collect, request, textOf } from '../support/sending.ts';
 import {
-  answered,
+  FIVE_WORDS,
   idsOf,
-  pass,
+  LAST_ID,
   openStream,
+  pass,
   readStream,
   readUntil,
-  silentModel,
   sayEach,
   settle,
+  silentModel,
   steeredChat,
-  storedTurn,
-  typesOf,
 } from '../support/streaming.ts';
-
-const WORDS = ['One ', 'two ', 'three ', 'four ', 'five.'];
-/** start, text-start, five deltas, text-end, data-context, finish. */
-const LAST_ID = 9;
-const everyId = Array.from({ length: LAST_ID }, (_, id) => id);
-
-describe('a finished stream', () => {
-  let dependencies: ChatDependencies;
-  let all: StreamFrame[];
-  const conversationId = randomUUID();
-  const send = request(conversationId, 'Tell me.');
-  beforeAll(async () => {
-    const clock = createManualClock();
-    const chat = steeredChat({ clock });
-    const handle = await sendMessage(chat.dependencies, send);
-    const frames = collect(handle.frames());
-    const call = await chat.call();
-    await sayEach(clock, call, WORDS);
-    await pass(clock, 600); // one chunk before the final one
-    call.end();
-    await handle.result;
-    all = await frames;
-    dependencies = chat.dependencies;
-  });
-
-  test('has ids that rise by one from 0', () => {
-    expect(idsOf(all)).toEqual([...everyId, LAST_ID]);
-    expect(textOf(all)).toBe(WORDS.join(''));
-  });
-
-  test.each(everyId)('goes on after id %i with exactly the frames behind it', async (cursor) => {
-    const rest = await openStream(dependencies, { conversationId, cursor });
-
-    expect(await collect(rest)).toEqual(all.slice(cursor + 1));
-  });
-
-  test.each(everyId)('goes on after id %i for one who sends again', async (cursor) => {
-    const again = await sendMessage(dependencies, { ...send, cursor });
-
-    expect(await collect(again.frames())).toEqual(all.slice(cursor + 1));
-  });
-
-  test('without a cursor is the stored text as one delta, with the id of the last one', async () => {
-    const frames = await collect(await openStream(dependencies, { conversationId }));
-
-    expect(idsOf(frames)).toEqual([0, 1, 6, 7, 8, 9]);
-    expect(typesOf(frames)).toEqual(typesOf(collapseFrames(all)));
-    const stored = await storedTurn(dependencies, conversationId);
-    expect(textOf(frames)).toBe(stored.contents.map(contentText).join(''));
-  });
-
-  test('has nothing left after its last id', async () => {
-    expect(await readStream(dependencies, { conversationId, cursor: LAST_ID })).toBeUndefined();
-    const again = await sendMessage(dependencies, { ...send, cursor: LAST_ID });
-    expect(await collect(again.frames())).toEqual([]);
-  });
-
-  test('refuses a reader’s cursor behind its last id, and replays all of it to a sender', async () => {
-    const cursor = LAST_ID + 1;
-
-    await expect(readStream(dependencies, { conversationId, cursor })).rejects.toMatchObject({
-      reason: 'BAD_FIELD',
-      metadata: { field: 'startingAfter', lastFrameId: String(LAST_ID) },
-    });
-    const again = await sendMessage(dependencies, { ...send, cursor });
-    expect(idsOf(await collect(again.frames()))).toEqual([0, 1, 6, 7, 8, 9]);
-  });
-});
-
-describe('a stream whose chunks are purged', () => {
-  async function purged() {
-    const conversationId = randomUUID();
-    const clock = createManualClock();
-    const chat = await answered(WORDS, { clock, conversationId });
-    const { store } = chat.dependencies;
-    await store.deleteBelow(`conversations/${conversationId}/streams/t_1`);
-    return { ...chat, conversationId };
-  }
-
-  test('cannot be continued', async () => {
-    const { dependencies, conversationId } = await purged();
-
-    await expect(readStream(dependencies, { conversationId, cursor: 3 })).rejects.toMatchObject({
-      reason: 'STREAM_EXPIRED',
-      httpStatus: 410,
-    });
-  });
-
-  test('is replayed to one who sends again, and to one without a cursor', async () => {
-    const { dependencies, conversationId, send } = await purged();
-
-    const again = await collect((await sendMessage(dependencies, { ...send, cursor: 3 })).frames());
-
-    expect(idsOf(again)).toEqual([0, 1, 6, 7, 8, 9]);
-    expect(await collect(await openStream(dependencies, { conversationId }))).toEqual(again);
-  });
-});
 
 describe('a running stream', () => {
   async function running(overrides: Partial<ChatDependencies> = {}) {
@@ -130,7 +29,7 @@ describe('a running stream', () => {
     const handle = await sendMessage(chat.dependencies, send);
     const all = collect(handle.frames());
     const call = await chat.call();
-    await sayEach(clock, call, WORDS.slice(0, 3));
+    await sayEach(clock, call, FIVE_WORDS.slice(0, 3));
     return { ...chat, clock, conversationId, send, handle, call, all };
   }
 
@@ -139,7 +38,7 @@ describe('a running stream', () => {
 
     const frames = collect(await openStream(dependencies, { conversationId }));
     await settle();
-    await sayEach(clock, call, WORDS.slice(3));
+    await sayEach(clock, call, FIVE_WORDS.slice(3));
     call.end();
 
     const ids = idsOf(await frames);
@@ -151,7 +50,7 @@ describe('a running stream', () => {
     const { dependencies, conversationId, call, clock, all } = await running();
 
     const frames = collect(await openStream(dependencies, { conversationId, cursor }));
-    await sayEach(clock, call, WORDS.slice(3));
+    await sayEach(clock, call, FIVE_WORDS.slice(3));
     call.end();
 
     expect(await frames).toEqual((await all).slice(cursor + 1));
@@ -179,10 +78,10 @@ describe('a running stream', () => {
 
     const again = await sendMessage(dependencies, { ...send, cursor: 700 });
     const frames = collect(again.frames());
-    await sayEach(clock, call, WORDS.slice(3));
+    await sayEach(clock, call, FIVE_WORDS.slice(3));
     call.end();
 
-    expect(textOf(await frames)).toBe(WORDS.join(''));
+    expect(textOf(await frames)).toBe(FIVE_WORDS.join(''));
     expect(idsOf(await frames)[0]).toBe(0);
   });
 
@@ -201,11 +100,11 @@ describe('a running stream', () => {
           ? (await sendMessage(other, { ...send, cursor })).frames()
           : await openStream(other, { conversationId, cursor }),
       );
-      await sayEach(clock, call, WORDS.slice(3));
+      await sayEach(clock, call, FIVE_WORDS.slice(3));
       call.end();
       await pass(clock, 1_000);
 
-      expect(textOf(await frames)).toBe(WORDS.join(''));
+      expect(textOf(await frames)).toBe(FIVE_WORDS.join(''));
       expect(idsOf(await frames).at(-1)).toBe(LAST_ID);
     },
   );
@@ -221,7 +120,7 @@ describe('a running stream', () => {
     const read = await early;
     expect(idsOf(read)).toEqual([2, 3, 4]);
     const later = collect(await openStream(other, { conversationId, cursor: 4 }));
-    await sayEach(clock, call, WORDS.slice(3));
+    await sayEach(clock, call, FIVE_WORDS.slice(3));
     call.end();
     expect([...read, ...(await later)]).toEqual((await all).slice(2));
   });
@@ -233,7 +132,7 @@ describe('a running stream', () => {
 
     const frames = collect(await openStream(other, { conversationId }));
     await settle();
-    await sayEach(clock, call, WORDS.slice(3));
+    await sayEach(clock, call, FIVE_WORDS.slice(3));
     call.end();
 
     expect(idsOf(await frames).slice(0, 3)).toEqual([0, 1, 4]);
@@ -251,12 +150,12 @@ describe('a running stream', () => {
     const frames = collect(second.frames());
 
     const call = await chat.call();
-    await sayEach(clock, call, WORDS);
+    await sayEach(clock, call, FIVE_WORDS);
     await pass(clock, 600);
     call.end();
 
     expect((await second.result).turn).toMatchObject({ state: 'done', seq: 1 });
-    expect(textOf(await frames)).toBe(WORDS.join(''));
+    expect(textOf(await frames)).toBe(FIVE_WORDS.join(''));
     await first.result;
     expect(chat.calls).toHaveLength(1);
   });
