@@ -2,8 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { startEmulators, type Emulators } from '../infra/local/emulators.ts';
 import { INSTALL_MODEL_CHECKER, missingModelChecker } from './support/tools.ts';
+
+/**
+ * Where Node keeps what it has compiled, for vitest's workers and for what tests start as processes of
+ * their own: with it both functions load in 0.8 s of processor time, without it in 2.1 s (2026-11-22).
+ */
+const compileCache = fileURLToPath(new URL('../node_modules/.cache/node-compile', import.meta.url));
 
 /**
  * What `npm test` runs: the emulators once, then vitest with the arguments given, and at the end which
@@ -51,7 +58,7 @@ async function runVitest(environment: Record<string, string>): Promise<number> {
   const command = join(dirname(packageFile), 'vitest.mjs');
   const child = spawn(process.execPath, [command, 'run', ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...process.env, ...environment },
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...environment },
   });
   // Ctrl-C goes to vitest as well; we wait for it, then stop the emulators.
   const leaveToVitest = (signal: NodeJS.Signals): void => {
