@@ -191,7 +191,7 @@ export interface TokenCounter {
   countTokens(prompt: Prompt, signal: AbortSignal): Promise<number>;
 }
 
-// ---------------------------------------------------------------- identity, quota
+// ---------------------------------------------------------------- caller
 
 /** How a person is known: an anonymous account costs nothing to make, so quotas give it less. */
 export type CallerTier = 'anonymous' | 'signedIn';
@@ -199,111 +199,6 @@ export type CallerTier = 'anonymous' | 'signedIn';
 export interface Caller {
   uid: string;
   tier: CallerTier;
-}
-
-/** A caller as the ID token tells of them. */
-export interface SignedInCaller extends Caller {
-  /** When they last proved who they are; a token that is renewed keeps it. */
-  signedInAt: Date;
-}
-
-export interface IdTokenVerifier {
-  /** The caller of a Firebase ID token. Throws AppError ID_TOKEN_EXPIRED | ID_TOKEN_INVALID (UNAUTHENTICATED). */
-  verify(token: string): Promise<SignedInCaller>;
-}
-
-export interface RevocationCheck {
-  /**
-   * Resolves when the account is there, is not disabled, and its sign-ins have not been revoked since
-   * `signedInAt`. Throws AppError ID_TOKEN_REVOKED | USER_DISABLED (UNAUTHENTICATED), ACCOUNT_LOOKUP_FAILED
-   * (UNAVAILABLE) when that cannot be told.
-   */
-  check(caller: SignedInCaller): Promise<void>;
-}
-
-/** What Firebase App Check says of the app that sends a request. */
-export interface AppCheckToken {
-  appId: string;
-  /** The same text for the same token only. */
-  tokenId: string;
-  expireTime: Date;
-}
-
-export interface AppCheckVerifier {
-  /** Reads an App Check token. Throws AppError APP_CHECK_INVALID (UNAUTHENTICATED), KEYS_UNAVAILABLE. */
-  verify(token: string): Promise<AppCheckToken>;
-}
-
-/** Access tokens of the service account that the process runs as. */
-export interface AccessTokens {
-  /** Throws whatever the platform throws when there is none to be had. */
-  get(): Promise<string>;
-  /** Another one than `refused`, which a service did not take. Throws like `get`. */
-  renew(refused: string): Promise<string>;
-}
-
-export interface PushTokenVerifier {
-  /** Resolves when the Authorization header proves the Pub/Sub service account. Throws UNAUTHENTICATED. */
-  verify(authorizationHeader: string | undefined): Promise<void>;
-}
-
-/** What one call of the model is about to take of its user's quota. */
-export interface QuotaRequest {
-  caller: Caller;
-  /** With the message id and the attempt it names what is reserved: asked again, it is reserved once. */
-  conversationId: string;
-  messageId: string;
-  /** Counts from 1. */
-  attempt: number;
-  model: string;
-  /** Tokens of the prompt. */
-  estimatedTokens: number;
-  /** Messages of the conversation whose turns nobody answers any more: what they hold is given back. */
-  abandoned?: readonly string[];
-}
-
-/** What a call of the model took. */
-export interface QuotaSpending {
-  /** What the model reported; absent: nothing. */
-  usage?: ModelUsage | undefined;
-  /** Millionths of a US dollar; absent where the price is not known. */
-  costMicros?: number | undefined;
-  /** Whether the user got an answer for it. */
-  isMessage: boolean;
-  /** The model was at work and reported nothing: what was reserved counts as spent. */
-  isUnreported?: boolean;
-}
-
-export interface Reservation {
-  /**
-   * Go into the batch that starts the turn, or into one of their own: with it the reservation stands. They
-   * are guarded by what was read: who loses asks anew.
-   */
-  writes: readonly Write[];
-  /**
-   * Puts what was taken in the place of the reservation; to be called once the end of the turn is stored.
-   * Never throws: what could not be settled expires.
-   */
-  settle(spending: QuotaSpending): Promise<void>;
-}
-
-export interface Quota {
-  /**
-   * Asked before a turn starts; undefined where nothing is limited. Throws AppError RESOURCE_EXHAUSTED
-   * (USER_STREAMS, USER_RPM, USER_DAILY_MESSAGES, USER_DAILY_TOKENS, USER_DAILY_USD, ANONYMOUS_LIMIT,
-   * GLOBAL_BUDGET) with retryAfterMs, StoreUnavailableError.
-   */
-  reserve(request: QuotaRequest): Promise<Reservation | undefined>;
-  /**
-   * For work that is no message (a compaction that somebody asks for). Throws USER_DAILY_USD or GLOBAL_BUDGET
-   * where nothing is left of either, StoreUnavailableError.
-   */
-  refuseSpent(caller: Caller): Promise<void>;
-  /**
-   * Takes a place for a stream of this instance until the returned function is called. Throws USER_STREAMS
-   * where the caller has as many open as is allowed.
-   */
-  openStream(caller: Caller): () => void;
 }
 
 // ---------------------------------------------------------------- surroundings

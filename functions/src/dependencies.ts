@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Webhook } from '../../shared/compaction/webhook.ts';
+import type { RevocationCheck } from '../../shared/identity-ports.ts';
 import type {
   Clock,
   DocumentStore,
   EventPublisher,
   EventWebhook,
   Notifier,
-  RevocationCheck,
 } from '../../shared/ports.ts';
 import { systemClock } from './adapters/system-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';

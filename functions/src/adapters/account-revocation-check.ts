@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import type { AccessTokens, Clock, RevocationCheck } from '../../../shared/ports.ts';
+import type { AccessTokens, RevocationCheck } from '../../../shared/identity-ports.ts';
+import type { Clock } from '../../../shared/ports.ts';
 import { readBytes } from '../read-bytes.ts';
 
 export interface AccountLookupOptions {

@@ -1,7 +1,8 @@
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import type { AppCheckVerifier, Clock } from '../../../shared/ports.ts';
+import type { AppCheckVerifier } from '../../../shared/identity-ports.ts';
+import type { Clock } from '../../../shared/ports.ts';
 import { systemClock } from './system-clock.ts';
 import { isAboutToken, keysUnavailable, remoteKeys } from './token-keys.ts';
 

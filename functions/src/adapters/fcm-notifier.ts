@@ -1,5 +1,6 @@
 import { AppError } from '../../../shared/errors.ts';
-import type { AccessTokens, Clock, Notifier, PushNotification } from '../../../shared/ports.ts';
+import type { AccessTokens } from '../../../shared/identity-ports.ts';
+import type { Clock, Notifier, PushNotification } from '../../../shared/ports.ts';
 import { readBytes } from '../read-bytes.ts';
 import { fcmVerdict, type FcmVerdict } from './fcm-verdict.ts';
 

@@ -1,7 +1,8 @@
 import { decodeProtectedHeader, jwtVerify, UnsecuredJWT, type JWTPayload } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import type { Clock, IdTokenVerifier } from '../../../shared/ports.ts';
+import type { IdTokenVerifier } from '../../../shared/identity-ports.ts';
+import type { Clock } from '../../../shared/ports.ts';
 import { systemClock } from './system-clock.ts';
 import { isAboutToken, isExpired, keysUnavailable, remoteKeys } from './token-keys.ts';
 

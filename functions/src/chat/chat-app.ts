@@ -1,6 +1,7 @@
 import { Hono, type Context } from 'hono';
 import { AppError } from '../../../shared/errors.ts';
-import type { Caller, SignedInCaller } from '../../../shared/ports.ts';
+import type { SignedInCaller } from '../../../shared/identity-ports.ts';
+import type { Caller } from '../../../shared/ports.ts';
 import { admit, APP_CHECK_HEADER } from './http/admit.ts';
 import { authenticate } from './http/authenticate.ts';
 import { COMMON_HEADERS } from './http/common-headers.ts';

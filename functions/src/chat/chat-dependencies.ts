@@ -1,19 +1,21 @@
 import type { ConversationCache } from '../../../shared/conversation/read-conversation.ts';
 import type {
   AppCheckVerifier,
+  IdTokenVerifier,
+  RevocationCheck,
+} from '../../../shared/identity-ports.ts';
+import type {
   AtCrashPoint,
   Clock,
   DocumentStore,
   EventPublisher,
-  IdTokenVerifier,
   Logger,
   ModelStreamer,
-  Quota,
   Randomness,
-  RevocationCheck,
   Sha256,
   Signer,
 } from '../../../shared/ports.ts';
+import type { Quota } from '../../../shared/quota-ports.ts';
 import type { Config } from '../config.ts';
 import type { LiveTurns } from './answer/live-turn.ts';
 

@@ -1,6 +1,7 @@
 import type { CompactionHooks } from '../../../shared/compaction/hooks.ts';
 import type { Webhook } from '../../../shared/compaction/webhook.ts';
 import type { ConversationCache } from '../../../shared/conversation/read-conversation.ts';
+import type { PushTokenVerifier } from '../../../shared/identity-ports.ts';
 import type {
   AtCrashPoint,
   Clock,
@@ -8,7 +9,6 @@ import type {
   EventPublisher,
   Logger,
   ModelGenerator,
-  PushTokenVerifier,
   Randomness,
   Sha256,
   Signer,

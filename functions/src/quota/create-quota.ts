@@ -1,15 +1,7 @@
 import { costMicros } from '../../../shared/compaction/prices.ts';
 import { usagePath } from '../../../shared/conversation/paths.ts';
-import type {
-  Clock,
-  Caller,
-  DocumentStore,
-  Logger,
-  Quota,
-  QuotaRequest,
-  Randomness,
-  Reservation,
-} from '../../../shared/ports.ts';
+import type { Clock, Caller, DocumentStore, Logger, Randomness } from '../../../shared/ports.ts';
+import type { Quota, QuotaRequest, Reservation } from '../../../shared/quota-ports.ts';
 import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
 import { isCounting, type QuotaLimits } from '../../../shared/quota/limits.ts';
 import { quotaError } from '../../../shared/quota/quota-error.ts';

@@ -1,11 +1,6 @@
 import { AppError } from '../../../shared/errors.ts';
-import type {
-  Clock,
-  DocumentStore,
-  Logger,
-  QuotaSpending,
-  StoredDocument,
-} from '../../../shared/ports.ts';
+import type { Clock, DocumentStore, Logger, StoredDocument } from '../../../shared/ports.ts';
+import type { QuotaSpending } from '../../../shared/quota-ports.ts';
 import type { Wanted } from '../../../shared/quota/reserve-decision.ts';
 import { isReserved, takenBy, usageAfter } from '../../../shared/quota/settle.ts';
 import { decodeUsage } from '../../../shared/quota/usage.ts';

@@ -1,5 +1,5 @@
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
-import type { QuotaSpending } from '../../../../shared/ports.ts';
+import type { QuotaSpending } from '../../../../shared/quota-ports.ts';
 
 /**
  * What a turn took, as it ended. A failed one is no message, but the tokens that the model reported were

@@ -1,5 +1,5 @@
 import { AppError } from '../../../../shared/errors.ts';
-import type { IdTokenVerifier, SignedInCaller } from '../../../../shared/ports.ts';
+import type { IdTokenVerifier, SignedInCaller } from '../../../../shared/identity-ports.ts';
 
 const missingToken = () =>
   new AppError({

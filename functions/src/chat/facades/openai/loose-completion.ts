@@ -4,7 +4,8 @@ import { mediaFamilyOf } from '../../../../../shared/compaction/media-tokens.ts'
 import { estimatePromptTokens } from '../../../../../shared/compaction/token-estimate.ts';
 import { contentText } from '../../../../../shared/conversation/content.ts';
 import { AppError } from '../../../../../shared/errors.ts';
-import type { Caller, ModelRequest, Reservation } from '../../../../../shared/ports.ts';
+import type { Caller, ModelRequest } from '../../../../../shared/ports.ts';
+import type { Reservation } from '../../../../../shared/quota-ports.ts';
 import type { ChatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
 import { createFrameLog, type FrameLog } from '../../answer/live-turn.ts';
 import { streamAnswer, type Answer } from '../../answer/stream-answer.ts';

@@ -1,0 +1,60 @@
+import type { Caller, ModelUsage, Write } from './ports.ts';
+
+/** What one call of the model is about to take of its user's quota. */
+export interface QuotaRequest {
+  caller: Caller;
+  /** With the message id and the attempt it names what is reserved: asked again, it is reserved once. */
+  conversationId: string;
+  messageId: string;
+  /** Counts from 1. */
+  attempt: number;
+  model: string;
+  /** Tokens of the prompt. */
+  estimatedTokens: number;
+  /** Messages of the conversation whose turns nobody answers any more: what they hold is given back. */
+  abandoned?: readonly string[];
+}
+
+/** What a call of the model took. */
+export interface QuotaSpending {
+  /** What the model reported; absent: nothing. */
+  usage?: ModelUsage | undefined;
+  /** Millionths of a US dollar; absent where the price is not known. */
+  costMicros?: number | undefined;
+  /** Whether the user got an answer for it. */
+  isMessage: boolean;
+  /** The model was at work and reported nothing: what was reserved counts as spent. */
+  isUnreported?: boolean;
+}
+
+export interface Reservation {
+  /**
+   * Go into the batch that starts the turn, or into one of their own: with it the reservation stands. They
+   * are guarded by what was read: who loses asks anew.
+   */
+  writes: readonly Write[];
+  /**
+   * Puts what was taken in the place of the reservation; to be called once the end of the turn is stored.
+   * Never throws: what could not be settled expires.
+   */
+  settle(spending: QuotaSpending): Promise<void>;
+}
+
+export interface Quota {
+  /**
+   * Asked before a turn starts; undefined where nothing is limited. Throws AppError RESOURCE_EXHAUSTED
+   * (USER_STREAMS, USER_RPM, USER_DAILY_MESSAGES, USER_DAILY_TOKENS, USER_DAILY_USD, ANONYMOUS_LIMIT,
+   * GLOBAL_BUDGET) with retryAfterMs, StoreUnavailableError.
+   */
+  reserve(request: QuotaRequest): Promise<Reservation | undefined>;
+  /**
+   * For work that is no message (a compaction that somebody asks for). Throws USER_DAILY_USD or GLOBAL_BUDGET
+   * where nothing is left of either, StoreUnavailableError.
+   */
+  refuseSpent(caller: Caller): Promise<void>;
+  /**
+   * Takes a place for a stream of this instance until the returned function is called. Throws USER_STREAMS
+   * where the caller has as many open as is allowed.
+   */
+  openStream(caller: Caller): () => void;
+}
