@@ -6,6 +6,7 @@ import { compactionJobPath } from '../../shared/conversation/paths.ts';
 import { decodeJob } from '../../shared/conversation/job.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { buildDue, compactOnce } from './compacted-conversation.ts';
+import { storeNotes } from './notes.ts';
 import { compactionBench } from './compaction-dependencies.ts';
 
 export interface WireRequest {
@@ -83,8 +84,8 @@ export function createWireApp(
 export type Resources = Readonly<Record<string, string>>;
 
 /**
- * Gives a user one of everything: a compacted conversation with a message sent over the wire, a pin and a
- * device, each holding `canary`. Returns the ids by the names of path parameters.
+ * Gives a user one of everything: a compacted conversation with a message sent over the wire, a pin, a device
+ * and a note, each holding `canary`. Returns the ids by the names of path parameters.
  */
 export async function createResources(
   app: WireApp,
@@ -107,6 +108,11 @@ export async function createResources(
     uid,
     body: { token: `${canary}-token`, platform: 'ios' },
   });
+  // In the place of all others: whoever makes requests at random may have filled the list.
+  const savedAt = new Date('2026-01-02T03:04:05.000Z');
+  await storeNotes(app.dependencies.store, uid, [
+    { id: 'memory-1', text: canary, source: 'user', savedAt, revision: 1 },
+  ]);
   return {
     conversationId,
     chatId: conversationId,
@@ -117,5 +123,6 @@ export async function createResources(
     pinId: 'pin-1',
     jobId: jobId ?? 'request-1',
     deviceId: 'device-1',
+    memoryId: 'memory-1',
   };
 }

@@ -60,6 +60,9 @@ async function keep(world: World, path: string): Promise<void> {
       method: 'PUT',
       body: { token: `${canaries.next()}:${canaries.next()}`, platform: 'ios' },
     });
+    await taken(world, '/v1/users/me/memories', {
+      body: { text: canaries.text(4), topics: [canaries.next()], imports: [canaries.next()] },
+    });
     const q = encodeURIComponent(canaries.text(4));
     await taken(world, `${path}:search?q=${q}`, {});
   }

@@ -31,6 +31,13 @@ import {
   restoreRoute,
   undeleteConversationRoute,
 } from './routes/lifecycle.ts';
+import {
+  createMemoryRoute,
+  deleteMemoryRoute,
+  getMemoryRoute,
+  listMemoriesRoute,
+  patchMemoryRoute,
+} from './routes/memories.ts';
 import { listMessagesRoute, sendMessageRoute } from './routes/messages.ts';
 import { deletePinRoute, getPinRoute, listPinsRoute, putPinRoute } from './routes/pins.ts';
 import { deleteFeedbackRoute, putFeedbackRoute, rateCompactionRoute } from './routes/ratings.ts';
@@ -88,4 +95,9 @@ export const chatRoutes: readonly Route[] = [
   getDeviceRoute,
   putDeviceRoute,
   deleteDeviceRoute,
+  listMemoriesRoute,
+  createMemoryRoute,
+  getMemoryRoute,
+  patchMemoryRoute,
+  deleteMemoryRoute,
 ];

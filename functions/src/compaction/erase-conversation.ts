@@ -2,6 +2,7 @@ import { headPath } from '../../../shared/conversation/paths.ts';
 import { readHead } from '../../../shared/conversation/read-conversation.ts';
 import { tombstoneWrite } from '../../../shared/conversation/tombstone.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
+import { eraseNotesFrom } from '../erasure/erase-notes.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passErasePoint } from './erase-crash-points.ts';
 
@@ -12,7 +13,7 @@ type EraseDependencies = Pick<
 
 /**
  * Erases a conversation that is marked as erasing: everything below it, again until a pass finds nothing,
- * then the head, of which a tombstone stays. May stop anywhere and be repeated.
+ * the notes that a tool made of it, then the head, of which a tombstone stays. May stop anywhere and be repeated.
  * `nothing`: it is not marked, gone, or erased already.
  * Throws the signal's reason, StoreUnavailableError.
  */
@@ -32,7 +33,8 @@ export async function eraseConversation(
     await passErasePoint(dependencies, 'erase-pass-done');
     documents += deleted;
     if (deleted > 0) continue;
-    const { generation } = head.value;
+    const { generation, ownerUid: uid } = head.value;
+    await eraseNotesFrom(dependencies, { uid, conversationId });
     try {
       await store.commit([tombstoneWrite(conversationId, { ...head, generation }, clock.now())]);
     } catch (error) {

@@ -13,6 +13,7 @@ import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
 import type { TurnDocument } from '../../../shared/conversation/turn.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { Clock, DocumentStore, Query } from '../../../shared/ports.ts';
+import { eraseNotesFrom } from './erase-notes.ts';
 import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
 
 /** Sends change the head while this works; the last step, which lost to one, is tried again this often. */
@@ -175,7 +176,7 @@ const stateOf = ({ head, pending }: Erasure): string =>
 
 /**
  * Erases turns that have been emptied from all that was made of them: overflow pieces, stream chunks,
- * every history that covers them, blobs that only they name; then takes the note off the head. May stop
+ * every history that covers them, blobs that only they name, notes that a tool made of them; then takes the note off the head. May stop
  * anywhere and be repeated; nothing pending → nothing to do. Throws GuardLostError when others changed
  * the conversation all the while, StoreUnavailableError.
  */
@@ -189,7 +190,11 @@ export async function finishErasure(
     if (!erasure) return;
     const state = stateOf(erasure);
     try {
-      if (below?.state !== state) below = { state, blobPaths: await eraseBelow(erasure) };
+      if (below?.state !== state) {
+        const { ownerUid: uid } = erasure.head.value;
+        await eraseNotesFrom(dependencies, { uid, conversationId, seqs: erasure.pending.seqs });
+        below = { state, blobPaths: await eraseBelow(erasure) };
+      }
       await settle(erasure, below.blobPaths);
       return;
     } catch (error) {

@@ -42,6 +42,16 @@ export const resourceReasons = {
     on: '{deviceId}',
     meaning: 'The caller has no such device.',
   },
+  MEMORY_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{memoryId}',
+    meaning: 'The caller has no such note.',
+  },
+  MEMORY_FULL: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'The caller has as many notes as there may be; delete one, or put two into one.',
+  },
   GUARD_LOST: {
     status: 'ABORTED',
     on: 'write',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contentSchema } from '../../conversation/content.ts';
 import { tokens } from './fields.ts';
+import { leftOutImports } from './memories.ts';
 
 const toolDeclaration = z.object({
   name: z.string(),
@@ -55,15 +56,7 @@ export const memoryResponse = z
       .int()
       .describe('Newer notes: said with every message until the next compaction moves them up.'),
     leftOut: z.number().int().describe('Notes that the budget has no room for.'),
-    imports: z
-      .array(
-        z.object({
-          id: z.string(),
-          by: z.string().describe('The note that names it.'),
-          reason: z.enum(['unknown', 'cycle', 'tooDeep']),
-        }),
-      )
-      .describe('Imports that were not followed.'),
+    imports: leftOutImports,
   })
   .describe('Only of the present generation: how much of the memory the prompt shows.');
 export type MemoryView = z.infer<typeof memoryResponse>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { conversationResponse } from './conversations.ts';
+import { memoryNoteResponse } from './memories.ts';
 import { messageResponse } from './messages.ts';
 import { pinResponse } from './pins.ts';
 
@@ -7,8 +8,9 @@ import { pinResponse } from './pins.ts';
 export const erasingResponse = z.object({ conversations: z.number().int() });
 export const deleteConversationResponse = z.union([conversationResponse, erasingResponse]);
 
-/** A line of an export as JSON: a conversation, then its messages in order. */
+/** A line of an export as JSON: a note about the user, or a conversation, then its messages in order. */
 export const exportLineResponse = z.discriminatedUnion('type', [
+  memoryNoteResponse.extend({ type: z.literal('memory') }),
   conversationResponse.extend({
     type: z.literal('conversation'),
     pins: z.array(pinResponse).optional(),

@@ -7,6 +7,8 @@ import { exportMessages, type ExportedMessage } from '../../../../shared/wire/ex
 import { markdownMessage, markdownTitle } from '../../../../shared/wire/export-markdown.ts';
 import type { ExportLine } from '../../../../shared/wire/responses/lifecycle.ts';
 import { conversationView, pinView } from '../../../../shared/wire/views.ts';
+import { noteView } from '../../../../shared/wire/memory-view.ts';
+import { readAllNotes } from '../memory/list-memories.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { ownConversations } from './own-conversations.ts';
 import { readOwnConversation } from './own-conversation.ts';
@@ -68,8 +70,10 @@ export async function exportConversation(
   return format === 'jsonl' ? linesOf(dependencies, exported) : markdownOf(dependencies, exported);
 }
 
-/** All conversations of a caller as JSON lines, those in the bin included. */
+/** What is remembered about a caller, and all conversations, as JSON lines, those in the bin included. */
 export async function* exportUser(dependencies: StoreOnly, caller: Caller): AsyncGenerator<string> {
+  const { notes } = await readAllNotes(dependencies, caller.uid);
+  for (const note of notes) yield line({ type: 'memory', ...noteView(note) });
   for await (const conversation of ownConversations(dependencies, caller)) {
     const { state } = conversation.head;
     if (state === 'live' || state === 'deleted') yield* linesOf(dependencies, conversation);

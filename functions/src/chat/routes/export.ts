@@ -50,7 +50,8 @@ export const exportUserRoute = userRoute({
   isSensitive: true,
   method: 'POST',
   path: '/v1/users/me:export',
-  summary: 'All conversations of the caller as one file of JSON lines, those in the bin included.',
+  summary:
+    'What is remembered about the caller, and all conversations, those in the bin included, as one file of JSON lines.',
   params: z.strictObject({}),
   query: noQuery,
   body: emptyBody,

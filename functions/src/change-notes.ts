@@ -1,0 +1,47 @@
+import { notesPath } from '../../shared/conversation/paths.ts';
+import { GuardLostError } from '../../shared/errors.ts';
+import { decodeNotes, encodeNotes, type Note, type Notes } from '../../shared/memory/note.ts';
+import type { Clock, DocumentStore, Write } from '../../shared/ports.ts';
+
+/** Who loses to another change of the same user's notes reads again, this often. */
+const CHANGE_TRIES = 25;
+const CHANGE_RETRY_MS = 10;
+const CHANGE_RETRY_MAX_MS = 100;
+
+export interface NotesDependencies {
+  store: Pick<DocumentStore, 'get' | 'commit'>;
+  clock: Pick<Clock, 'wait'>;
+}
+
+/** What becomes of the notes; without `notes` they stay. `guards` are committed with them. */
+export type NotesChange<T> = { result: T; notes?: readonly Note[]; guards?: readonly Write[] };
+
+/**
+ * Changes what is remembered about a user, in one batch under the update time that was read: nothing of two
+ * changes at once is lost. Throws what `decide` throws, GuardLostError after too many tries,
+ * StoreUnavailableError.
+ */
+export async function changeNotes<T>(
+  { store, clock }: NotesDependencies,
+  uid: string,
+  decide: (notes: Notes) => NotesChange<T> | Promise<NotesChange<T>>,
+): Promise<T> {
+  const path = notesPath(uid);
+  for (let tries = 1; ; tries++) {
+    const [document] = await store.get([path]);
+    const before = decodeNotes(document);
+    const { result, notes, guards = [] } = await decide(before);
+    if (!notes) return result;
+    const fields = encodeNotes({ revision: before.revision + 1, notes });
+    const write: Write = document
+      ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
+      : { op: 'create', path, fields };
+    try {
+      await store.commit([write, ...guards]);
+      return result;
+    } catch (error) {
+      if (!(error instanceof GuardLostError) || tries === CHANGE_TRIES) throw error;
+      await clock.wait(Math.min(CHANGE_RETRY_MAX_MS, CHANGE_RETRY_MS * tries));
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import {
+  createNote,
+  editNote,
+  type NewNote,
+  type NoteContent,
+} from '../../../../shared/memory/change-notes.ts';
+import type { Note } from '../../../../shared/memory/note.ts';
+import type { Caller, Write } from '../../../../shared/ports.ts';
+import { changeNotes } from '../../change-notes.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { memoryFull, memoryIdTaken, memoryNotFound } from './memory-errors.ts';
+
+type MemoryDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
+
+/**
+ * Saves a note about a user. The same under the same id, or the same again without an id, is saved once.
+ * `guards` say that what the note was made of still stands. Throws MEMORY_FULL, IDEMPOTENCY_KEY_REUSED, what
+ * `guards` throws, GuardLostError, StoreUnavailableError.
+ */
+export const saveNote = (
+  dependencies: MemoryDependencies,
+  uid: string,
+  save: { made: Omit<NewNote, 'savedAt'>; guards?: () => Promise<readonly Write[]> },
+): Promise<{ note: Note; isNew: boolean }> =>
+  changeNotes<{ note: Note; isNew: boolean }>(dependencies, uid, async (notes) => {
+    const guards = await save.guards?.();
+    const made = { ...save.made, savedAt: dependencies.clock.now() };
+    const decision = createNote(notes, made);
+    switch (decision.kind) {
+      case 'full':
+        throw memoryFull();
+      case 'taken':
+        throw memoryIdTaken(made.id);
+      case 'unchanged':
+        return { result: { note: decision.note, isNew: false } };
+      case 'created': {
+        const result = { note: decision.note, isNew: true };
+        return { result, notes: decision.notes, ...(guards && { guards }) };
+      }
+    }
+  });
+
+/** A note that the caller writes. Throws as `saveNote`. */
+export function createMemory(
+  dependencies: MemoryDependencies & Pick<ChatDependencies, 'randomness'>,
+  request: NoteContent & { caller: Caller; id?: string | undefined },
+): Promise<{ note: Note; isNew: boolean }> {
+  const { caller, id = dependencies.randomness.uuid(), text, topics, imports } = request;
+  const isDrawn = request.id === undefined;
+  const made = { id, isDrawn, source: 'user' as const, text, topics, imports };
+  return saveNote(dependencies, caller.uid, { made });
+}
+
+/**
+ * Changes a note; what is not given stays. It is the caller's own from then on, wherever it came from. Throws
+ * MEMORY_NOT_FOUND, GuardLostError, StoreUnavailableError.
+ */
+export const editMemory = (
+  dependencies: MemoryDependencies,
+  request: { caller: Caller; memoryId: string; change: Partial<NoteContent> },
+): Promise<Note> =>
+  changeNotes<Note>(dependencies, request.caller.uid, (notes) => {
+    const { memoryId: id, change } = request;
+    const edited = editNote(notes, { id, change, now: dependencies.clock.now() });
+    if (!edited) throw memoryNotFound(id);
+    return { result: edited.note, ...(edited.isChanged && { notes: edited.notes }) };
+  });
+
+/** Takes a note away; one that is not there is gone already. Resolves to whether it was there. */
+export const deleteMemory = (
+  dependencies: MemoryDependencies,
+  { caller, memoryId }: { caller: Caller; memoryId: string },
+): Promise<boolean> =>
+  changeNotes<boolean>(dependencies, caller.uid, ({ notes }) => {
+    const left = notes.filter(({ id }) => id !== memoryId);
+    const isThere = left.length < notes.length;
+    return { result: isThere, ...(isThere && { notes: left }) };
+  });
