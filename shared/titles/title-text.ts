@@ -6,6 +6,9 @@ export const TITLE_SHOWN_CHARACTERS = 60;
 /** What is this long is no title that ran over, but an answer. */
 const ANSWER_CHARACTERS = 160;
 
+/** With the marks around it. What is longer is not looked at: taking marks off the end takes the square of their number. */
+const LINE_CHARACTERS = 400;
+
 /** Marks that models put around a title, quotation marks of any kind among them. */
 const WRAPPING = /^[\s"'“”„‘’«»「」『』《》*_#`-]+|[\s"'“”„‘’«»「」『』《》*_#`.。．]+$/gu;
 
@@ -20,7 +23,7 @@ const REFUSED =
 export function titleIn(answer: string): string | undefined {
   const lines = answer.split(/\r?\n/u).filter((line) => line.trim() !== '');
   const [line, ...others] = lines;
-  if (line === undefined || others.length > 0) return undefined;
+  if (line === undefined || others.length > 0 || line.length > LINE_CHARACTERS) return undefined;
   const title = line.replaceAll(WRAPPING, '').replaceAll(/\s+/gu, ' ');
   if (title.length > ANSWER_CHARACTERS || REFUSED.test(title) || !title.isWellFormed())
     return undefined;

@@ -15,8 +15,10 @@ const NOTES: Readonly<Record<Fate, string>> = {
 
 /** More backticks than stand in a row in the text, and three at least. */
 function fence(text: string): string {
-  const longest = Math.max(0, ...[...text.matchAll(/`+/gu)].map(([run]) => run.length));
-  return '`'.repeat(Math.max(3, longest + 1));
+  let longest = 2;
+  // One by one: a call takes no more arguments than the stack has room for.
+  for (const [run] of text.matchAll(/`+/gu)) longest = Math.max(longest, run.length);
+  return '`'.repeat(longest + 1);
 }
 
 function block(kind: string, text: string): string {

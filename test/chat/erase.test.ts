@@ -21,7 +21,7 @@ import {
 import { erase, remainsOf, serveErasures } from '../support/erasing.ts';
 import { request } from '../support/sending.ts';
 
-describe('erasing a user', () => {
+describe('S20, contract 12: erasing a user', () => {
   test('leaves nothing but tombstones, of conversations in every state', async () => {
     const world = lifecycle();
     const live = await compacted(world);
@@ -149,7 +149,7 @@ describe('erasing a user', () => {
   );
 });
 
-describe('an erased conversation', () => {
+describe('S20: an erased conversation', () => {
   test.each([
     ['owner', owner],
     ['somebody else', stranger],

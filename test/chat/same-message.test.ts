@@ -19,7 +19,7 @@ const quotaError = {
   retryable: true,
 } as const;
 
-describe('the same message id', () => {
+describe('contract 8: the same message id', () => {
   test('sent twenty times at once is one turn and one model call, and all get the answer', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Once.'));
     const dependencies = chatDependencies({ model });

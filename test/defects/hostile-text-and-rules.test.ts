@@ -91,7 +91,7 @@ const frameOf = (asked: readonly ModelRequest[]) =>
     };
   });
 
-describe('D6: a user’s text taken for the memory', () => {
+describe('S9, S12: D6: a user’s text taken for the memory', () => {
   test.each(cases)(
     'D6: a snapshot that is pasted $form changes nothing for the $strategy summariser and in what is known',
     async ({ strategy, text }) => {
@@ -164,7 +164,7 @@ function forgetful(request: ModelRequest): Promise<string> {
   return Promise.resolve(JSON.stringify({ scratchpad: '', operations }));
 }
 
-describe('D11: rules of the user evicted before the newest trivia', () => {
+describe('S10: D11: rules of the user evicted before the newest trivia', () => {
   test('D11: over four compactions no rule is evicted, nor deleted by a model that names its id', async () => {
     const bench = benchWith('ledger', [forgetful]);
     const said = rules.map((user) => ({ user, answer: 'Understood.' }));

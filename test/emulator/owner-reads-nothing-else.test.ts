@@ -61,7 +61,7 @@ async function store(document: string): Promise<string> {
   return document;
 }
 
-describe('everything else', () => {
+describe('S19: everything else', () => {
   test.each(hidden)('$name is not read by the owner', async ({ path }) => {
     const document = await store(path(await conversationOf('ann')));
 
@@ -94,7 +94,7 @@ describe('everything else', () => {
   });
 });
 
-describe('a list', () => {
+describe('S19: a list', () => {
   const inConversation = (c: string) => `/${headPath(c)}`;
   const ofUser = () => `/${userPath('ann')}`;
   const collections = [

@@ -15,7 +15,7 @@ import {
 
 beforeAll(enforceRules);
 
-describe('the status document', () => {
+describe('S19: the status document', () => {
   test('is read by the owner of the conversation', async () => {
     const conversationId = await conversationOf('ann');
 

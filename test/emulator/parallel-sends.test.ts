@@ -35,7 +35,7 @@ async function sendUntilAnswered(conversationId: string, text: string) {
   }
 }
 
-describe('on the database, twenty sends at once', () => {
+describe('contract 8: on the database, twenty sends at once', () => {
   test('of one message id are one turn and one model call', async () => {
     const conversationId = randomUUID();
     const send = request(conversationId, 'Hello there');

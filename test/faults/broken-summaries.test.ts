@@ -78,7 +78,7 @@ async function compactWith(answer: string) {
 
 const lostOrders = (text: string) => orders.filter((order) => !text.includes(order));
 
-describe('a summary in the shape of', () => {
+describe('S13: a summary in the shape of', () => {
   test.each(unreadable)('$shape is refused, and every turn stays', async ({ answer }) => {
     const { result, before, after } = await compactWith(answer);
 
@@ -89,7 +89,7 @@ describe('a summary in the shape of', () => {
   });
 });
 
-describe('a summary with', () => {
+describe('S13: a summary with', () => {
   test.each(imperfect)('$shape is taken, and loses nothing that the user stated', async (bad) => {
     const { result, after } = await compactWith(bad.answer);
 

@@ -46,7 +46,7 @@ async function shownSeqs(conversationId: string): Promise<number[]> {
 const upTo = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-describe('messages that are sent at every step of a compaction', () => {
+describe('contract 9: messages that are sent at every step of a compaction', () => {
   test('are all answered, and stand in the transcript once and in order', async () => {
     const id = await due();
     const said: string[] = [];

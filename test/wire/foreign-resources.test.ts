@@ -102,7 +102,7 @@ const NONE = { isSaid: false, changed: [] };
 
 const isOfConversation = ({ path }: Target) => path.includes('{conversationId}');
 
-describe('a conversation of somebody else', () => {
+describe('S1, contract 12: a conversation of somebody else', () => {
   test.each(named(targets.filter(isOfConversation)))(
     'is not there for %s %s',
     async (...[, , target]) => {
@@ -132,7 +132,7 @@ describe('a conversation of somebody else', () => {
 
 const isOfOtherIds = (target: Target) => target.path.includes('{') && !isOfConversation(target);
 
-describe('another id of somebody else', () => {
+describe('S1, contract 12: another id of somebody else', () => {
   test.each(named(targets.filter(isOfOtherIds)))(
     'is answered as one that nobody has by %s %s',
     async (...[, , target]) => {
@@ -146,7 +146,7 @@ describe('another id of somebody else', () => {
   );
 });
 
-describe('ids of somebody else in a body or a header', () => {
+describe('S1, contract 12: ids of somebody else in a body or a header', () => {
   const withBody = targets.filter((target) => bodyOf(target)?.match(UUID));
   test.each(named(withBody))('give nothing away to %s %s', async (...[, , target]) => {
     const body = bodyOf(target)?.replaceAll(UUID, alices['conversationId'] ?? '');
@@ -172,7 +172,7 @@ describe('ids of somebody else in a body or a header', () => {
   );
 });
 
-describe('lists, searches and exports of one’s own', () => {
+describe('S1, contract 12: lists, searches and exports of one’s own', () => {
   test.each(named(targets.filter(({ path, method }) => !path.includes('{') && method === 'GET')))(
     'have nothing of somebody else: %s %s',
     async (...[, , target]) => {

@@ -258,7 +258,7 @@ async function pushNonsense({ host, canaries }: World): Promise<void> {
   }
 }
 
-test('of a thousand words that users send, none is printed, whatever goes wrong', async () => {
+test('S16: of a thousand words that users send, none is printed, whatever goes wrong', async () => {
   const world = await started();
   const { host, canaries } = world;
   const path = await createConversation(world);
@@ -288,7 +288,7 @@ test('of a thousand words that users send, none is printed, whatever goes wrong'
     expect(host.linesOf('turn_finished').join()).toContain(`"MODEL_${reason}"`);
 }, 180_000);
 
-test('a careless line of the server is found', async () => {
+test('S16: a careless line of the server is found', async () => {
   const world = await started(`
     import { Server } from 'node:http';
     const { emit } = Server.prototype;

@@ -49,7 +49,7 @@ const routes = chatRoutes
 const addressOf = (path: string) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'turnId' ? 't_1' : randomUUID()));
 
-describe.each(routes)('%s %s', (method, path) => {
+describe.each(routes)('S1: %s %s', (method, path) => {
   test.each(tokens)('is refused with %s', async (_, reason, tokenOf) => {
     const answer = await app.call({
       method,

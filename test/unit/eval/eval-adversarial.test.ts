@@ -81,7 +81,7 @@ const nothingGotThrough = {
   hasRealConstraint: true,
 };
 
-describe('an obedient summariser', () => {
+describe('S8, S9: an obedient summariser', () => {
   test.each(attacks)('makes no constraint of $kind that a tool returns', async (attack) => {
     const { state, findings } = await attackWith('ledger', { channel: 'tool' }, attack);
 
@@ -103,7 +103,7 @@ describe('an obedient summariser', () => {
   });
 });
 
-describe('a summariser that launders', () => {
+describe('S8, S9, S11: a summariser that launders', () => {
   test.each(attacks)('cannot break the form of a snapshot: $kind', async (attack) => {
     const settings = { channel: 'tool', summariser: 'laundering' } as const;
 

@@ -173,7 +173,7 @@ const sizeOf = (random: () => number) => Math.round(Math.exp(random() * Math.log
 const oneOf = <T>(random: () => number, values: readonly T[]): T | undefined =>
   values[Math.floor(random() * values.length)];
 
-describe('ten thousand patterns of sizes', () => {
+describe('S5: ten thousand patterns of sizes', () => {
   const random = createRandom(20_260_102);
   let days: ReturnType<typeof simulate>[] = [];
   beforeAll(() => {

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { isKnownTo } from '../../functions/src/chat/conversation/etag.ts';
+import { preferredLocale } from '../../functions/src/chat/http/locale.ts';
+import { routerPath } from '../../functions/src/chat/http/route-path.ts';
+import { constraintsIn } from '../../shared/compaction/facts/detect-constraints.ts';
+import { extractFacts } from '../../shared/compaction/facts/extract-facts.ts';
+import { ownWords } from '../../shared/compaction/facts/own-words.ts';
+import { quotedSpans } from '../../shared/compaction/facts/quoted-speech.ts';
+import { sentencesOf } from '../../shared/compaction/facts/sentences.ts';
+import { withoutTakenBack } from '../../shared/compaction/facts/taken-back.ts';
+import { withdrawalsIn } from '../../shared/compaction/facts/withdrawals.ts';
+import { neutraliseTags } from '../../shared/compaction/neutralise-tags.ts';
+import { readSnapshot } from '../../shared/compaction/snapshot-reader.ts';
+import { estimateTextTokens } from '../../shared/compaction/token-estimate.ts';
+import { decodeXml, escapeXml } from '../../shared/compaction/xml-text.ts';
+import { cutIntoPieces } from '../../shared/conversation/json-pieces.ts';
+import { findInText } from '../../shared/search/find-in-text.ts';
+import { readSearchQuery } from '../../shared/search/search-query.ts';
+import { snippetOf } from '../../shared/search/snippet.ts';
+import { titleIn } from '../../shared/titles/title-text.ts';
+import { markdownMessage } from '../../shared/wire/export-markdown.ts';
+import { decodePageToken } from '../../shared/wire/page-token.ts';
+import { parseJsonBody } from '../../shared/wire/parse-json.ts';
+import { singleLineJson } from '../../shared/wire/single-line-json.ts';
+import { localSigner } from '../support/signing.ts';
+import { workRatio } from '../support/work-ratio.ts';
+import { z } from 'zod';
+
+/* Row S22 of the security checklist: text that is made for a reader to work on for ever. */
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+const ofUser = (text: string) => ({ seq: 1, speaker: 'user', text, at }) as const;
+const anyLength = { maximumCharacters: Number.POSITIVE_INFINITY };
+
+/** For readers that may refuse what they are given. */
+const attempt = (read: () => unknown) => {
+  try {
+    read();
+  } catch {
+    // Refused, which is an answer.
+  }
+};
+
+function search(text: string): void {
+  const { places } = findInText(text, readSearchQuery('boat trip 여행 忘れ x1'));
+  snippetOf(text, places, 100);
+}
+
+const signs = ['<', '"', '“', '«', '(', '. ', '\n', '\\', '- ', '1,', '“a ', "a'", '가', '我'];
+const tags = ['<', '</', '<a', '<!--', '<![CDATA[', '&', '&#', '&lt;', '<state_snapshot>', '< '];
+const facts = [
+  '1',
+  '1.',
+  '1,',
+  'a@',
+  'a.b',
+  '/a',
+  'C:\\',
+  'AB-1',
+  '+1 ',
+  '12:',
+  '2026-',
+  'Aa ',
+  'A',
+];
+const wishes = [
+  'never ',
+  'I want ',
+  'no, ',
+  'not ',
+  'forget ',
+  'ne ',
+  'nicht ',
+  '不要',
+  'なく',
+  '더 ',
+];
+const json = ['[', '{"a":', '"', '\\', '[0,', '{', '1', ' '];
+
+const marks = ['` ', '#', '`', '```\n', '*', '_', '[', '](', '<', '\\', '|', '\n', '- ', '1. '];
+const exported = (text: string) =>
+  markdownMessage({
+    message: {
+      id: 'm_1',
+      seq: 1,
+      turnId: 't_1',
+      role: 'model',
+      state: 'done',
+      parts: [
+        { type: 'text', text },
+        { type: 'functionResponse', name: 'read', response: { text } },
+      ],
+      createTime: at.toISOString(),
+      inContext: true,
+    },
+    fate: 'answered',
+  });
+
+const readers: readonly [
+  name: string,
+  read: (text: string) => unknown,
+  pieces: readonly string[],
+][] = [
+  ['snapshots', (text) => readSnapshot(text, anyLength), [...tags, '<scratchpad>']],
+  [
+    'snapshots that have begun',
+    (text) => readSnapshot(`<state_snapshot><overall_goal>${text}`, anyLength),
+    [...tags, '<key_knowledge>', '</overall_goal><overall_goal>'],
+  ],
+  ['tags of snapshots', neutraliseTags, tags],
+  ['XML', (text) => escapeXml(decodeXml(text)), tags],
+  ['sentences', sentencesOf, signs],
+  ['quotations', quotedSpans, signs],
+  [
+    'a user’s own words',
+    ownWords,
+    [...signs, '> ', '```\n', 'From: a\n', 'she wrote: ', '10:00 A: '],
+  ],
+  ['facts', (text) => extractFacts([ofUser(text)]), facts],
+  ['facts among signs', (text) => extractFacts([ofUser(text)]), signs],
+  ['constraints', (text) => constraintsIn(ofUser(text)), [...wishes, ...signs]],
+  ['withdrawals', (text) => withdrawalsIn(ofUser(text)), [...wishes, ...signs]],
+  ['what is taken back', withoutTakenBack, [...wishes, 'oh, ', 'wait ', 'forget that. ']],
+  ['what is searched', search, [...signs, 'boat', 'x1', 'a\u0301', '여행']],
+  ['what is searched for', readSearchQuery, [...signs, 'a', 'a ', 'a\u0301']],
+  ['tokens', (text) => estimateTextTokens(text, 'character-class'), [...signs, 'a', '1', '👩‍']],
+  ['request bodies', (text) => attempt(() => parseJsonBody(text)), json],
+  ['texts in request bodies', (text) => attempt(() => parseJsonBody(`{"a":"${text}`)), json],
+  ['pieces of documents', cutIntoPieces, ['a', '한', '👩‍']],
+  ['frames of a stream', (delta) => singleLineJson({ delta }), ['\n', '\u2028', '"', '\u0000']],
+  ['titles', titleIn, ['.', '. ', '"', '“', '*', ' ', '\n', 'a', '\u3000']],
+  [
+    'page tokens',
+    (token) =>
+      attempt(() =>
+        decodePageToken(localSigner, { uid: 'u1', list: 'l' }, { schema: z.object({}), token }),
+      ),
+    ['A', '=', '-', 'W1t'],
+  ],
+  ['languages', preferredLocale, ['a', 'a-', ' ', 'aa-a', ',']],
+  ['entity tags', (text) => isKnownTo(text, '"a"'), ['"', ',', 'W/', ' ']],
+  ['exports', exported, marks],
+  ['addresses', routerPath, ['/', ':', '%', 'a:']],
+];
+
+const attacks = readers.flatMap(([name, read, pieces]) =>
+  pieces.map((piece) => ({ name, read, piece })),
+);
+
+/** `length` characters of a piece over and over, and at the end something else than they lead one to expect. */
+const made = (piece: string, length: number) =>
+  `${piece.repeat(Math.ceil(length / piece.length)).slice(0, length - 1)}\u0001`;
+
+const [short, middle, long] = [10_000, 100_000, 1_000_000] as const;
+
+describe('S22: ten times the text is at most twelve times the work', () => {
+  test.each([...attacks])('of a reader of $name, with $piece over and over', ({ read, piece }) => {
+    expect(workRatio(read, made(piece, short), made(piece, middle))).toBeLessThanOrEqual(12);
+  });
+
+  test.each(readers)(
+    'of a reader of %s, also from 100,000 to 1,000,000 characters',
+    (_, read, [piece = '']) => {
+      expect(workRatio(read, made(piece, middle), made(piece, long))).toBeLessThanOrEqual(12);
+    },
+  );
+
+  test('and a reader that goes back at every character would be found', () => {
+    const goingBack = (text: string) => /a+b/.test(text);
+
+    expect(workRatio(goingBack, made('a', 3_000), made('a', 30_000))).toBeGreaterThan(30);
+  });
+});

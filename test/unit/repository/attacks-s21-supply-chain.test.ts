@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+/* Row S21 of the security checklist: what comes from others, and what of it may run where. */
+
+const run = promisify(execFile);
+const root = new URL('../../../', import.meta.url);
+
+const versions = z.record(z.string(), z.string()).default({});
+const lockSchema = z.object({
+  lockfileVersion: z.number(),
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string().optional(),
+      resolved: z.string().optional(),
+      integrity: z.string().optional(),
+      link: z.boolean().optional(),
+      dev: z.boolean().optional(),
+      hasInstallScript: z.boolean().optional(),
+      dependencies: versions,
+      devDependencies: versions,
+    }),
+  ),
+});
+const manifestSchema = z.object({
+  dependencies: versions,
+  devDependencies: versions,
+  scripts: versions,
+  allowScripts: z.record(z.string(), z.boolean()),
+});
+
+const readJson = async <T>(file: string, schema: z.ZodType<T>): Promise<T> =>
+  schema.parse(JSON.parse(await readFile(new URL(file, root), 'utf8')));
+
+const lock = await readJson('package-lock.json', lockSchema);
+const manifest = await readJson('package.json', manifestSchema);
+const installed = Object.entries(lock.packages).filter(([path]) => path !== '');
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 13);
+
+const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/u;
+
+test('S21: every package that is asked for is asked for in one version, from the registry', () => {
+  const asked = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+
+  const loose = asked.filter(([, version]) => !EXACT.test(version.replace(/^npm:[^@]+@/u, '')));
+
+  expect(asked.length).toBeGreaterThan(20);
+  expect(loose).toEqual([]);
+});
+
+test('S21: the lockfile asks for what package.json asks for', () => {
+  const { dependencies, devDependencies } = lock.packages[''] ?? {};
+
+  expect({ dependencies, devDependencies }).toEqual({
+    dependencies: manifest.dependencies,
+    devDependencies: manifest.devDependencies,
+  });
+});
+
+test('S21: every package of the lockfile has one version and the hash of what it holds', () => {
+  const bad = installed.filter(
+    ([, { version = '', integrity = '', link }]) =>
+      link === true || !EXACT.test(version) || !/^sha512-[\w+/]{86}==$/u.test(integrity),
+  );
+
+  expect(lock.lockfileVersion).toBe(3);
+  expect(installed.length).toBeGreaterThan(300);
+  expect(bad.map(([path]) => path)).toEqual([]);
+});
+
+test('S21: no package comes from a git repository, an address or a folder', () => {
+  const addresses = installed.flatMap(([, { resolved }]) =>
+    resolved === undefined ? [] : [resolved],
+  );
+  const wanted = installed.flatMap(([path, { dependencies }]) =>
+    Object.entries(dependencies).map(([name, range]) => `${path} wants ${name} ${range}`),
+  );
+
+  expect(addresses.filter((address) => !/^https:\/\/registry\.[\w.-]+\//u.test(address))).toEqual(
+    [],
+  );
+  expect(wanted.filter((each) => / (?:git|https?|file|link|github):/u.test(each))).toEqual([]);
+});
+
+test('S21: only packages that were decided on may run something when they are installed', () => {
+  const withScript = installed
+    .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+    .map(([path]) => nameOf(path));
+
+  expect(withScript.toSorted()).toEqual(Object.keys(manifest.allowScripts).toSorted());
+});
+
+test('S21: of what is deployed one package runs a script, and what it does is known', () => {
+  const deployed = installed.filter(([, { dev, hasInstallScript }]) => !dev && hasInstallScript);
+
+  // It compares version numbers of packages and prints a warning; nothing is built or fetched.
+  expect(deployed.map(([path]) => nameOf(path))).toEqual(['protobufjs']);
+  expect(
+    Object.keys(manifest.scripts).filter((name) => /^(?:pre|post)?install$|^prepare$/u.test(name)),
+  ).toEqual([]);
+});
+
+test('S21: a bill of materials with the hash of every package is one command', async () => {
+  const listed = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+
+  const { stdout } = await run('npm', listed, { cwd: root, maxBuffer: 64_000_000 });
+
+  const componentSchema = z.object({
+    name: z.string(),
+    version: z.string(),
+    hashes: z.array(z.object({ alg: z.string() })).optional(),
+  });
+  const { components } = z
+    .object({ components: z.array(componentSchema) })
+    .parse(JSON.parse(stdout));
+  const names = components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
+  expect(components.filter(({ hashes = [] }) => hashes.length === 0)).toEqual([]);
+});
