@@ -53,7 +53,7 @@ const textOf = (stream: string) =>
     .map(([, delta = '']) => delta)
     .join('');
 
-describe('S7: a thousand streams of one user', () => {
+describe('S7: a thousand streams of one user', { timeout: 180_000 }, () => {
   test('are refused above the limit with a reason, and others are served meanwhile', async () => {
     const { server, running, read, answerAll } = await heldServer({
       STREAMS_PER_USER: String(LIMIT),
