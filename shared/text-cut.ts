@@ -58,3 +58,27 @@ export function tailOf(text: string, maxCharacters: number): string {
   const start = text.length - Math.max(0, Math.floor(maxCharacters));
   return text.slice(clusterAround(text, start)[1]);
 }
+
+/** A stretch of a text, where it begins and where the next one does. */
+export interface TextPage {
+  text: string;
+  from: number;
+  next: number;
+}
+
+const codePointLength = (text: string, index: number) =>
+  splitsSurrogatePair(text, index + 1) ? 2 : 1;
+
+/**
+ * The page of at most `characters` UTF-16 units that begins at `from`, or one unit before where that lies
+ * inside of a surrogate pair. Cuts as `headOf` does; where that leaves nothing, between code points, so that
+ * every page but the one behind the end holds something. Pages that begin where the one before says make up
+ * the text.
+ */
+export function pageOf(text: string, page: { from: number; characters: number }): TextPage {
+  const asked = Math.min(page.from, text.length);
+  const from = splitsSurrogatePair(text, asked) ? asked - 1 : asked;
+  const shown = headOf(text.slice(from), page.characters);
+  const length = from < text.length && shown === '' ? codePointLength(text, from) : shown.length;
+  return { text: text.slice(from, from + length), from, next: from + length };
+}

@@ -13,16 +13,21 @@ export const integer = (fallback: number, bounds: { min: number; max: number }) 
 /** US dollars from text, with a default. */
 export const usd = (fallback: number) => z.coerce.number().min(0).max(1_000_000).default(fallback);
 
+const itemsOf = (text: string) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
 /** Words from text with commas between them. */
-export const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  );
+export const list = z.string().default('').transform(itemsOf);
+
+/** As `list`, with a default; `none` stands for no words, as an empty text would for the default. */
+export const listOr = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text) => (text.trim() === 'none' ? [] : itemsOf(text)));
 
 /** JSON of `schema`, by default an empty object. What is wrong is said with the example. */
 const json = <Schema extends z.ZodType>(schema: Schema, problem: string) =>

@@ -3,6 +3,7 @@ import { splitPolicies } from '../../shared/compaction/split-policy.ts';
 import {
   integer,
   list,
+  listOr,
   prices,
   snapshotKeys,
   thresholdRows,
@@ -23,6 +24,9 @@ export const CLIENT_WRITABLE_FIELDS = [
   'windowTokens',
   'hooks',
 ] as const;
+
+/** Tools that the server brings along; which of them it offers, BUILT_IN_TOOLS says. */
+export const BUILT_IN_TOOL_NAMES = ['recall_history', 'read_blob'] as const;
 
 /**
  * Every environment variable, with unit, default, range and why. A value out of range fails at start,
@@ -141,6 +145,11 @@ export const environmentSchema = z.object({
   CLIENT_WRITABLE: list
     .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
     .describe('Comma-separated conversation fields that end users may write.'),
+  BUILT_IN_TOOLS: listOr(BUILT_IN_TOOL_NAMES.join(','))
+    .pipe(z.array(z.enum(BUILT_IN_TOOL_NAMES)))
+    .describe(
+      'Comma-separated tools of the server that the model may call where they are of use, or none: recall_history looks folded turns up, read_blob reads shortened tool outputs.',
+    ),
   CORS_ORIGINS: list
     .pipe(
       z.array(

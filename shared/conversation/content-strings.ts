@@ -13,6 +13,13 @@ function collect(value: unknown, depth: number, strings: string[]): void {
     }
 }
 
+/** Every string, number and key in a value of JSON. */
+export function stringsInValue(value: unknown): string[] {
+  const strings: string[] = [];
+  collect(value, 0, strings);
+  return strings;
+}
+
 /** Every string, number and key in the text, calls and responses of contents; not the bytes of media. */
 export function stringsIn(contents: readonly Content[]): string[] {
   const strings: string[] = [];

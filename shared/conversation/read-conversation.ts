@@ -1,4 +1,5 @@
 import type { DocumentStore, Logger, Signer, StoredDocument } from '../ports.ts';
+import type { TurnTexts } from '../search/turn-texts.ts';
 import { cleanHistory } from './erased-history.ts';
 import { decodeHead, type Head, type Versioned } from './head.ts';
 import type { History } from './history.ts';
@@ -22,6 +23,9 @@ export interface ConversationCache {
   keepTurn(epoch: string, entry: { turn: Turn; loadedAt: number }): void;
   history(epoch: string, generation: number): { history: History; loadedAt: number } | undefined;
   keepHistory(epoch: string, entry: { history: History; loadedAt: number }): void;
+  /** What can be searched of a turn: far more turns of it fit than of whole ones. */
+  texts(epoch: string, seq: number): { texts: TurnTexts; loadedAt: number } | undefined;
+  keepTexts(epoch: string, entry: { texts: TurnTexts; loadedAt: number }): void;
 }
 
 /** What histories are read with. */
@@ -38,6 +42,8 @@ export const noCache: ConversationCache = {
   keepTurn: () => undefined,
   history: () => undefined,
   keepHistory: () => undefined,
+  texts: () => undefined,
+  keepTexts: () => undefined,
 };
 
 export async function readHead(
@@ -104,8 +110,11 @@ export const readTurns = (
   seqs: readonly number[],
 ): Promise<Versioned<Turn>[]> => readTurnsTry(store, { conversationId, seqs, tries: 1 });
 
-const isFresh = (head: Head, entry: { loadedAt: number } | undefined) =>
-  entry !== undefined && entry.loadedAt >= head.changedIn;
+/** Whether what a cache gave is as it was loaded: no finished turn has changed since. */
+export const isFresh = <Entry extends { loadedAt: number }>(
+  head: Pick<Head, 'changedIn'>,
+  entry: Entry | undefined,
+): entry is Entry => entry !== undefined && entry.loadedAt >= head.changedIn;
 
 export interface TurnRange {
   conversationId: string;

@@ -33,7 +33,7 @@ export function touchedBy(message: string): (topic: string) => boolean {
     const asked = readSearchQuery(topic);
     if (asked.words.length + asked.stretches.length === 0) return false;
     return (
-      asked.words.every(isSaid) &&
+      asked.words.every(({ text }) => isSaid(text)) &&
       asked.stretches.every((stretch) => runs.some((run) => run.includes(stretch)))
     );
   };

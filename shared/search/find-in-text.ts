@@ -1,9 +1,7 @@
+import { wordMatcher, type WordMatch } from './match-word.ts';
+import { unitsOf, type SearchQuery } from './search-query.ts';
 import { placeIn, searchPieces, type SearchPiece } from './search-words.ts';
-import type { SearchQuery } from './search-query.ts';
 
-/** A word that only begins with what was asked for counts this much; from this length on. */
-const BEGINNING_WEIGHT = 0.5;
-const BEGINNING_CHARACTERS_MIN = 3;
 /** A character of a run counts as half a word: the usual word of such scripts has two. */
 const RUN_CHARACTER_LENGTH = 0.5;
 /** Places of one text that are remembered, to choose what to show of it. */
@@ -16,53 +14,73 @@ export interface FoundPlace {
   index: number;
 }
 
-/** What a text has of a query. */
-export interface FoundInText {
+/** How much of a query is in a text: all that ranking needs. */
+export interface CountedText {
   /** How often each word, then each stretch, occurs; a beginning counts half. */
-  counts: number[];
+  counts: readonly number[];
   /** Length of the text, in words. */
   length: number;
+}
+
+/** What a text has of a query. */
+export interface FoundInText extends CountedText {
   /** The first places, in order. */
+  places: readonly FoundPlace[];
+}
+
+interface Finding {
+  counts: number[];
+  length: number;
   places: FoundPlace[];
 }
 
-function countWord(found: FoundInText, piece: SearchPiece, words: readonly string[]): void {
-  for (const [unit, word] of words.entries()) {
-    const isBeginning = word.length >= BEGINNING_CHARACTERS_MIN && piece.text.startsWith(word);
-    if (piece.text !== word && !isBeginning) continue;
-    found.counts[unit] = (found.counts[unit] ?? 0) + (piece.text === word ? 1 : BEGINNING_WEIGHT);
-    if (found.places.length < PLACES_MAX) found.places.push({ unit, index: piece.index });
-  }
+function add(found: Finding, place: FoundPlace, weight: number): void {
+  found.counts[place.unit] = (found.counts[place.unit] ?? 0) + weight;
+  if (found.places.length < PLACES_MAX) found.places.push(place);
 }
 
-function countStretches(found: FoundInText, piece: SearchPiece, query: SearchQuery): void {
+function countStretches(found: Finding, piece: SearchPiece, query: SearchQuery): void {
   for (const [i, stretch] of query.stretches.entries()) {
     const unit = query.words.length + i;
     let at = piece.text.indexOf(stretch);
-    for (; at >= 0; at = piece.text.indexOf(stretch, at + stretch.length)) {
-      found.counts[unit] = (found.counts[unit] ?? 0) + 1;
-      if (found.places.length < PLACES_MAX) found.places.push({ unit, index: placeIn(piece, at) });
-    }
+    for (; at >= 0; at = piece.text.indexOf(stretch, at + stretch.length))
+      add(found, { unit, index: placeIn(piece, at) }, 1);
   }
 }
 
-/** Looks through a text once, in time linear in its length for a query of a given size. */
-export function findInText(text: string, query: SearchQuery): FoundInText {
-  const units = query.words.length + query.stretches.length;
-  const found: FoundInText = {
-    counts: Array.from({ length: units }, () => 0),
-    length: 0,
-    places: [],
-  };
+function look(
+  text: string,
+  query: SearchQuery,
+  matchesOf: (word: string) => readonly WordMatch[],
+): FoundInText {
+  const counts = Array.from({ length: unitsOf(query) }, () => 0);
+  const found: Finding = { counts, length: 0, places: [] };
   for (const piece of searchPieces(text)) {
     if (piece.kind === 'word') {
       found.length += 1;
-      countWord(found, piece, query.words);
+      const matches = matchesOf(piece.text);
+      if (matches.length === 0) continue;
+      for (const { unit, weight } of matches) add(found, { unit, index: piece.index }, weight);
     } else {
       found.length += piece.text.length * RUN_CHARACTER_LENGTH;
       countStretches(found, piece, query);
     }
   }
-  found.places.sort((a, b) => a.index - b.index);
-  return found;
+  return { ...found, places: found.places.toSorted((a, b) => a.index - b.index) };
+}
+
+/** Looks through texts for one query, each once, in time linear in its length for a query of a given size. */
+export function finderOf(query: SearchQuery): (text: string) => FoundInText {
+  const matchesOf = wordMatcher(query.words);
+  return (text) => look(text, query, matchesOf);
+}
+
+/** What several texts have of a query together. */
+export function countedTogether(texts: readonly CountedText[]): CountedText {
+  const units = Math.max(0, ...texts.map(({ counts }) => counts.length));
+  const countOf = (unit: number) => texts.reduce((sum, { counts }) => sum + (counts[unit] ?? 0), 0);
+  return {
+    counts: Array.from({ length: units }, (_, unit) => countOf(unit)),
+    length: texts.reduce((sum, { length }) => sum + length, 0),
+  };
 }

@@ -6,9 +6,12 @@
 const RUN_SCRIPTS =
   '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
 
-/** A run of such characters, or a word of any other script; both begin with a letter or digit. */
+/**
+ * A number with its separators (amount, date, time, version), a run of such characters, or a word of any other
+ * script; all begin with a letter or digit. Nothing may follow the number: it must never be tried again.
+ */
 const PIECE = new RegExp(
-  `(?=[\\p{L}\\p{N}])[${RUN_SCRIPTS}](?:(?=[\\p{L}\\p{N}\\p{M}])[${RUN_SCRIPTS}\\p{M}])*` +
+  `[0-9]+(?:[.,:/-][0-9]+)+|(?=[\\p{L}\\p{N}])[${RUN_SCRIPTS}](?:(?=[\\p{L}\\p{N}\\p{M}])[${RUN_SCRIPTS}\\p{M}])*` +
     `|[\\p{L}\\p{N}](?:(?![${RUN_SCRIPTS}])[\\p{L}\\p{N}\\p{M}])*`,
   'gu',
 );
@@ -17,9 +20,18 @@ const RUN_START = new RegExp(`^[${RUN_SCRIPTS}]`, 'u');
 /** Accents of Latin, Greek and Cyrillic letters. Marks of other scripts tell letters apart. */
 const ACCENTS = /[\u0300-\u036f]/g;
 
-/** Text without what a search does not tell apart: case, accents, width and composition of characters. */
+/** Commas that only make an amount easier to read. */
+const THOUSANDS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
+const ASCII = /^[\0-\x7f]*$/;
+
+/**
+ * Text without what a search does not tell apart: case, accents, width and composition of characters, and
+ * how an amount is separated.
+ */
 const folded = (text: string) =>
-  text.normalize('NFKD').replaceAll(ACCENTS, '').normalize('NFC').toLowerCase();
+  ASCII.test(text)
+    ? (THOUSANDS.test(text) ? text.replaceAll(',', '') : text).toLowerCase()
+    : text.normalize('NFKD').replaceAll(ACCENTS, '').normalize('NFC').toLowerCase();
 
 export interface SearchPiece {
   kind: 'word' | 'run';
@@ -33,8 +45,8 @@ export interface SearchPiece {
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Where each unit of the folded text comes from, for the few pieces that folding makes longer or shorter. */
-function unevenPiece(kind: SearchPiece['kind'], raw: string, index: number): SearchPiece {
+/** Where each unit of the folded text comes from, for the few runs that folding makes longer or shorter. */
+function unevenRun(raw: string, index: number): SearchPiece {
   const places: number[] = [];
   let text = '';
   for (const { segment, index: within } of graphemes.segment(raw)) {
@@ -42,16 +54,22 @@ function unevenPiece(kind: SearchPiece['kind'], raw: string, index: number): Sea
     text += part;
     for (let i = 0; i < part.length; i++) places.push(index + within);
   }
-  return { kind, text, index, places };
+  return { kind: 'run', text, index, places };
 }
+
+/** What `PIECE` finds where no such character is, several times as fast. */
+const SPACED_PIECE = /[0-9]+(?:[.,:/-][0-9]+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
+const HAS_RUN = new RegExp(`[${RUN_SCRIPTS}]`, 'u');
 
 /** The words and runs of a text, in order. */
 export function* searchPieces(text: string): Generator<SearchPiece> {
-  for (const { 0: raw, index } of text.matchAll(PIECE)) {
-    const kind = RUN_START.test(raw) ? 'run' : 'word';
+  const hasRun = HAS_RUN.test(text);
+  for (const { 0: raw, index } of text.matchAll(hasRun ? PIECE : SPACED_PIECE)) {
+    const kind = hasRun && RUN_START.test(raw) ? 'run' : 'word';
     const flat = folded(raw);
-    if (flat.length === raw.length) yield { kind, text: flat, index };
-    else yield unevenPiece(kind, raw, index);
+    // A word is found as a whole: it needs no places.
+    if (kind === 'word' || flat.length === raw.length) yield { kind, text: flat, index };
+    else yield unevenRun(raw, index);
   }
 }
 

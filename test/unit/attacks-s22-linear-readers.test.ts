@@ -14,7 +14,7 @@ import { readSnapshot } from '../../shared/compaction/snapshot-reader.ts';
 import { estimateTextTokens } from '../../shared/compaction/token-estimate.ts';
 import { decodeXml, escapeXml } from '../../shared/compaction/xml-text.ts';
 import { cutIntoPieces } from '../../shared/conversation/json-pieces.ts';
-import { findInText } from '../../shared/search/find-in-text.ts';
+import { finderOf } from '../../shared/search/find-in-text.ts';
 import { readSearchQuery } from '../../shared/search/search-query.ts';
 import { snippetOf } from '../../shared/search/snippet.ts';
 import { titleIn } from '../../shared/titles/title-text.ts';
@@ -42,7 +42,7 @@ const attempt = (read: () => unknown) => {
 };
 
 function search(text: string): void {
-  const { places } = findInText(text, readSearchQuery('boat trip 여행 忘れ x1'));
+  const { places } = finderOf(readSearchQuery('boat trip 여행 忘れ x1 1.5'))(text);
   snippetOf(text, places, 100);
 }
 

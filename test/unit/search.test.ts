@@ -1,22 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { findInText } from '../../shared/search/find-in-text.ts';
-import { addSearched, isHit, nothingSearched, scoreOf } from '../../shared/search/rank-texts.ts';
-import { QUERY_UNITS_MAX, readSearchQuery } from '../../shared/search/search-query.ts';
-import { snippetOf } from '../../shared/search/snippet.ts';
+import { finderOf } from '../../shared/search/find-in-text.ts';
+import { isHit, scoresApart, scoresOf } from '../../shared/search/rank-texts.ts';
+import { QUERY_UNITS_MAX, readSearchQuery, unitsOf } from '../../shared/search/search-query.ts';
+import { excerptOf, snippetOf } from '../../shared/search/snippet.ts';
 import { processorMs } from '../support/processor-time.ts';
 
-const found = (text: string, q: string) => findInText(text, readSearchQuery(q));
+const found = (text: string, q: string) => finderOf(readSearchQuery(q))(text);
 const isFound = (text: string, q: string) => isHit(found(text, q));
 
-/** Texts that answer the query, the best first. */
+/** Texts that answer the query, each for itself, the best first. */
 function ranked(texts: readonly string[], q: string): string[] {
-  const query = readSearchQuery(q);
-  const searched = nothingSearched(query.words.length + query.stretches.length);
-  const looked = texts.map((text) => ({ text, found: findInText(text, query) }));
-  for (const each of looked) addSearched(searched, each.found);
-  return looked
-    .filter((each) => isHit(each.found))
-    .map(({ text, found: each }) => ({ text, score: scoreOf(each, searched) }))
+  const scores = scoresApart(texts.map((text) => found(text, q)));
+  return texts
+    .map((text, i) => ({ text, score: scores[i] ?? 0 }))
+    .filter(({ text }) => isFound(text, q))
     .toSorted((a, b) => b.score - a.score)
     .map(({ text }) => text);
 }
@@ -40,6 +37,13 @@ describe('a search', () => {
     ['Arabic', 'أريد السفر إلى القاهرة', 'القاهرة'],
     ['an order number', 'It is ORD-48213.', 'ord 48213'],
     ['words beside signs of two scripts', 'AI活用の計画', 'AI 計画'],
+    ['a plural by its singular', 'Two boats and three ladies', 'boat lady'],
+    ['another tense', 'We stopped hiking and tried the ferries.', 'stop hike try ferry'],
+    ['an irregular verb', 'She bought it and wrote home.', 'buy write'],
+    ['an amount however it is separated', 'That is $1,250.00 in all.', '1250.00'],
+    ['the year of a date', 'Due on 2024-05-12.', '2024'],
+    ['a word among question words', 'It was in Lisbon.', 'Where was Lisbon?'],
+    ['question words where there is nothing else', 'Who are you?', 'who are you'],
   ])('finds %s', (...[, text, q]) => {
     expect(isFound(text, q)).toBe(true);
   });
@@ -51,6 +55,8 @@ describe('a search', () => {
     ['one word of four', 'The boat', 'boat harbour tickets monday'],
     ['a text without letters', '🙂 … !', 'boat'],
     ['nothing', '', 'boat'],
+    ['question words', 'Where was it, and when?', 'where was the boat?'],
+    ['half of an amount', 'It costs 12.50.', '2.50'],
   ])('does not take %s for a hit', (...[, text, q]) => {
     expect(isFound(text, q)).toBe(false);
   });
@@ -71,10 +77,26 @@ describe('a search', () => {
     expect(ranked([long, short, both], 'boat harbour')[0]).toBe(both);
   });
 
+  test('lifts a text whose neighbour has what is asked for, if that one is short', () => {
+    const scores = (before: string, elsewhere: string) =>
+      scoresOf(
+        [before, 'The red one, in May.', 'Fine.', elsewhere, 'The red door.'].map((text) =>
+          found(text, 'red boat'),
+        ),
+      );
+    const [short, long] = ['Which boat?', 'Which boat?'.padEnd(6_000, ' and so on')];
+
+    const [, besideShort = 0, , , alone = 0] = scores(short, long.replace('boat', 'one'));
+    const [, besideLong = 0] = scores(long, short.replace('boat', 'one'));
+
+    expect(besideShort).toBeGreaterThan(alone * 1.1);
+    expect(besideLong).toBeLessThan(besideShort);
+  });
+
   test('looks for at most 32 things, however long the query is', () => {
     const query = readSearchQuery('가나다라마바사아자차카타파하'.repeat(8) + ' word '.repeat(40));
 
-    expect(query.words.length + query.stretches.length).toBeLessThanOrEqual(QUERY_UNITS_MAX);
+    expect(unitsOf(query)).toBeLessThanOrEqual(QUERY_UNITS_MAX);
   });
 
   test('takes time in proportion to the length of a text', () => {
@@ -101,6 +123,18 @@ describe('a snippet', () => {
 
   test('of a short text is the text', () => {
     expect(snippet('the red boat', 'boat')).toBe('the red boat');
+  });
+
+  test('of a given length shows the whole of what fits, and never more', () => {
+    const text = `${'before '.repeat(90)} the boat ${'after '.repeat(90)}`;
+    const { places } = found(text, 'boat');
+
+    expect(excerptOf('the  red\nboat', [], 20)).toBe('the red boat');
+    for (const characters of [10, 50, 400]) {
+      const excerpt = excerptOf(text, places, characters);
+      expect(excerpt.length).toBeLessThanOrEqual(characters);
+      expect(excerpt).toContain('boat');
+    }
   });
 
   test('begins where most of the words stand together', () => {

@@ -2,18 +2,28 @@ import { LRUCache } from 'lru-cache';
 import type { History } from '../../../shared/conversation/history.ts';
 import { noCache, type ConversationCache } from '../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
+import type { TurnTexts } from '../../../shared/search/turn-texts.ts';
+import { utf8Length } from '../../../shared/store/names.ts';
 
 type TurnEntry = { turn: Turn; loadedAt: number };
 type HistoryEntry = { history: History; loadedAt: number };
+type TextsEntry = { texts: TurnTexts; loadedAt: number };
 
 /** Bytes of one UTF-16 unit; the JSON of an entry is close to what its strings take in memory. */
 const UNIT_BYTES = 2;
 
 const sizeBytes = (value: unknown) => Math.max(1, JSON.stringify(value).length * UNIT_BYTES);
 
+/** Bytes of an entry beside its texts; generous. */
+const TEXTS_BYTES = 300;
+
+/** Latin texts take a byte a character, and most texts are Latin. */
+const textsBytes = ({ texts: { messages, tools } }: TextsEntry) =>
+  messages.reduce((sum, { text }) => sum + utf8Length(text), TEXTS_BYTES + utf8Length(tools));
+
 /**
- * Finished turns and histories of an instance, least recently used out first, together at most
- * `maxBytes` (estimated by their JSON). Keys begin with the epoch, so that a conversation id that comes
+ * Finished turns (half), histories and what is searched of turns (a quarter each) of an instance, least
+ * recently used out first, together at most `maxBytes` (estimated). Keys begin with the epoch, so that a conversation id that comes
  * back with another owner finds nothing. 0 bytes: keeps nothing.
  */
 export function createMemoryCache({ maxBytes }: { maxBytes: number }): ConversationCache {
@@ -23,8 +33,12 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
     sizeCalculation: sizeBytes,
   });
   const histories = new LRUCache<string, HistoryEntry>({
-    maxSize: Math.max(1, Math.floor(maxBytes / 2)),
+    maxSize: Math.max(1, Math.floor(maxBytes / 4)),
     sizeCalculation: sizeBytes,
+  });
+  const searched = new LRUCache<string, TextsEntry>({
+    maxSize: Math.max(1, Math.floor(maxBytes / 4)),
+    sizeCalculation: textsBytes,
   });
   return {
     turn: (epoch, seq) => turns.get(`${epoch}/${seq}`),
@@ -34,6 +48,10 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
     history: (epoch, generation) => histories.get(`${epoch}/${generation}`),
     keepHistory: (epoch, entry) => {
       histories.set(`${epoch}/${entry.history.generation}`, entry);
+    },
+    texts: (epoch, seq) => searched.get(`${epoch}/${seq}`),
+    keepTexts: (epoch, entry) => {
+      searched.set(`${epoch}/${entry.texts.seq}`, entry);
     },
   };
 }

@@ -27,6 +27,11 @@ export const resourceReasons = {
     on: '{pinId}',
     meaning: 'The conversation has no such pin.',
   },
+  BLOB_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: 'declared',
+    meaning: 'The model asked for a stored output that the conversation does not have.',
+  },
   GENERATION_NOT_FOUND: {
     status: 'NOT_FOUND',
     on: '{generation}',

@@ -1,33 +1,22 @@
 import { z } from 'zod';
-import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import { findInText, type FoundInText } from '../../../../shared/search/find-in-text.ts';
-import {
-  addSearched,
-  isHit,
-  nothingSearched,
-  scoreOf,
-  type SearchedTexts,
-} from '../../../../shared/search/rank-texts.ts';
-import { readSearchQuery, type SearchQuery } from '../../../../shared/search/search-query.ts';
+import { finderOf, type CountedText } from '../../../../shared/search/find-in-text.ts';
+import { isHit, scoresOf } from '../../../../shared/search/rank-texts.ts';
+import { readSearchQuery } from '../../../../shared/search/search-query.ts';
 import { snippetOf } from '../../../../shared/search/snippet.ts';
+import type { MessageText } from '../../../../shared/search/turn-texts.ts';
 import {
   decodePageToken,
   encodePageToken,
   type PageScope,
 } from '../../../../shared/wire/page-token.ts';
-import type { MessageView } from '../../../../shared/wire/responses/messages.ts';
 import type { SearchHitView, SearchView } from '../../../../shared/wire/responses/search.ts';
-import { answerView, hasAnswer, userMessageView } from '../../../../shared/wire/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
+import { lookThrough } from './look-through.ts';
 
-/** Turns that one request looks through, and UTF-16 units of text after which it stops earlier. */
+/** Turns that one request looks through. */
 export const SEARCH_TURNS = 2_000;
-const SEARCH_CHARACTERS = 8_000_000;
-/** Turns of one read; each may hold a MiB. */
-const TURNS_PER_READ = 50;
 
 /** Newest turn of the stretch that is looked through, and how many of its hits were given before. */
 const placeSchema = z.strictObject({
@@ -43,77 +32,46 @@ interface SearchRequest {
   pageToken?: string | undefined;
 }
 
-interface Candidate {
-  message: MessageView;
-  snippet: string;
-  found: Pick<FoundInText, 'counts' | 'length'>;
-}
-
+/** A message that was looked through; its texts are let go. */
 interface Looked {
-  searched: SearchedTexts;
-  candidates: Candidate[];
-  characters: number;
+  message: Omit<MessageText, 'text'> & { seq: number };
+  counted: CountedText;
+  /** Absent: no hit. */
+  snippet?: string;
 }
 
-const textOf = ({ parts }: MessageView) =>
-  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-
-/** Looks through user message and answer of a turn. A message that was deleted has no text. */
-function lookInto(looked: Looked, turn: Turn, query: SearchQuery & { reach: number }): void {
-  const messages = [userMessageView(turn), ...(hasAnswer(turn) ? [answerView(turn)] : [])];
-  for (const message of messages) {
-    const text = textOf(message);
-    if (text === '') continue;
-    looked.characters += text.length;
-    const { places, counts, length } = findInText(text, query);
-    addSearched(looked.searched, { places, counts, length });
-    if (!isHit({ counts })) continue;
-    const snippet = snippetOf(text, places, query.reach);
-    looked.candidates.push({ message, snippet, found: { counts, length } });
-  }
+/** Looks into messages one by one and remembers what ranking needs. */
+function messageSearch(q: string) {
+  const find = finderOf(readSearchQuery(q));
+  const looked: Looked[] = [];
+  const lookInto = (seq: number, { text, ...message }: MessageText): void => {
+    const { places, ...counted } = find(text);
+    const snippet = isHit(counted) ? snippetOf(text, places, q.length) : undefined;
+    looked.push({ message: { ...message, seq }, counted, ...(snippet && { snippet }) });
+  };
+  return { looked, lookInto };
 }
 
-/** Looks through turns, the newest first, until a bound is reached; returns the oldest that was read. */
-async function lookThrough(
-  { store }: Pick<ChatDependencies, 'store'>,
-  of: { conversationId: string; newest: number; query: SearchQuery & { reach: number } },
-): Promise<Looked & { oldest: number }> {
-  const { conversationId, newest, query } = of;
-  const units = query.words.length + query.stretches.length;
-  const looked: Looked = { searched: nothingSearched(units), candidates: [], characters: 0 };
-  const end = Math.max(1, newest - SEARCH_TURNS + 1);
-  let oldest = newest + 1;
-  while (oldest > end && looked.characters < SEARCH_CHARACTERS) {
-    const length = Math.min(TURNS_PER_READ, oldest - end);
-    const seqs = Array.from({ length }, (_, i) => oldest - 1 - i);
-    for (const { value } of await readTurns(store, conversationId, seqs))
-      lookInto(looked, value, query);
-    oldest -= length;
-  }
-  return { ...looked, oldest };
-}
-
-function hitsOf({ candidates, searched }: Looked): SearchHitView[] {
-  return candidates
-    .map(({ message, snippet, found }) => ({
-      seq: message.seq,
-      role: message.role,
-      messageId: message.id,
-      at: message.createTime,
-      snippet,
-      score: Math.round(scoreOf(found, searched) * 1_000) / 1_000,
-    }))
+function hitsOf(looked: readonly Looked[]): SearchHitView[] {
+  const scores = scoresOf(looked.map(({ counted }) => counted));
+  return looked
+    .flatMap(({ message, snippet }, i) => {
+      if (snippet === undefined) return [];
+      const { seq, role, id, time } = message;
+      const score = Math.round((scores[i] ?? 0) * 1_000) / 1_000;
+      return [{ seq, role, messageId: id, at: time.toISOString(), snippet, score }];
+    })
     .toSorted((a, b) => b.score - a.score || b.seq - a.seq);
 }
 
 /**
- * Messages of the full transcript that have the words of `q`, the best first. A request looks through at
- * most 2,000 turns, the newest first, and ranks what it finds there; the page token goes on, first with
- * more hits of the same turns, then with older turns, and `searched` says how far it looked.
+ * Messages of the full transcript that have the words of `q`, in any form, the best first. A request looks
+ * through at most 2,000 turns, the newest first, and ranks what it finds there; the page token goes on, first
+ * with more hits of the same turns, then with older turns, and `searched` says how far it looked.
  * Throws NOT_FOUND, PAGE_TOKEN_INVALID.
  */
 export async function searchMessages(
-  dependencies: Pick<ChatDependencies, 'store' | 'signer'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer'>,
   request: SearchRequest,
 ): Promise<SearchView> {
   const { caller, conversationId, q, pageSize, pageToken: token } = request;
@@ -127,19 +85,28 @@ export async function searchMessages(
   const place = decodePageToken(signer, scope, { schema: placeSchema, token });
   const newest = Math.min(place?.t ?? head.value.lastSeq, head.value.lastSeq);
   const given = place?.n ?? 0;
-  const query = { ...readSearchQuery(q), reach: q.length };
-  const looked = await lookThrough(dependencies, { conversationId, newest, query });
+  const { looked, lookInto } = messageSearch(q);
+  const searched = await lookThrough(dependencies, {
+    conversationId,
+    head: head.value,
+    newest,
+    turnsMax: SEARCH_TURNS,
+    // An answer comes after its question: the newest is looked into first.
+    visit: ({ seq, messages }) => {
+      for (const message of messages.toReversed()) lookInto(seq, message);
+    },
+  });
   const hits = hitsOf(looked);
   const shown = hits.slice(given, given + pageSize);
-  const next = nextPlace({ newest, given: given + shown.length, hits: hits.length, ...looked });
+  const next = nextPlace({
+    newest,
+    oldest: searched.oldestSeq,
+    given: given + shown.length,
+    hits: hits.length,
+  });
   return {
     hits: shown,
-    searched: {
-      turns: newest - looked.oldest + 1,
-      newestSeq: newest,
-      oldestSeq: looked.oldest,
-      isWhole: looked.oldest <= 1,
-    },
+    searched,
     ...(next && { nextPageToken: encodePageToken(signer, scope, next) }),
   };
 }

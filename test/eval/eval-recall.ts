@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { parseRecallArguments, recallHelp, type RecallArguments } from './recall-arguments.ts';
+import { recallCaseOf } from './recall-cases.ts';
+import { recallRows, recallText, type RecallRow } from './recall-figures.ts';
+import { libraryRanker, ownRanker } from './recall-library.ts';
+import { parseRecordings } from './recording.ts';
+import { ArgumentError } from './replay-arguments.ts';
+
+const write = (text: string): void => void process.stdout.write(text);
+
+async function evaluateRecall(wanted: RecallArguments): Promise<void> {
+  const library = await libraryRanker(wanted.libraryPath);
+  const rows: RecallRow[] = [];
+  for (const path of wanted.dataPaths) {
+    if (!existsSync(path)) {
+      write(`${path} is not there: nothing to look up\n`);
+      continue;
+    }
+    const cases = parseRecordings(await readFile(path, 'utf8'))
+      .map((recording) => recallCaseOf(recording, wanted.tailTokens))
+      .filter(({ probes }) => probes.length > 0);
+    rows.push(...recallRows(basename(path, '.jsonl'), cases, { own: ownRanker, library }));
+  }
+  if (rows.length > 0) write(`${recallText(rows)}\n`);
+  if (library === undefined) write('minisearch is not installed: no comparison (--library PATH)\n');
+  if (wanted.jsonPath !== undefined)
+    await writeFile(wanted.jsonPath, `${JSON.stringify(rows, undefined, 2)}\n`);
+}
+
+try {
+  const wanted = parseRecallArguments(process.argv.slice(2));
+  if (wanted === 'help') write(`${recallHelp}\n`);
+  else await evaluateRecall(wanted);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  if (error instanceof ArgumentError) process.stderr.write('--help explains the arguments\n');
+  process.exitCode = error instanceof ArgumentError ? 2 : 1;
+}
