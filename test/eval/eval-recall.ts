@@ -11,7 +11,6 @@ import { ArgumentError } from './replay-arguments.ts';
 const write = (text: string): void => void process.stdout.write(text);
 
 async function evaluateRecall(wanted: RecallArguments): Promise<void> {
-  const library = await libraryRanker(wanted.libraryPath);
   const rows: RecallRow[] = [];
   for (const path of wanted.dataPaths) {
     if (!existsSync(path)) {
@@ -21,10 +20,11 @@ async function evaluateRecall(wanted: RecallArguments): Promise<void> {
     const cases = parseRecordings(await readFile(path, 'utf8'))
       .map((recording) => recallCaseOf(recording, wanted.tailTokens))
       .filter(({ probes }) => probes.length > 0);
-    rows.push(...recallRows(basename(path, '.jsonl'), cases, { own: ownRanker, library }));
+    rows.push(
+      ...recallRows(basename(path, '.jsonl'), cases, { own: ownRanker, library: libraryRanker }),
+    );
   }
   if (rows.length > 0) write(`${recallText(rows)}\n`);
-  if (library === undefined) write('minisearch is not installed: no comparison (--library PATH)\n');
   if (wanted.jsonPath !== undefined)
     await writeFile(wanted.jsonPath, `${JSON.stringify(rows, undefined, 2)}\n`);
 }

@@ -4,13 +4,11 @@ export const recallHelp = `Usage: npm run eval:recall -- --data FILE.jsonl [opti
 
 Looks questions up in the transcripts that they were asked about, as the tool recall_history does, and tells how
 often the turns that hold the evidence are among the first 5 and 10 hits: of the questions whose evidence was said
-before the tail. The search library minisearch, with its defaults and the same turns, stands beside it where it
-is installed. The weights were chosen on every second conversation; the others are held out.
+before the tail. The search library minisearch, with its defaults and the same turns, stands beside it. The weights were chosen on every second conversation; the others are held out.
 
   --data FILE.jsonl   recorded conversations with "probes" ({"id","question","evidenceTurnIndexes"}); several
                       times for several files
   --tail-tokens N     size of the tail (default 4000, as the policy's)
-  --library PATH      the module of minisearch, where it is not installed
   --json OUT          write the figures to this file
   --help              this text
 
@@ -20,14 +18,12 @@ export interface RecallArguments {
   /** At least one. */
   dataPaths: string[];
   tailTokens: number;
-  libraryPath?: string;
   jsonPath?: string;
 }
 
 const options = {
   data: { type: 'string', multiple: true },
   'tail-tokens': { type: 'string', default: '4000' },
-  library: { type: 'string' },
   json: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
@@ -43,7 +39,6 @@ export function parseRecallArguments(argv: readonly string[]): RecallArguments |
   return {
     dataPaths: values.data,
     tailTokens: readInteger('--tail-tokens', values['tail-tokens']) ?? 0,
-    ...(values.library !== undefined && { libraryPath: values.library }),
     ...(values.json !== undefined && { jsonPath: values.json }),
   };
 }

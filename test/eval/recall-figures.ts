@@ -36,8 +36,7 @@ export function recallOf(cases: readonly RecallCase[], ranker: Ranker): RecallFi
 export interface RecallRow {
   name: string;
   own: RecallFigure;
-  /** Absent where the library is not installed. */
-  library?: RecallFigure;
+  library: RecallFigure;
 }
 
 const isHeldOut = (index: number) => index % 2 === 1;
@@ -46,7 +45,7 @@ const isHeldOut = (index: number) => index % 2 === 1;
 export function recallRows(
   file: string,
   cases: readonly RecallCase[],
-  rankers: { own: Ranker; library: Ranker | undefined },
+  rankers: { own: Ranker; library: Ranker },
 ): RecallRow[] {
   const { own, library } = rankers;
   const parts = [
@@ -59,7 +58,7 @@ export function recallRows(
     .map((part) => ({
       name: part.name,
       own: recallOf(part.cases, own),
-      ...(library && { library: recallOf(part.cases, library) }),
+      library: recallOf(part.cases, library),
     }));
 }
 
@@ -73,11 +72,11 @@ export function recallText(rows: readonly RecallRow[]): string {
     name,
     String(own.probes),
     ...measures.flatMap(({ depth, kind }) => {
-      const [mine, theirs] = [own[kind][depth], library?.[kind][depth]];
+      const [mine, theirs] = [own[kind][depth], library[kind][depth]];
       return [
         percentOf(mine, own.probes),
-        theirs === undefined ? '-' : percentOf(theirs, own.probes),
-        theirs === undefined || theirs === 0 ? '-' : `${(mine / theirs).toFixed(2)}x`,
+        percentOf(theirs, own.probes),
+        theirs === 0 ? '-' : `${(mine / theirs).toFixed(2)}x`,
       ];
     }),
   ];
