@@ -5,7 +5,7 @@ export type NoteContent = Pick<Note, 'text' | 'topics' | 'imports'>;
 
 export interface NewNote extends NoteContent {
   id: string;
-  /** Drawn for this request; two requests without an id of their own may be one that was repeated. */
+  /** Not chosen by a caller: what says the same is the same note, and what has the id was made by the same call. */
   isDrawn?: boolean;
   source: Note['source'];
   savedAt: Date;
@@ -38,8 +38,10 @@ const saysTheSame = (one: NoteContent, other: NoteContent): boolean =>
 /** One note more, in the next revision. A note that stands already is left as it is; the bound is 100. */
 export function createNote({ notes, revision }: Notes, made: NewNote): CreateDecision {
   const known = notes.find(({ id }) => id === made.id);
-  if (known)
-    return saysTheSame(known, made) ? { kind: 'unchanged', note: known } : { kind: 'taken' };
+  if (known) {
+    const isSame = made.isDrawn === true || saysTheSame(known, made);
+    return isSame ? { kind: 'unchanged', note: known } : { kind: 'taken' };
+  }
   const twin = made.isDrawn ? notes.find((note) => saysTheSame(note, made)) : undefined;
   if (twin) return { kind: 'unchanged', note: twin };
   if (notes.length >= NOTES_MAX) return { kind: 'full' };

@@ -168,6 +168,7 @@ describe('the tools of the server', () => {
   test.each([
     [undefined, ['recall_history', 'read_blob']],
     ['read_blob', ['read_blob']],
+    ['read_blob,save_memory,forget_memory', ['read_blob', 'save_memory', 'forget_memory']],
     ['none', []],
   ])('are with BUILT_IN_TOOLS=%s: %j', (setting, names) => {
     const dependencies = chatDependencies(

@@ -57,6 +57,11 @@ export const resourceReasons = {
     on: 'declared',
     meaning: 'The caller has as many notes as there may be; delete one, or put two into one.',
   },
+  MEMORY_NOT_SAID: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'Told to the model alone: a note must repeat, or be spoken of in, what the user said.',
+  },
   GUARD_LOST: {
     status: 'ABORTED',
     on: 'write',

@@ -12,20 +12,25 @@ import { memoryFull, memoryIdTaken, memoryNotFound } from './memory-errors.ts';
 
 type MemoryDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
 
+/** A note to save; `guards` say, in the same batch, that what it was made of still stands. */
+export interface NoteToSave {
+  made: Omit<NewNote, 'savedAt'>;
+  guards?: readonly Write[];
+}
+
 /**
- * Saves a note about a user. The same under the same id, or the same again without an id, is saved once.
- * `guards` say that what the note was made of still stands. Throws MEMORY_FULL, IDEMPOTENCY_KEY_REUSED, what
- * `guards` throws, GuardLostError, StoreUnavailableError.
+ * Saves a note about a user. The same under the same id, or the same again without an id of its own, is saved
+ * once. `prepare` is asked again whenever somebody else came first. Throws MEMORY_FULL, IDEMPOTENCY_KEY_REUSED,
+ * what `prepare` throws, GuardLostError, StoreUnavailableError.
  */
 export const saveNote = (
   dependencies: MemoryDependencies,
   uid: string,
-  save: { made: Omit<NewNote, 'savedAt'>; guards?: () => Promise<readonly Write[]> },
+  prepare: () => NoteToSave | Promise<NoteToSave>,
 ): Promise<{ note: Note; isNew: boolean }> =>
   changeNotes<{ note: Note; isNew: boolean }>(dependencies, uid, async (notes) => {
-    const guards = await save.guards?.();
-    const made = { ...save.made, savedAt: dependencies.clock.now() };
-    const decision = createNote(notes, made);
+    const { made, guards = [] } = await prepare();
+    const decision = createNote(notes, { ...made, savedAt: dependencies.clock.now() });
     switch (decision.kind) {
       case 'full':
         throw memoryFull();
@@ -33,10 +38,8 @@ export const saveNote = (
         throw memoryIdTaken(made.id);
       case 'unchanged':
         return { result: { note: decision.note, isNew: false } };
-      case 'created': {
-        const result = { note: decision.note, isNew: true };
-        return { result, notes: decision.notes, ...(guards && { guards }) };
-      }
+      case 'created':
+        return { result: { note: decision.note, isNew: true }, notes: decision.notes, guards };
     }
   });
 
@@ -48,7 +51,7 @@ export function createMemory(
   const { caller, id = dependencies.randomness.uuid(), text, topics, imports } = request;
   const isDrawn = request.id === undefined;
   const made = { id, isDrawn, source: 'user' as const, text, topics, imports };
-  return saveNote(dependencies, caller.uid, { made });
+  return saveNote(dependencies, caller.uid, () => ({ made }));
 }
 
 /**

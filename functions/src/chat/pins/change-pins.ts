@@ -18,12 +18,18 @@ interface PinOf {
  * Puts a pin under an id of the caller's choice, in the place of the one that has it. The same again
  * changes nothing. Throws NOT_FOUND, PIN_BUDGET.
  */
-export function putPin(
+export const putPin = (
   dependencies: PinDependencies,
   request: PinOf & { text: string },
+): Promise<{ pin: Pin; isNew: boolean }> => keepPin(dependencies, { ...request, source: 'api' });
+
+/** The same for whoever it comes from, and of which turn. Throws NOT_FOUND, PIN_BUDGET. */
+export function keepPin(
+  dependencies: PinDependencies,
+  request: PinOf & Pick<Pin, 'text' | 'source' | 'seq'>,
 ): Promise<{ pin: Pin; isNew: boolean }> {
-  const { conversationId, pinId, text } = request;
-  const pin: Pin = { id: pinId, text, source: 'api' };
+  const { conversationId, pinId, text, source, seq } = request;
+  const pin: Pin = { id: pinId, text, source, ...(seq !== undefined && { seq }) };
   return changeHead<{ pin: Pin; isNew: boolean }>(dependencies, request, ({ head }) => {
     const budget = pinBudgetOf(dependencies.config, head.value);
     const decision = decidePin(head.value.pins, pin, budget);
