@@ -1,0 +1,109 @@
+import { canonicalJson } from '../canonical-json.ts';
+
+/** So often a call, or a series of calls, is made in a row before it is a loop, as in Gemini CLI. */
+export const LOOP_TIMES = 5;
+/** The longest series that is looked for. */
+export const LOOP_LENGTH_MAX = 5;
+
+/** A call of a tool, and its response where there is one. */
+export interface LoopCall {
+  name: string;
+  args: Readonly<Record<string, unknown>>;
+  response?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface CallLoop {
+  /** Calls that make the series. */
+  length: number;
+  /** How often it stands at the end, at least LOOP_TIMES. */
+  times: number;
+}
+
+/** What becomes of the calls of the newest round. */
+export type LoopVerdict =
+  | { kind: 'none' }
+  /** They are not run: their response says that they repeat themselves. */
+  | ({ kind: 'warn' } & CallLoop)
+  /** The model was told once and has gone on: the turn ends. */
+  | ({ kind: 'stop' } & CallLoop);
+
+const FEEDBACK_KEY = 'repeatedCall';
+
+/** The response of a call that was not run because it repeats itself: what the model reads, and a mark. */
+export const loopFeedback = ({ length, times }: CallLoop): Record<string, unknown> => ({
+  error:
+    length === 1
+      ? `This call was made ${times} times in a row with the same arguments and gave nothing new. It was not run again. Do not repeat it: change the arguments, use another tool, or answer with what is known and say what is missing.`
+      : `The same ${length} calls were made ${times} times in a row and gave nothing new. They were not run again. Do not repeat them: change the arguments, use another tool, or answer with what is known and say what is missing.`,
+  [FEEDBACK_KEY]: true,
+});
+
+const isFeedback = ({ response }: LoopCall): boolean => response?.[FEEDBACK_KEY] === true;
+
+interface Step {
+  call: string;
+  /** Undefined of a call that was not run: it says nothing about what running it would give. */
+  response: string | undefined;
+}
+
+/** Equal calls of one round are one: none of them could know what the others gave. */
+function stepsOf(round: readonly LoopCall[]): Step[] {
+  const responses = new Map<string, Set<string>>();
+  for (const each of round) {
+    const call = canonicalJson([each.name, each.args]);
+    const known = responses.get(call) ?? new Set();
+    responses.set(call, known);
+    if (each.response && !isFeedback(each)) known.add(canonicalJson(each.response));
+  }
+  return [...responses].map(([call, known]) => ({
+    call,
+    response: known.size === 0 ? undefined : [...known].toSorted().join('\n'),
+  }));
+}
+
+/** Whether two calls are the same, and gave the same as far as is known. */
+const isSame = (a: Step | undefined, b: Step | undefined): boolean =>
+  a?.call === b?.call &&
+  (a?.response === b?.response || a?.response === undefined || b?.response === undefined);
+
+/** How often the last `length` steps stand at the end in a row. */
+function timesAtEnd(steps: readonly Step[], length: number): number {
+  // The newest response of each place that is known: what those before it are compared with.
+  const series = steps.slice(-length);
+  let times = 1;
+  for (let end = steps.length - length; end >= length; end -= length) {
+    const before = steps.slice(end - length, end);
+    if (!before.every((step, i) => isSame(step, series[i]))) break;
+    for (const [i, step] of before.entries())
+      series[i] = { call: step.call, response: series[i]?.response ?? step.response };
+    times += 1;
+  }
+  return times;
+}
+
+/**
+ * The series of one to five calls that the model makes for at least the fifth time in a row, or undefined.
+ * `rounds`: all calls of the turn, oldest first; the last round may have no responses yet. A call whose
+ * response changes from time to time is none: who asks for the state of something until it is there, or
+ * pages through results by a cursor of the server, gets on.
+ */
+export function findCallLoop(rounds: readonly (readonly LoopCall[])[]): CallLoop | undefined {
+  const steps = rounds.flatMap(stepsOf);
+  for (let length = 1; length <= LOOP_LENGTH_MAX && length * LOOP_TIMES <= steps.length; length++) {
+    const times = timesAtEnd(steps, length);
+    if (times >= LOOP_TIMES) return { length, times };
+  }
+  return undefined;
+}
+
+/**
+ * What becomes of the newest round of calls, which is not run yet: the first loop of a turn is told to the
+ * model, any later one ends the turn. Everything is read from the calls, so that whoever takes a turn over decides the
+ * same.
+ */
+export function judgeCalls(rounds: readonly (readonly LoopCall[])[]): LoopVerdict {
+  const loop = findCallLoop(rounds);
+  if (!loop) return { kind: 'none' };
+  const wasTold = rounds.some((round) => round.some(isFeedback));
+  return { kind: wasTold ? 'stop' : 'warn', ...loop };
+}

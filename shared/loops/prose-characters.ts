@@ -1,0 +1,96 @@
+/** How a character of a text stands to the search for repetitions. */
+export type ProseMark =
+  /** It is read. */
+  | 'read'
+  /** It belongs to a ruler, a leader or an indentation. */
+  | 'skipped'
+  /** It belongs to code or to a table, where lines repeat for good reasons: what was read before is no evidence. */
+  | 'outside';
+
+/** Of a run of one sign (`---`, `....`, spaces) this many are read, */
+const RUN_READ = 3;
+/** and again those behind this many: no ruler is so long, but a broken model writes `!!!!` for ever. */
+export const RULER_CHARACTERS = 200;
+
+const FENCE_CHARACTERS = 3;
+const isBlank = (character: string) => character === ' ' || character === '\t';
+const isWord = (character: string) => /[\p{L}\p{N}]/u.test(character);
+
+/** Tells of each character whether it belongs to a ruler. */
+function createRulers() {
+  let last = '';
+  let length = 0;
+  return (character: string): boolean => {
+    length = character === last ? length + 1 : 1;
+    last = character;
+    return length > RUN_READ && length <= RULER_CHARACTERS && !isWord(character);
+  };
+}
+
+interface Line {
+  kind: 'blank' | 'text' | 'table' | 'fence';
+  /** The one sign (` or ~) that it begins with, and how often. */
+  sign: string;
+  signs: number;
+  /** Something stands behind the fence: the name of a language. */
+  hasName: boolean;
+}
+
+const newLine = (): Line => ({ kind: 'blank', sign: '', signs: 0, hasName: false });
+
+/** Takes the first character of a line that is no blank. */
+function begin(line: Line, character: string): void {
+  line.kind = character === '|' ? 'table' : 'text';
+  if (character !== '`' && character !== '~') return;
+  line.sign = character;
+  line.signs = 1;
+}
+
+/** Takes a later one. */
+function goOn(line: Line, character: string): void {
+  const isSign = character === line.sign;
+  if (isSign && !line.hasName) {
+    line.signs += 1;
+    if (line.signs >= FENCE_CHARACTERS) line.kind = 'fence';
+    return;
+  }
+  if (line.kind !== 'fence') line.sign = '';
+  // Code within a line, ```like this```, is no fence.
+  else if (isSign && character === '`') line.kind = 'text';
+  else if (!isBlank(character)) line.hasName = true;
+}
+
+/**
+ * Tells of each character of a Markdown text, as it streams in, whether it is prose. Fenced code and rows of
+ * tables are outside; a fence that is never closed lasts to the end. Keeps the form of one line, not its text.
+ */
+export function createProseReader(): (character: string) => ProseMark {
+  const isRuler = createRulers();
+  let line = newLine();
+  let open: Line | undefined;
+
+  const endLine = () => {
+    if (line.kind === 'fence' && open === undefined) open = line;
+    else if (
+      line.kind === 'fence' &&
+      line.sign === open?.sign &&
+      line.signs >= open.signs &&
+      !line.hasName
+    )
+      open = undefined;
+    line = newLine();
+  };
+
+  return (character) => {
+    const isSkipped = isRuler(character);
+    const isOutside = open !== undefined;
+    if (character === '\n') {
+      const wasOutside = line.kind === 'table' || line.kind === 'fence';
+      endLine();
+      if (isOutside || wasOutside) return 'outside';
+    } else if (line.kind !== 'blank') goOn(line, character);
+    else if (!isBlank(character)) begin(line, character);
+    if (isOutside || line.kind === 'table' || line.kind === 'fence') return 'outside';
+    return isSkipped ? 'skipped' : 'read';
+  };
+}

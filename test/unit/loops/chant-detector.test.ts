@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { createChantDetector } from '../../../shared/loops/chant-detector.ts';
+import { createRepeatedChunks, WINDOW_CHARACTERS } from '../../../shared/loops/repeated-chunks.ts';
+
+const chants = (text: string): boolean => createChantDetector().see(text);
+
+/** How much of a text was seen when it was found to chant; undefined: it does not. */
+function foundAfter(text: string): number | undefined {
+  const detector = createChantDetector();
+  const found = text.split('').findIndex((character) => detector.see(character));
+  return found === -1 ? undefined : found + 1;
+}
+
+const english = 'I will look that up for you right away, one moment please. ';
+const chinese = '我马上为您查询航班信息，请稍等片刻，谢谢您的耐心等待。';
+const japanese = 'はい、承知いたしました。少々お待ちください。';
+const korean = '네, 바로 확인해 드리겠습니다. 잠시만 기다려 주세요. ';
+const paragraph = `${english}First I check the timetable of the airline, then the fare of each class, and in the end the seats that are left on board. `;
+
+describe('a phrase that is said again and again', () => {
+  test.each([
+    ['of one letter', 'a'],
+    ['of a syllable', 'ha'],
+    ['of a word', 'okay '],
+    ['of a sentence', english],
+    ['of a paragraph', paragraph],
+    ['of Chinese', chinese],
+    ['of Japanese', japanese],
+    ['of Korean', korean],
+    ['of emoji', '😂'],
+    ['of signs', '!'],
+    ['of line breaks', '\n'],
+    ['with a ruler below', `${english}\n----------\n`],
+    ['with a bullet before', `- ${english}\n`],
+  ])('%s is a chant', (_, phrase) => {
+    expect(chants(`Of course. ${phrase.repeat(Math.ceil(2_500 / phrase.length) + 5)}`)).toBe(true);
+  });
+
+  test('is found when its tenth place in the text is complete', () => {
+    expect(foundAfter(paragraph.repeat(20))).toBe(9 * paragraph.length + 50);
+  });
+
+  test.each([
+    ['nine times', `${english.repeat(9)}That is all.`],
+    [
+      'ten times, but never close together',
+      Array.from({ length: 12 }, (_, i) => `${english}${other(i, 300)}`).join(''),
+    ],
+    ['in laughter', `${'ha'.repeat(60)} that was good.`],
+    ['as a stretched word', `N${'o'.repeat(300)}!`],
+    ['as a form to fill in', `Name: ${'_'.repeat(120)}\nDate: ${'_'.repeat(120)}\n`.repeat(5)],
+  ])('%s is none', (_, text) => {
+    expect(chants(text)).toBe(false);
+  });
+});
+
+/** Words that no other text shares. */
+function other(seed: number, characters: number): string {
+  let text = '';
+  for (let i = 0; text.length < characters; i++)
+    text += `${((seed + 1) * 7_919 * (i + 3) + i * 104_729).toString(36)} `;
+  return text;
+}
+
+describe('text that repeats itself for good reasons', () => {
+  const flight = (i: number) =>
+    `- Flight HAT${117 + i * 13}: ${6 + i}:05 to ${9 + i}:40, ${148 + i * 17} dollars\n  Cabin: economy, one bag of 23 kg included, not refundable\n`;
+  const row = '| economy | one bag of 23 kg included | not refundable |\n';
+  const code = 'await database.collection("orders").insert({ state: "open" });\n';
+
+  test.each([
+    [
+      'a list whose entries have words in common',
+      Array.from({ length: 40 }, (_, i) => flight(i)).join(''),
+    ],
+    [
+      'a counted list',
+      Array.from(
+        { length: 60 },
+        (_, i) => `${i}. I must not talk in class while the teacher is speaking\n`,
+      ).join(''),
+    ],
+    ['the rows of a table', `Fares:\n\n${row.repeat(60)}`],
+    ['fenced code', `So:\n\n\`\`\`js\n${code.repeat(60)}\`\`\`\nDone.`],
+    [
+      'fenced code with other fences in it',
+      `So:\n\n~~~~md\n\`\`\`\n${code.repeat(60)}\`\`\`\n~~~\n${code.repeat(9)}~~~~\nDone.`,
+    ],
+    ['code blocks with the same words between them', `${english}\n\`\`\`\nls\n\`\`\`\n`.repeat(30)],
+    ['a ruler', `Before\n${'-'.repeat(180)}\nAfter`],
+    [
+      'many rulers',
+      Array.from({ length: 30 }, (_, i) => `${other(i, 60)}\n${'='.repeat(80)}\n`).join(''),
+    ],
+    [
+      'the leaders of a table of contents',
+      Array.from({ length: 40 }, (_, i) => `${other(i, 12)} ${'.'.repeat(60)} ${i}\n`).join(''),
+    ],
+  ])('is no chant: %s', (_, text) => {
+    expect(chants(text)).toBe(false);
+  });
+
+  test('is a chant behind code that was closed', () => {
+    expect(chants(`\`\`\`\n${code.repeat(60)}\`\`\`\n${english.repeat(12)}`)).toBe(true);
+  });
+
+  test('is a chant behind code within a line that looks like a fence', () => {
+    expect(chants(`\`\`\`like this\`\`\` and so on\n${english.repeat(12)}`)).toBe(true);
+  });
+});
+
+describe('a stream', () => {
+  const text = `Of course! Let me see.\n\n${english.repeat(12)}`;
+
+  test('is judged the same wherever it is cut', () => {
+    const whole = foundAfter(text);
+    for (let cut = 0; cut <= text.length; cut++) {
+      const detector = createChantDetector();
+      const isFound = detector.see(text.slice(0, cut));
+      expect(isFound).toBe(cut >= (whole ?? 0));
+      expect(detector.see(text.slice(cut))).toBe(true);
+    }
+  });
+
+  test('holds the same back wherever it is cut, once it is found to chant', () => {
+    const detector = createChantDetector();
+    detector.see(text);
+    const held = detector.heldCharacters();
+    for (let cut = 0; cut <= text.length; cut += 7) {
+      const pieces = createChantDetector();
+      pieces.see(text.slice(0, cut));
+      pieces.see(text.slice(cut));
+      expect(pieces.heldCharacters()).toBe(held);
+    }
+  });
+
+  test('shows the first two sayings of a chant, and the chunk that begins the third', () => {
+    const detector = createChantDetector();
+    detector.see(text);
+    const shown = text.slice(0, text.length - detector.heldCharacters());
+
+    expect(shown).toBe(text.slice(0, text.indexOf(english) + 2 * english.length + 49));
+  });
+
+  test('lets go of what it held back as soon as something new is said', () => {
+    const detector = createChantDetector();
+    detector.see(english.repeat(6));
+    expect(detector.heldCharacters()).toBeGreaterThan(100);
+
+    detector.see('And now to something new.');
+
+    expect(detector.heldCharacters()).toBe(0);
+  });
+
+  test('holds at most 5,000 characters back that turn out to be no chant', () => {
+    const detector = createChantDetector();
+    // Too far apart for a chant, and yet all of it said before.
+    const long = other(1, 450);
+    let highest = 0;
+    for (let i = 0; i < 60; i++) {
+      detector.see(long);
+      highest = Math.max(highest, detector.heldCharacters());
+    }
+
+    expect(detector.see('')).toBe(false);
+    expect(highest).toBeGreaterThan(2_000);
+    expect(highest).toBeLessThanOrEqual(WINDOW_CHARACTERS);
+  });
+});
+
+describe('what the search remembers', () => {
+  test('is the window, however long the text', () => {
+    const chunks = createRepeatedChunks();
+    const text = other(1, 100_000);
+    let highest = 0;
+    for (let i = 0; i < text.length; i++) {
+      chunks.take(text.charCodeAt(i));
+      highest = Math.max(highest, chunks.size());
+    }
+
+    expect(highest).toBeGreaterThan(4_900);
+    expect(highest).toBeLessThanOrEqual(WINDOW_CHARACTERS);
+  });
+
+  test('is nothing of what stands farther back', () => {
+    const detector = createChantDetector();
+    const gap = WINDOW_CHARACTERS;
+    const far = Array.from({ length: 12 }, (_, i) => english.repeat(3) + other(i, gap)).join('');
+
+    expect(detector.see(far)).toBe(false);
+  });
+});
