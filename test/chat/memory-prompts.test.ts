@@ -11,7 +11,7 @@ import { memoryTokens } from '../../shared/memory/render-memory.ts';
 import type { Note } from '../../shared/memory/note.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
-import { compactOnce, manualNeed } from '../support/compacted-conversation.ts';
+import { compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { notesOf, storeNotes } from '../support/notes.ts';
 import { shownContents } from '../support/shown-contents.ts';
@@ -63,6 +63,7 @@ function world(options: { app?: string; environment?: Record<string, string> } =
       if (!head) throw new Error('there is no head');
       return head.value;
     },
+    history: async (conversationId: string) => (await see(store, conversationId)).history,
     fork: (conversationId: string) =>
       forkConversation(dependencies, { caller: alice, conversationId, messageId: 'm_1' }),
   };
@@ -129,6 +130,27 @@ describe('the prefix of a prompt', () => {
     expect(prompt[0]?.parts[0]?.text).toContain(NEVER);
     expect(prompt[0]?.parts).toHaveLength(2);
     expect(saidLast(prompt)).toEqual(['Hello']);
+  });
+
+  test('is counted before and after a compaction', async () => {
+    const [plain, remembering] = [world(), world()];
+    const text = 'bee '.repeat(240);
+    const sizes = async ({ begin, send, compact, history }: typeof plain) => {
+      const id = await begin();
+      for (let i = 0; i < 8; i++) await send(id, `Question ${i} ${'about bees '.repeat(400)}`);
+      await compact(id);
+      return history(id);
+    };
+    await remembering.save([noteOf(1, { text })]);
+
+    const [without, noting] = [await sizes(plain), await sizes(remembering)];
+
+    expect((noting?.beforeTokens ?? 0) - (without?.beforeTokens ?? 0)).toBeGreaterThan(200);
+    expect((noting?.afterTokens ?? 0) - (without?.afterTokens ?? 0)).toBeGreaterThan(200);
+    // The same snapshot but for its random boundary: notes are no part of what it weighs.
+    expect(Math.abs((noting?.snapshotTokens ?? 0) - (without?.snapshotTokens ?? 0))).toBeLessThan(
+      60,
+    );
   });
 
   test.each([
