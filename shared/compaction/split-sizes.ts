@@ -1,5 +1,6 @@
 import { hasFunctionResponse, type Content } from '../conversation/content.ts';
 import type { CoveredThrough } from '../conversation/head.ts';
+import { shownUser } from '../conversation/shown-user.ts';
 import type { Turn } from '../conversation/turn.ts';
 import { foldedContents, sentPart } from './shown-turns.ts';
 import { estimateContentTokens, type TokenCounting } from './token-estimate.ts';
@@ -66,7 +67,7 @@ export function sizedTurn(
   turn: Turn,
   { covered, counting }: { covered: CoveredThrough; counting: TokenCounting },
 ): SizedTurn {
-  const userTokens = estimateContentTokens(sentPart(turn.user), counting);
+  const userTokens = estimateContentTokens(sentPart(shownUser(turn)), counting);
   const blocks = blocksOf(turn.contents, { from: foldedContents(turn, covered), counting });
   return {
     seq: turn.seq,

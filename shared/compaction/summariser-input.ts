@@ -7,6 +7,7 @@ import type { Content } from '../conversation/content.ts';
 import type { CoveredThrough } from '../conversation/head.ts';
 import type { Mask } from '../conversation/history.ts';
 import { CALIBRATION_MAX } from '../conversation/meter.ts';
+import { withoutSurroundings } from '../conversation/shown-user.ts';
 import { nothingCovered } from '../conversation/next-generation.ts';
 import type { Turn } from '../conversation/turn.ts';
 import { planChunks, type Piece } from './chunks.ts';
@@ -62,7 +63,7 @@ function contentsOf(context: ContextSource, turns: readonly Turn[]): Content[] {
     coveredThrough: nothingCovered,
     memory: undefined,
     pins: [],
-    turns,
+    turns: turns.map(withoutSurroundings),
   }).map(
     // Our own snapshot is the one thing that may look like one.
     ({ kind, content }) => (kind === 'turn' ? neutraliseContent(content) : content),

@@ -6,6 +6,7 @@ import type { CoveredThrough, Pin } from './head.ts';
 import type { History, Mask } from './history.ts';
 import { pinText } from './pin-text.ts';
 import { sendableContents } from './sendable.ts';
+import { shownUser } from './shown-user.ts';
 import type { Turn } from './turn.ts';
 
 /** Everything that the context is made of. */
@@ -79,7 +80,8 @@ function turnContents(
 ): Content[] {
   const own = masks.get(turn.seq);
   const whole = [turn.user, ...turn.contents];
-  const contents = own === undefined ? whole : maskedContents(whole, own);
+  const [user = turn.user, ...answer] = own === undefined ? whole : maskedContents(whole, own);
+  const contents = [shownUser({ ...turn, user }), ...answer];
   const { seq, contentIndex } = coveredThrough;
   // A fold point inside a turn keeps its user content and drops the folded contents behind it.
   const kept =

@@ -33,6 +33,8 @@ export interface NewTurn {
   replaces?: number | undefined;
   /** The turn whose user content this one repeats. */
   regenerates?: number | undefined;
+  surroundings?: Turn['surroundings'];
+  told?: Turn['told'];
   userTokens: number;
   lease: Lease;
   now: Date;
@@ -88,6 +90,8 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
         retention: turn.retention,
         replaces: turn.replaces,
         regenerates: turn.regenerates,
+        surroundings: turn.surroundings,
+        told: turn.told && { ...turn.told },
         inContext: false,
         ...user.fields,
         ...answerNone,

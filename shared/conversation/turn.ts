@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toldSchema } from '../client-context/told.ts';
 import { errorStatuses } from '../errors.ts';
 import type { DocumentFields, StoredDocument, Write } from '../ports.ts';
 import { contentSchema, type Content } from './content.ts';
@@ -83,6 +84,10 @@ const turnFieldsSchema = z.object({
   /** When its content was erased; the empty turn keeps its place. */
   eraseTime: z.date().optional(),
   feedback: feedbackSchema.optional(),
+  /** What a model reads before the user content and nobody else does: the app's context, what hooks added. */
+  surroundings: z.string().optional(),
+  /** What of the app's context stands in `surroundings`. */
+  told: toldSchema.optional(),
   /** Which end of the turn the owner's devices have been told of. */
   notice: noticeSchema.optional(),
 });

@@ -59,10 +59,11 @@ export function issueSentence(issue: Issue, field: string): string {
       return `${name} ${choiceOf(issue.values)}.`;
     case 'invalid_union':
       return unionSentence(issue, name);
+    case 'invalid_key':
+      return `${name}: ${issue.issues[0]?.message ?? issue.message}.`;
     case 'invalid_format':
     case 'not_multiple_of':
     case 'unrecognized_keys':
-    case 'invalid_key':
     case 'invalid_element':
     case 'custom':
       return `${name}: ${issue.message}.`;

@@ -37,6 +37,7 @@ function stringOf(schema: JsonSchema): Arbitrary<string> {
     return fc.base64String({ minLength: Math.max(minLength, 4), maxLength: 64 });
   if (format === 'uri')
     return fc.webUrl({ validSchemes: ['https'], withQueryParameters: true }).filter(fits);
+  if (format === 'time-zone') return fc.constantFrom('Asia/Seoul', 'America/New_York', 'UTC');
   if (format === 'date-time') return fc.constant('2026-11-21T10:00:00.000Z');
   const most = Math.max(minLength, Math.min(maxLength, MOST_CHARACTERS));
   if (pattern?.includes(String.raw`\p{`)) {

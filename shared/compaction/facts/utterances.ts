@@ -1,3 +1,4 @@
+import { userTime } from '../../client-context/user-time.ts';
 import type { Content, Part } from '../../conversation/content.ts';
 import type { Turn } from '../../conversation/turn.ts';
 import { headOf, tailOf } from '../../text-cut.ts';
@@ -85,6 +86,6 @@ export function utterancesOf(turns: readonly Turn[]): Utterance[] {
       ...turn.contents.flatMap((content) =>
         saidInContent(content, content.role === 'model' ? 'model' : 'tool'),
       ),
-    ].map((said) => ({ ...said, seq: turn.seq, at: turn.createTime })),
+    ].map((said) => ({ ...said, seq: turn.seq, at: userTime(turn) })),
   );
 }

@@ -1,3 +1,4 @@
+import { userTime } from '../../client-context/user-time.ts';
 import type { Content, Part } from '../../conversation/content.ts';
 import type { Turn } from '../../conversation/turn.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
@@ -14,13 +15,13 @@ export interface Attachment {
   isShown: boolean;
 }
 
-function filesIn({ seq, createTime }: Turn, content: Content): Omit<Attachment, 'isShown'>[] {
+function filesIn(turn: Turn, content: Content): Omit<Attachment, 'isShown'>[] {
   return content.parts.flatMap((part) => {
     const file = part.inlineData ?? part.fileData;
     if (file === undefined) return [];
     // What a client says of its file must not break out of the line that names it.
     const mimeType = /^[\w.+-]+\/[\w.+-]+/.exec(file.mimeType ?? '')?.[0] ?? 'unknown type';
-    return [{ seq, at: createTime, speaker: content.role, mimeType, part }];
+    return [{ seq: turn.seq, at: userTime(turn), speaker: content.role, mimeType, part }];
   });
 }
 

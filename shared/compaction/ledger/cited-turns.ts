@@ -1,3 +1,4 @@
+import { userTime } from '../../client-context/user-time.ts';
 import { hasMedia, stringsIn } from '../../conversation/content-strings.ts';
 import type { Turn } from '../../conversation/turn.ts';
 import { once } from '../../once.ts';
@@ -43,7 +44,8 @@ export interface CitedTurn {
   all: SaidText;
   /** What the user wrote. */
   user: SaidText;
-  createTime: Date;
+  /** By the user's clock. */
+  saidAt: Date;
   /** In order, calls as the summariser reads them. */
   sentences: () => readonly SaidSentence[];
   /** Whether there are more of them. */
@@ -87,12 +89,12 @@ function sentencesIn(turn: Turn): SaidSentence[] {
 /** `calls` are read for words alone: what they say stands in the text already. */
 function saidText(
   text: () => string,
-  { createTime }: Turn,
+  turn: Turn,
   calls: () => readonly string[] = () => [],
 ): SaidText {
   // Words are looked for more often than figures, and found much faster.
   const phrases = once(() => phrasesOf([text()]));
-  const index = once((): FactIndex => ({ ...indexFacts([text()], [createTime]), phrases }));
+  const index = once((): FactIndex => ({ ...indexFacts([text()], [userTime(turn)]), phrases }));
   const callPhrases = once(() => phrasesOf(calls()));
   return {
     index,
@@ -115,7 +117,7 @@ function citedTurn(turn: Turn): CitedTurn {
   const sentences = once(() => sentencesIn(turn));
   return {
     seq: turn.seq,
-    day: dayOf(turn.createTime),
+    day: dayOf(userTime(turn)),
     holdsMedia: [turn.user, ...turn.contents].some(hasMedia),
     userText,
     all: saidText(
@@ -124,7 +126,7 @@ function citedTurn(turn: Turn): CitedTurn {
       () => callsIn(turn),
     ),
     user: saidText(userText, turn),
-    createTime: turn.createTime,
+    saidAt: userTime(turn),
     sentences,
     isCut: () => sentences().length === SENTENCES_MAX,
   };

@@ -1,3 +1,4 @@
+import { userTime } from '../../client-context/user-time.ts';
 import {
   emptySnapshot,
   workingItems,
@@ -38,7 +39,7 @@ export function fallbackSnapshot(
 ): Snapshot {
   const utterances = utterancesOf(turns);
   const facts = extractFacts(utterances);
-  const days = new Map(turns.map(({ seq, createTime }) => [seq, dayOf(createTime)]));
+  const days = new Map(turns.map((turn) => [turn.seq, dayOf(userTime(turn))]));
   const known = previous === undefined ? emptySnapshot(profile) : inProfile(previous, profile);
   const snapshot = withRequests(known, { utterances, turns });
   const snapshotTexts = workingItems(snapshot).map(({ text }) => text);

@@ -30,7 +30,7 @@ function misplacedIn(
   { near, replacing, earlier }: Support,
 ): Fault | undefined {
   const { sentences, isCut } = near();
-  const dayOf = (seq: number): Date | undefined => replacing.turns.get(seq)?.createTime;
+  const dayOf = (seq: number): Date | undefined => replacing.turns.get(seq)?.saidAt;
   const known = new Set(earlier.flatMap(writtenFigures));
   const compared = compareWithTwins(statement, sentences, { dayOf, known });
   if (compared.kind === 'exchanged')

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { conversationIdSchema } from './ids.ts';
 import { sendMessageBody } from './messages.ts';
 
-const { message, locale, onBusy } = sendMessageBody.shape;
+const { message, locale, onBusy, clientContext } = sendMessageBody.shape;
 
 /** The SDKs send null for what is left out. */
 const data = z
@@ -15,6 +15,7 @@ const data = z
     message: message.nullish(),
     locale: locale.nullable(),
     onBusy: onBusy.nullable(),
+    clientContext: clientContext.nullable(),
   })
   .refine(({ action, message: sent }) => action === 'resume' || sent, {
     path: ['message'],

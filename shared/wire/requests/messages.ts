@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { onBusySchema } from '../../conversation/head.ts';
 import { FILE_URL_MAX_CHARACTERS, PARTS_MAX } from '../limits.ts';
+import { clientContextSchema } from './client-context.ts';
 import { wellFormedText, messageIdSchema } from './ids.ts';
 
 const textPart = z.strictObject({ type: z.literal('text'), text: wellFormedText.min(1) });
@@ -57,6 +58,7 @@ const answerFields = {
   onBusy: onBusySchema
     .optional()
     .describe('While another message is being answered: refuse, wait for it, or cancel it.'),
+  clientContext: clientContextSchema.optional(),
 };
 
 export const sendMessageBody = z.strictObject({ message: messageSchema, ...answerFields });

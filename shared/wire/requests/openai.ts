@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PARTS_MAX } from '../limits.ts';
+import { clientContextSchema } from './client-context.ts';
 import { conversationIdSchema, wellFormedText } from './ids.ts';
 
 /*
@@ -52,6 +53,17 @@ const message = z.discriminatedUnion('role', [
 export type OpenAiMessage = z.infer<typeof message>;
 export type OpenAiUserMessage = z.infer<typeof userMessage>;
 
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The SDKs' types take texts alone as metadata. */
+const clientContextText = z.string().transform(jsonOf).pipe(clientContextSchema);
+
 /** A model id; which model answers is not the client's choice. */
 const modelSchema = z.string().min(1).max(256);
 
@@ -84,9 +96,14 @@ export const chatCompletionBody = z.looseObject({
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   metadata: z
-    .looseObject({ conversation_id: conversationIdSchema.optional() })
+    .looseObject({
+      conversation_id: conversationIdSchema.optional(),
+      client_context: clientContextText.optional(),
+    })
     .nullish()
-    .describe('`conversation_id`: the conversation; without one nothing is stored.'),
+    .describe(
+      '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only.',
+    ),
   max_completion_tokens: maxTokens.describe('Without a conversation only.'),
   max_tokens: maxTokens.describe('The same under its older name.'),
   response_format: responseFormat.nullish().describe('Without a conversation only.'),

@@ -38,6 +38,8 @@ export const finishedTurn = (
   inContext: batch.inContext,
   retention: begun.retention,
   replaces: begun.replaces,
+  surroundings: begun.surroundings,
+  told: begun.told,
   ...(batch.state === 'cancelled' && { cancelRequested: true }),
   user: begun.user,
   contents: [...batch.contents],

@@ -19,10 +19,18 @@ export function messageOfBody(
 
 /** How the caller wants to be answered: in the language that the body names, else in that of the request. */
 export function answerOptions(
-  body: { locale?: string | null | undefined; onBusy?: Body['onBusy'] | null },
+  body: {
+    locale?: string | null | undefined;
+    onBusy?: Body['onBusy'] | null;
+    clientContext?: Body['clientContext'] | null;
+  },
   header: (name: string) => string | undefined,
-): Pick<SendRequest, 'locale' | 'onBusy'> {
+): Pick<SendRequest, 'locale' | 'onBusy' | 'clientContext'> {
   const locale = body.locale ?? preferredLocale(header('accept-language'));
-  const { onBusy } = body;
-  return { ...(locale !== undefined && { locale }), ...(onBusy && { onBusy }) };
+  const { onBusy, clientContext } = body;
+  return {
+    ...(locale !== undefined && { locale }),
+    ...(onBusy && { onBusy }),
+    ...(clientContext && { clientContext }),
+  };
 }

@@ -9,6 +9,7 @@ import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../../shared/conversation/job.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { isReplaced } from '../../../../shared/conversation/replaced-by.ts';
+import { shownUser } from '../../../../shared/conversation/shown-user.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
@@ -30,9 +31,10 @@ import type { SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, type Message } from './stored-message.ts';
 import { viewContext } from '../context/view-context.ts';
+import { surroundingsOf, type Surroundings } from './surroundings.ts';
 
 /** A turn that this instance now owns, with all that its answer needs. */
-export interface BegunTurn extends Message {
+export interface BegunTurn extends Message, Surroundings {
   attempt: Attempt;
   head: Head;
   job: CompactionJob | undefined;
@@ -108,6 +110,21 @@ function abandonedMessages({ state, decision }: Begin): string[] {
   return abandonedDocuments(state, decision.abandoned).map(({ value }) => value.messageId);
 }
 
+/** What stands beside the message: as its turn stores it already, else what this request brings. */
+function besideMessage(
+  dependencies: ChatDependencies,
+  { request, state, decision }: Begin,
+  { before, isShrunken }: { before: ContextBefore; isShrunken: boolean },
+): Surroundings {
+  if (decision.kind !== 'start') {
+    const { surroundings, told } = state.known?.value ?? {};
+    return { surroundings, told };
+  }
+  const { generation } = before.head;
+  const turns = isShrunken ? [] : before.turns;
+  return surroundingsOf(dependencies, request, { generation, turns });
+}
+
 /** What is sent to the model; refuses what cannot fit. */
 async function preparePrompt(
   dependencies: ChatDependencies,
@@ -125,10 +142,12 @@ async function preparePrompt(
   });
   const source = { ...before.head, history: before.history, turns: before.turns, memory };
   const view = viewOfNextCall(config, source);
-  const lastContent = withSaid(message.user, said);
+  const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
+  const around = besideMessage(dependencies, begin, { before, isShrunken });
+  const lastContent = shownUser({ user: withSaid(message.user, said), ...around });
   const prompt = promptOf(source, view.items, lastContent);
   const counting = meterCounting(before.head);
-  const userTokens = estimateContentTokens(message.user, counting);
+  const userTokens = estimateContentTokens(shownUser({ ...message, ...around }), counting);
   const sentTokens = estimateContentTokens(lastContent, counting);
   await refuseOverflow(dependencies, {
     conversationId: request.conversationId,
@@ -152,7 +171,8 @@ async function preparePrompt(
   const overheadTokens = estimatePromptTokens({ ...prompt, contents: [] }, counting);
   const saidTokens = sentTokens - userTokens;
   const { shrinkage } = view;
-  return { prompt, shrinkage, memory, userTokens, saidTokens, overheadTokens, reservation };
+  const tokens = { userTokens, saidTokens, overheadTokens };
+  return { prompt, shrinkage, memory, ...tokens, ...around, reservation };
 }
 
 /** Tells the owner's other devices that the conversation goes on from an earlier point. */
@@ -199,9 +219,10 @@ export async function beginTurn(
 
   const now = clock.now();
   const lease = { producer, leaseUntil: new Date(now.getTime() + config.TURN_LEASE_MS) };
-  const { userTokens } = prepared;
+  const { userTokens, surroundings, told } = prepared;
   const { replacement } = before;
-  const draft = { ...begin, head, message, replacement, lease, userTokens, now };
+  const around = { surroundings, told };
+  const draft = { ...begin, head, message, ...around, replacement, lease, userTokens, now };
   const status = await replacementStatus(dependencies, begin, before);
   const reserved = prepared.reservation?.writes ?? [];
   const writes = [...beginWrites(draft), ...status, ...reserved];

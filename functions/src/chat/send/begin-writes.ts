@@ -11,6 +11,7 @@ import {
 import type { Write } from '../../../../shared/ports.ts';
 import { abandonedTurns, type StartState } from './read-start.ts';
 import type { SendRequest } from './send-request.ts';
+import type { Surroundings } from './surroundings.ts';
 import { regeneratedBy, type Message } from './stored-message.ts';
 
 /** The ways in which a turn gets a producer. */
@@ -18,7 +19,7 @@ export type Beginning =
   | Extract<StartDecision, { kind: 'start' | 'takeOver' }>
   | Extract<QueuedDecision, { kind: 'beginQueued' }>;
 
-export interface Draft {
+export interface Draft extends Surroundings {
   request: SendRequest;
   state: StartState;
   decision: Beginning;
@@ -70,6 +71,8 @@ export function beginWrites(draft: Draft): Write[] {
         bodyHash: state.facts.bodyHash,
         seq,
         ...draft.message,
+        surroundings: draft.surroundings,
+        told: draft.told,
         replaces: decision.replaces,
         regenerates: regeneratedBy(request, decision.replaces),
         userTokens,

@@ -1,4 +1,5 @@
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
+import { shownUser } from '../../../../shared/conversation/shown-user.ts';
 import { queueAfter } from '../../../../shared/conversation/queue-decision.ts';
 import { enqueueWrites, waiterLeaseWrite } from '../../../../shared/conversation/queue-writes.ts';
 import { readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
@@ -11,6 +12,7 @@ import type { StartState } from './read-start.ts';
 import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, regeneratedBy } from './stored-message.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { waitInQueue } from './wait-in-queue.ts';
 import { untilNextLook } from './watch-turns.ts';
 
@@ -55,15 +57,22 @@ export async function queueTurn(
   const lease = newLease(dependencies);
   const { producer, leaseUntil } = lease;
   const message = await messageOf(dependencies, request, replaces ?? seq);
+  // What the turns before will have told is not known yet: all is told, with the time at which it was said.
+  const around = surroundingsOf(dependencies, request, {
+    generation: generationOf(queued),
+    turns: [],
+  });
+  const shown = shownUser({ ...message, ...around });
   const writes = enqueueWrites({
     conversationId,
     messageId: request.message.id,
     bodyHash: state.facts.bodyHash,
     seq,
     ...message,
+    ...around,
     replaces,
     regenerates: regeneratedBy(request, replaces),
-    userTokens: estimateContentTokens(message.user, meterCounting(state.head.value)),
+    userTokens: estimateContentTokens(shown, meterCounting(state.head.value)),
     lease,
     now: dependencies.clock.now(),
     head: state.head,

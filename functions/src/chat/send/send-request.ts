@@ -1,3 +1,4 @@
+import type { ClientContext } from '../../../../shared/client-context/client-context.ts';
 import type { Content, Part } from '../../../../shared/conversation/content.ts';
 import type { OnBusy } from '../../../../shared/conversation/head.ts';
 import type { Caller } from '../../../../shared/ports.ts';
@@ -23,6 +24,8 @@ export interface SendRequest {
   /** What to do while another message is being answered; absent: as the conversation is set. */
   onBusy?: OnBusy;
   replacing?: Replacing;
+  /** What the model is to know of the moment; a retry may bring another one, which counts for nothing. */
+  clientContext?: ClientContext;
   /** Id of the last frame that the caller has of this message's answer. */
   cursor?: number | undefined;
   /** Made from the turn as it is stored: goes on with it, and never begins another one. */

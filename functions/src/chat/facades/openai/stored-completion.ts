@@ -64,7 +64,7 @@ export async function storedCompletion(
     caller,
     conversationId,
     message: { id, parts },
-    ...answerOptions({}, header),
+    ...answerOptions({ clientContext: body.metadata?.client_context }, header),
   });
   const { turnId, generation } = handle;
   return {

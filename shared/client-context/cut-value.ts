@@ -1,0 +1,37 @@
+import { headOf } from '../text-cut.ts';
+import { CONTEXT_VALUE_MAX_CHARACTERS } from './client-context.ts';
+
+const figures = new Intl.NumberFormat('en-US');
+
+/** A text of at most the limit, and behind it how much is missing; cut between graphemes. */
+export function cutText(text: string, maxCharacters = CONTEXT_VALUE_MAX_CHARACTERS): string {
+  if (text.length <= maxCharacters) return text;
+  const kept = headOf(text, maxCharacters);
+  return `${kept} [${figures.format(text.length - kept.length)} more characters are left out]`;
+}
+
+export interface CutList {
+  entries: string[];
+  /** Entries before them that are left out. */
+  leftOut: number;
+}
+
+/** The newest entries, which stand last, that have at most the limit together: at least the last one, cut. */
+export function cutList(
+  entries: readonly string[],
+  maxCharacters = CONTEXT_VALUE_MAX_CHARACTERS,
+): CutList {
+  let room = maxCharacters;
+  let first = entries.length;
+  // An empty entry takes its place too.
+  for (let at = entries.length - 1; at >= 0; at--) {
+    room -= Math.max(1, entries[at]?.length ?? 0);
+    if (room < 0) break;
+    first = at;
+  }
+  const kept = entries.slice(Math.min(first, Math.max(0, entries.length - 1)));
+  return {
+    entries: kept.map((entry) => cutText(entry, maxCharacters)),
+    leftOut: entries.length - kept.length,
+  };
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import {
+  CONTEXT_MAX_BYTES,
+  CONTEXT_NAME_MAX_CHARACTERS,
+  CONTEXT_VALUE_MAX_CHARACTERS,
+  CONTEXT_VALUES_MAX,
+  CONTEXT_WORD_MAX_CHARACTERS,
+  isTimeZone,
+} from '../../client-context/client-context.ts';
+import { contextBytes } from '../../client-context/context-lines.ts';
+import { wellFormedText } from './ids.ts';
+
+const word = wellFormedText.min(1).max(CONTEXT_WORD_MAX_CHARACTERS);
+
+const valueName = z
+  .string()
+  .max(CONTEXT_NAME_MAX_CHARACTERS)
+  .regex(
+    /^(?:[A-Za-z0-9.-][\w.-]*|_(?:[A-Za-z0-9.-][\w.-]*)?)$/,
+    'names are letters, digits, _, . and -, and do not begin with __',
+  );
+
+const valuesSchema = z
+  .record(
+    valueName,
+    z.union([wellFormedText, z.array(wellFormedText)], {
+      error: 'must be a text or a list of texts',
+    }),
+  )
+  .refine(
+    (values) => Object.keys(values).length <= CONTEXT_VALUES_MAX,
+    `may have at most ${CONTEXT_VALUES_MAX} entries`,
+  )
+  .describe(
+    `Whatever else helps; at most ${CONTEXT_VALUES_MAX} entries. Of a text more than ${CONTEXT_VALUE_MAX_CHARACTERS} characters are cut, of a list the newest entries, which stand last, are kept.`,
+  );
+
+export const clientContextSchema = z
+  .strictObject({
+    timeZone: z
+      .string()
+      .max(CONTEXT_NAME_MAX_CHARACTERS)
+      .refine(isTimeZone, 'must be an IANA time zone such as Asia/Seoul')
+      // For who reads the OpenAPI document.
+      .meta({ format: 'time-zone' })
+      .optional()
+      .describe('IANA name of the user’s time zone; without one the time is told in UTC.'),
+    locale: word.optional().describe('Language and region of the user, such as ko-KR.'),
+    appVersion: word.optional(),
+    screen: word.optional().describe('Where in the app the user is.'),
+    values: valuesSchema.optional(),
+  })
+  .superRefine((context, checked) => {
+    const bytes = contextBytes(context);
+    if (bytes > CONTEXT_MAX_BYTES)
+      checked.addIssue(
+        `has ${bytes} bytes as it is told; at most ${CONTEXT_MAX_BYTES}. Send fewer or shorter values`,
+      );
+  })
+  .describe(
+    'What the model shall know of the moment in which the message is sent. It is told the date and time, and what has changed; no transcript shows it. Sent anew with every message.',
+  );
