@@ -8,6 +8,7 @@ import {
   headPath,
   historyPath,
   messageGuardPath,
+  notesPath,
   ratingPath,
   spentAppCheckTokenPath,
   statusPath,
@@ -48,6 +49,7 @@ const hidden: { name: string; path: (conversationId: string) => string }[] = [
   { name: 'a user', path: () => userPath('ann') },
   { name: 'the usage of a user', path: () => usagePath('ann', '2026-01-02') },
   { name: 'a device of a user', path: () => devicePath('ann', 'phone') },
+  { name: 'the notes about a user', path: () => notesPath('ann') },
   { name: 'the budget', path: () => budgetShardPath('2026-01-02', 1) },
   { name: 'a spent App Check token', path: () => spentAppCheckTokenPath('ab') },
   { name: 'the configuration', path: () => 'config/compaction' },
@@ -108,6 +110,7 @@ describe('S19: a list', () => {
     { parent: () => '', collectionId: 'users' },
     { parent: ofUser, collectionId: 'devices' },
     { parent: ofUser, collectionId: 'usage' },
+    { parent: ofUser, collectionId: 'memory' },
     { parent: () => '', collectionId: 'config' },
     { parent: () => '', collectionId: 'appCheckTokens' },
   ];
@@ -124,7 +127,7 @@ describe('S19: a list', () => {
     expect([listed.status, queried.status]).toEqual([403, 403]);
   });
 
-  test.each(['public', 'turns', 'histories', 'devices', 'conversations'])(
+  test.each(['public', 'turns', 'histories', 'devices', 'memory', 'conversations'])(
     'of %s across all conversations and users is not given',
     async (collectionId) => {
       await conversationOf('ann');
