@@ -11,6 +11,11 @@ export interface QuotaRequest {
   model: string;
   /** Tokens of the prompt. */
   estimatedTokens: number;
+  /**
+   * What the turn has taken before this call, `'nothing'` where it is known to be nothing: what is reserved is
+   * for all of it, and is refused where the day has no room for it. Absent: the first call of a turn.
+   */
+  taken?: ModelUsage | 'nothing';
   /** Messages of the conversation whose turns nobody answers any more: what they hold is given back. */
   abandoned?: readonly string[];
 }

@@ -10,6 +10,7 @@ import type {
 } from '../../shared/ports.ts';
 import { systemClock } from './adapters/system-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
+import type { builtInTools } from './chat/tools/built-in-tools.ts';
 import type { CompactionDependencies } from './compaction/compaction-dependencies.ts';
 import type { Config } from './config.ts';
 import type { FunctionDependencies } from './register.ts';
@@ -114,6 +115,16 @@ async function createOperatorWebhook(
   return createEventWebhook(url, signedPosts(config, clock));
 }
 
+/** The functions that the chat function runs for the model; the worker measures their declarations. */
+async function createTools(shared: Parameters<typeof builtInTools>[0]) {
+  const [{ createToolbox }, { builtInTools: builtIn }, { serverTools }] = await Promise.all([
+    import('./chat/tools/toolbox.ts'),
+    import('./chat/tools/built-in-tools.ts'),
+    import('./server-tools.ts'),
+  ]);
+  return createToolbox([...builtIn(shared), ...serverTools]);
+}
+
 /** What both functions share: store, bus, model and surroundings. */
 async function createShared(config: Config, overrides: Overrides) {
   const [{ createMemoryCache }, { createHmacSigner }, { jsonLogger }] = await Promise.all([
@@ -172,6 +183,7 @@ export function createDependencies(
         idTokens: overrides.idTokens ?? createIdTokenVerifier(config),
         appCheck: overrides.appCheck ?? createAppCheckVerifier(config),
         revocations: overrides.revocations ?? (await createRevocationCheck(config, overrides)),
+        toolbox: overrides.toolbox ?? (await createTools(shared)),
         quota: overrides.quota ?? createQuota(shared),
       };
     },
@@ -192,6 +204,7 @@ export function createDependencies(
         ...(eventWebhook && { eventWebhook }),
         model: { ...shared.model, ...createPausingGenerator(shared.model, shared.clock) },
         pushTokens: overrides.pushTokens ?? createPushTokenVerifier(config),
+        serverTools: (overrides.toolbox ?? (await createTools(shared))).declarations,
         ...(overrides.hooks && { hooks: overrides.hooks }),
         webhooks: (webhooks: readonly Webhook[]) =>
           createWebhookHooks(webhooks, signedPosts(config, shared.clock)),

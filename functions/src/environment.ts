@@ -12,6 +12,7 @@ import {
   windows,
 } from './config-values.ts';
 import { identityVariables } from './identity-variables.ts';
+import { toolVariables } from './tool-variables.ts';
 import { notificationVariables } from './notification-variables.ts';
 
 /** What an end user may not write unless the deployment lists it. */
@@ -19,6 +20,7 @@ export const CLIENT_WRITABLE_FIELDS = [
   'model',
   'profile',
   'systemInstruction',
+  'tools',
   'onBusy',
   'compaction',
   'windowTokens',
@@ -188,6 +190,7 @@ export const environmentSchema = z.object({
     'How long an instance owns a running turn without a sign of life, ms.',
   ),
   TURN_TIMEOUT_MS: integer(300_000, { min: 1_000, max: 3_600_000 }).describe('Longest answer, ms.'),
+  ...toolVariables,
   DRAIN_MS: integer(8_000, { min: 0, max: 600_000 }).describe(
     'How long running answers may go on after SIGTERM, ms; Cloud Run ends a process 10 s after it.',
   ),

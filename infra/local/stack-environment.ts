@@ -81,7 +81,7 @@ export function stackEnvironment(options: {
     ...(options.emulators && { FIRESTORE_EMULATOR_HOST: options.emulators.firestoreHost }),
     CLIENT_WRITABLE:
       options.shell.CLIENT_WRITABLE ??
-      'model,profile,systemInstruction,onBusy,compaction,windowTokens,hooks',
+      'model,profile,systemInstruction,tools,onBusy,compaction,windowTokens,hooks',
     ...modelVariables(options.model, options.standInUrl),
     ...options.settings,
   };

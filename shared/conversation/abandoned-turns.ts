@@ -3,7 +3,7 @@ import type { Head, Versioned } from './head.ts';
 import { headPath } from './paths.ts';
 import { isHeld, queueAfter } from './queue-decision.ts';
 import { MAX_ATTEMPTS } from './start-decision.ts';
-import { closeAbandonedWrites, type PartialAnswer } from './end-abandoned.ts';
+import { abandonedFields, closeAbandonedWrites, type PartialAnswer } from './end-abandoned.ts';
 import { isTerminal, type TurnDocument } from './turn.ts';
 
 /** What may be abandoned of a conversation: the open turn, and the turns that `head.queue` spans, in order. */
@@ -76,17 +76,18 @@ export function sweepTurnsWrites(found: UnfinishedTurns): {
     ({ value }) => !isTerminal(value.state),
   );
   const abandoned = ending.map((turn) => ({
-    seq: turn.value.seq,
-    updateTime: turn.updateTime,
-    cancelRequested: turn.value.cancelRequested,
+    ...abandonedFields(turn, now),
     mayRetry: mayRetry(turn, found.head.value),
     partial: turn === open ? partial : undefined,
   }));
   const closes = closeAbandonedWrites(conversationId, { abandoned, now });
-  const closed = ending.map(({ value: { seq, attempt, cancelRequested, replaces } }) => ({
+  const closed = ending.map(({ value: { seq, attempt, state, cancelRequested, replaces } }) => ({
     seq,
     attempt,
-    state: cancelRequested === true ? ('cancelled' as const) : ('failed' as const),
+    state:
+      cancelRequested === true || state === 'awaiting_tool'
+        ? ('cancelled' as const)
+        : ('failed' as const),
     replaces,
   }));
   return { writes: [write, ...closes], closed };

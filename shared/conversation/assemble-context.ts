@@ -1,6 +1,7 @@
 import type { MemoryTexts } from '../memory/render-memory.ts';
 import type { Prompt, ToolDeclaration } from '../ports.ts';
 import type { Content, Part } from './content.ts';
+import { declaredTools } from './declared-tools.ts';
 import { emptiedResponse } from './emptied-response.ts';
 import type { CoveredThrough, Pin } from './head.ts';
 import type { History, Mask } from './history.ts';
@@ -13,7 +14,10 @@ import type { Turn } from './turn.ts';
 export interface ContextSource {
   model: string;
   systemInstruction?: string | undefined;
-  tools?: readonly ToolDeclaration[] | undefined;
+  /** Functions that the app runs, as the head has them. */
+  toolsJson?: string | undefined;
+  /** Functions that this server runs; which of them the prompt names is decided with it. */
+  serverTools?: readonly ToolDeclaration[] | undefined;
   /** What is remembered across conversations, as the prefix shows it; absent: nothing is. */
   memory?: MemoryTexts | undefined;
   pins: readonly Pin[];
@@ -132,10 +136,11 @@ export function promptOf(
   items: readonly ContextItem[],
   user?: Content,
 ): Prompt {
+  const contents = [...contentsOf(items), ...(user ? [user] : [])];
   return {
     model: source.model,
     systemInstruction: source.systemInstruction,
-    tools: source.tools,
-    contents: [...contentsOf(items), ...(user ? [user] : [])],
+    tools: declaredTools({ ...source, contents }),
+    contents,
   };
 }

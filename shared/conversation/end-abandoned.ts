@@ -3,7 +3,8 @@ import type { Content } from './content.ts';
 import { turnPath } from './paths.ts';
 import { replacedField } from './replaced-by.ts';
 import type { Replacement } from './replacement-writes.ts';
-import { encodeAnswer, type TurnError } from './turn.ts';
+import type { UnansweredReason } from './tool-calls.ts';
+import { encodeAnswer, type Rounds, type TurnDocument, type TurnError } from './turn.ts';
 
 /** A turn that nobody holds any more, as it was read. */
 export interface AbandonedTurn {
@@ -15,13 +16,33 @@ export interface AbandonedTurn {
   mayRetry?: boolean | undefined;
   /** What had been said of an answer that its user had asked to stop. */
   partial?: PartialAnswer | undefined;
+  /** Its tool calls and what came of them: the model has to know of those. */
+  rounds?: Rounds | undefined;
+  /** It waited for the app: why it does no more. */
+  waited?: UnansweredReason | undefined;
   /** The turn that the same batch puts in its place. */
   replacedBy?: number | undefined;
 }
 
+/** What of a turn decides how it is closed, whoever does it. */
+export const abandonedFields = (
+  { value, updateTime }: TurnDocument,
+  now: Date,
+): Pick<AbandonedTurn, 'seq' | 'updateTime' | 'cancelRequested' | 'rounds' | 'waited'> => ({
+  seq: value.seq,
+  updateTime,
+  cancelRequested: value.cancelRequested,
+  rounds: value.rounds,
+  ...(value.state === 'awaiting_tool' && {
+    waited: value.leaseUntil <= now ? 'expired' : 'cancelled_by_user',
+  }),
+});
+
 /** What an attempt had said when nobody answered any more. */
 export interface PartialAnswer {
   attempt: number;
+  /** Names this store of the answer, where there was one before. */
+  step?: number | undefined;
   contents: readonly Content[];
   /** Estimated tokens, as a turn has them. */
   tokens: { user: number; answer: number };
@@ -34,6 +55,8 @@ export type AbandonedEnd =
       /** Absent: nothing was said, or it is not stored any more. */
       partial?: PartialAnswer | undefined;
       lastFrameId?: number;
+      /** Default: the user stopped it. */
+      unanswered?: UnansweredReason | undefined;
     }
   | { state: 'failed'; error: TurnError };
 
@@ -61,24 +84,31 @@ const failedForNow: AbandonedEnd = {
 function endFields(end: AbandonedEnd): DocumentFields {
   switch (end.state) {
     case 'failed':
-      return { state: 'failed', error: { ...end.error } };
+      return { state: 'failed', error: { ...end.error }, unanswered: 'interrupted' };
     case 'cancelled':
-      return { state: 'cancelled', cancelRequested: true, lastFrameId: end.lastFrameId };
+      return {
+        state: 'cancelled',
+        cancelRequested: true,
+        lastFrameId: end.lastFrameId,
+        unanswered: end.unanswered ?? 'cancelled_by_user',
+      };
   }
 }
 
 /**
- * Ends a turn that nobody answers, running or queued, under the update time with which it was read. It is
- * in the context as far as something was said.
+ * Ends a turn that nobody answers, running, queued or waiting, under the update time with which it was read.
+ * It is in the context as far as something was said or done.
  */
 export function endAbandonedWrites(
   conversationId: string,
-  turn: Pick<AbandonedTurn, 'seq' | 'updateTime' | 'replacedBy'> & { end: AbandonedEnd; now: Date },
+  turn: Pick<AbandonedTurn, 'seq' | 'updateTime' | 'replacedBy' | 'rounds' | 'waited'> & {
+    end: AbandonedEnd;
+    now: Date;
+  },
 ): Write[] {
-  const { seq, updateTime, replacedBy, end, now } = turn;
+  const { seq, updateTime, replacedBy, rounds, end, now } = turn;
   const partial = end.state === 'cancelled' ? end.partial : undefined;
-  const answer =
-    partial && encodeAnswer({ conversationId, seq, attempt: partial.attempt }, partial.contents);
+  const answer = partial && encodeAnswer({ conversationId, seq, ...partial }, partial.contents);
   return [
     {
       op: 'update',
@@ -88,18 +118,21 @@ export function endAbandonedWrites(
         // Nobody's any more: a producer that comes back must see that the turn is lost to it.
         producer: '',
         finishTime: now,
-        inContext: partial !== undefined && replacedBy === undefined,
+        inContext: (partial !== undefined || rounds !== undefined) && replacedBy === undefined,
         ...(replacedBy !== undefined && replacedField(replacedBy)),
         ...(partial && { tokens: partial.tokens }),
         ...answer?.fields,
       },
+      // The stream ended where the turn began to wait; it ends otherwise now.
+      ...(turn.waited && { remove: ['lastFrameId'] }),
       guard: { updateTime },
     },
     ...(answer?.writes ?? []),
   ];
 }
 
-function endOf({ cancelRequested, mayRetry, partial }: AbandonedTurn): AbandonedEnd {
+function endOf({ cancelRequested, mayRetry, partial, waited }: AbandonedTurn): AbandonedEnd {
+  if (waited) return { state: 'cancelled', unanswered: waited };
   if (cancelRequested === true) return { state: 'cancelled', partial };
   return mayRetry === true ? failedForNow : failed;
 }

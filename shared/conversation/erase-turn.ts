@@ -62,7 +62,7 @@ export function eraseTurnWrites(
       path: turnPath(conversationId, seq),
       fields,
       // A comment may quote what was said.
-      remove: ['chunks', 'feedback', 'surroundings', 'told'],
+      remove: ['chunks', 'feedback', 'surroundings', 'told', 'answerName'],
       guard: { updateTime: turn.updateTime },
     },
     ...(part === 'turn' ? [guard] : []),

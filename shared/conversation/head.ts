@@ -100,6 +100,8 @@ export const headSchema = z.object({
   /** The title was made by a model, of the turns up to this one; absent: it is the user's own. */
   autoTitle: z.object({ throughSeq: z.number().int().positive() }).optional(),
   systemInstruction: z.string().optional(),
+  /** The functions that the app runs (`clientToolsOf`). */
+  toolsJson: z.string().optional(),
   model: z.string(),
   profile: profileSchema,
   settings: conversationSettingsSchema,

@@ -1,29 +1,47 @@
 import { estimateContentTokens, type TokenCounting } from '../compaction/token-estimate.ts';
 import type { DocumentStore } from '../ports.ts';
-import { firstFrameId } from '../wire/frame-ids.ts';
+import { firstFrameId, textPartId } from '../wire/frame-ids.ts';
 import type { Content } from './content.ts';
+import type { PartialAnswer } from './end-abandoned.ts';
+import { readStoredTurn } from './read-conversation.ts';
 import { readFramesAfter } from './stored-frames.ts';
 import type { TurnDocument } from './turn.ts';
-import type { PartialAnswer } from './end-abandoned.ts';
+
+/** The text of an attempt behind its stored rounds, from the chunks of its stream. */
+async function saidText(
+  store: Pick<DocumentStore, 'get'>,
+  { conversationId, turn }: { conversationId: string; turn: TurnDocument['value'] },
+): Promise<string> {
+  const { seq, attempt, chunks = 0, rounds } = turn;
+  const before = firstFrameId(attempt) - 1;
+  const frames = await readFramesAfter(store, { conversationId, seq, attempt, chunks }, before);
+  const partId = textPartId(attempt, rounds?.count ?? 0);
+  return (frames ?? [])
+    .map(({ chunk }) => (chunk.type === 'text-delta' && chunk.id === partId ? chunk.delta : ''))
+    .join('');
+}
 
 /**
- * What the last attempt at an abandoned turn has said, from the chunks of its stream: the text alone, as
- * its readers saw it. `undefined` when nothing was said, the chunks are purged, or the message was erased.
+ * What the last attempt at an abandoned turn has said, as its readers saw it: its rounds, and the text behind
+ * them. `undefined` when there is no such text: then what is stored is all there is, or nothing was said, the
+ * chunks are purged, or the message was erased.
  */
 export async function readPartialAnswer(
   store: Pick<DocumentStore, 'get'>,
-  of: { conversationId: string; turn: TurnDocument['value']; counting: TokenCounting },
+  of: { conversationId: string; turn: TurnDocument; counting: TokenCounting },
 ): Promise<PartialAnswer | undefined> {
   const { conversationId, turn, counting } = of;
-  const { seq, attempt, chunks = 0, tokens } = turn;
-  if (turn.state !== 'running' || chunks === 0 || turn.eraseTime !== undefined) return undefined;
-  const before = firstFrameId(attempt) - 1;
-  const frames = await readFramesAfter(store, { conversationId, seq, attempt, chunks }, before);
-  const text = (frames ?? [])
-    .map(({ chunk }) => (chunk.type === 'text-delta' ? chunk.delta : ''))
-    .join('');
+  const { attempt, chunks = 0, tokens, rounds, state, eraseTime } = turn.value;
+  if (state !== 'running' || chunks === 0 || eraseTime !== undefined) return undefined;
+  const text = await saidText(store, { conversationId, turn: turn.value });
   if (text === '') return undefined;
+  const before = rounds ? (await readStoredTurn(store, conversationId, turn)).value.contents : [];
   const content: Content = { role: 'model', parts: [{ text }] };
-  const answer = estimateContentTokens(content, counting);
-  return { attempt, contents: [content], tokens: { user: tokens.user, answer } };
+  const own = estimateContentTokens(content, counting);
+  return {
+    attempt,
+    ...(rounds && { step: rounds.step + 1 }),
+    contents: [...before, content],
+    tokens: { user: tokens.user, answer: (rounds ? tokens.answer : 0) + own },
+  };
 }

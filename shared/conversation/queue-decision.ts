@@ -25,6 +25,13 @@ const hasLease = ({ leaseUntil }: TurnFields, now: Date, graceMs: number) =>
 export const isHeld = (turn: TurnFields, now: Date): boolean =>
   !isTerminal(turn.state) && hasLease(turn, now, turn.state === 'queued' ? QUEUED_GRACE_MS : 0);
 
+/**
+ * Whether a new message has to do with a turn that it finds: not with one that only waits for the app, whose
+ * calls a new message answers with `cancelled_by_user`.
+ */
+export const isInTheWay = (turn: TurnFields, now: Date): boolean =>
+  turn.state !== 'awaiting_tool' && isHeld(turn, now);
+
 /** The turns that `head.queue` spans: those that wait, and those among them that have ended meanwhile. */
 export const queueSeqs = ({ queue, lastSeq }: Pick<Head, 'queue' | 'lastSeq'>): number[] =>
   queue
@@ -60,7 +67,9 @@ export function decideQueued(facts: QueuedFacts): QueuedDecision {
   const before = [...(open ? [open] : []), ...queue].filter(
     ({ seq, state }) => seq < own.seq && !isTerminal(state),
   );
-  const nearest = before.findLast((turn) => hasLease(turn, now, QUEUED_GRACE_MS));
+  const nearest = before.findLast(
+    (turn) => turn.state !== 'awaiting_tool' && hasLease(turn, now, QUEUED_GRACE_MS),
+  );
   if (nearest) return { kind: 'wait', behind: nearest.seq };
   return { kind: 'beginQueued', seq: own.seq, abandoned: before.map(({ seq }) => seq) };
 }

@@ -1,3 +1,4 @@
+import { StoreUnavailableError } from '../errors.ts';
 import type { DocumentStore, Logger, Signer, StoredDocument } from '../ports.ts';
 import type { TurnTexts } from '../search/turn-texts.ts';
 import { cleanHistory } from './erased-history.ts';
@@ -6,6 +7,7 @@ import type { History } from './history.ts';
 import { headPath, historyPath, turnPath } from './paths.ts';
 import { readSignedHistory } from './signed-history.ts';
 import {
+  decodeStoredTurn,
   decodeTurn,
   isFinal,
   isTerminal,
@@ -101,6 +103,20 @@ async function readTurnsTry(
     const own = pieces.slice(next, (next += turn.piecePaths.length));
     return decodeTurn(turn, own.map(pieceText));
   });
+}
+
+/** A turn with its overflow pieces as it is stored: calls that nobody answered are open in an ended one, too. */
+export async function readStoredTurn(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  document: TurnDocument,
+): Promise<Versioned<Turn>> {
+  const pieces = await getInPages(store, document.piecePaths);
+  if (pieces.includes(undefined))
+    throw new StoreUnavailableError({
+      operation: `pieces of turn ${document.value.seq} of ${conversationId}`,
+    });
+  return decodeStoredTurn(document, pieces.map(pieceText));
 }
 
 /** Turns by seq with their overflow pieces, in the order asked for; missing ones are left out. */

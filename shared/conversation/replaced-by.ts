@@ -42,6 +42,8 @@ export function isInContextThrough(turn: TurnFields, lastSeq: number): boolean {
   if (Object.keys(replacedWithin(turn, lastSeq)).length > 0) return false;
   const isFiltered =
     finishReason !== undefined && finishReasonOf(finishReason) === 'content-filter';
-  const isAnswered = state === 'done' || (state === 'cancelled' && hasShownText(turn));
+  const hasRounds = turn.rounds !== undefined;
+  const isAnswered =
+    state === 'done' || (state === 'cancelled' && (hasRounds || hasShownText(turn)));
   return isReplaced(turn) && isAnswered && eraseTime === undefined && !isFiltered;
 }

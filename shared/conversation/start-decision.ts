@@ -1,6 +1,6 @@
 import type { Head, OnBusy } from './head.ts';
 import type { MessageGuard } from './message-guard.ts';
-import { isHeld, QUEUE_MAX, QUEUE_SPAN_MAX } from './queue-decision.ts';
+import { isInTheWay, QUEUE_MAX, QUEUE_SPAN_MAX } from './queue-decision.ts';
 import { isReplaced } from './replaced-by.ts';
 import { isTerminal, type TurnDocument } from './turn.ts';
 
@@ -52,7 +52,7 @@ export type StartDecision =
   | { kind: 'takeOver'; seq: number; attempt: number }
   /** It failed, and the time after which another try makes sense has not passed: no attempt is spent. */
   | { kind: 'retryLater'; seq: number; retryAfterMs: number }
-  /** Given up after MAX_ATTEMPTS: close it as failed, then replay that. */
+  /** Given up after MAX_ATTEMPTS, or waited for the app for too long: close it, then replay that. */
   | { kind: 'giveUp'; seq: number }
   /** This message waits for its turn, and someone waits with it. */
   | { kind: 'waiting'; seq: number }
@@ -105,6 +105,7 @@ function decideKnown(facts: StartFacts, head: Head, turn: TurnFields): StartDeci
   // The grace of a queued turn is for its own sender: who comes with the message need not wait for it.
   const hasLease = turn.leaseUntil > facts.now;
   if (turn.state === 'queued') return { kind: hasLease ? 'waiting' : 'rejoin', seq };
+  if (turn.state === 'awaiting_tool') return { kind: hasLease ? 'replay' : 'giveUp', seq };
   if (hasLease) return { kind: 'attach', seq, attempt };
   return attempt < MAX_ATTEMPTS
     ? { kind: 'takeOver', seq, attempt: attempt + 1 }
@@ -174,7 +175,7 @@ export function decideStart(facts: StartFacts): StartDecision {
   const { refusal, replaces } = decideReplacing(facts, head);
   if (refusal) return refusal;
   const unfinished = [...(open ? [open] : []), ...queue].filter(({ state }) => !isTerminal(state));
-  const working = unfinished.filter((turn) => isHeld(turn, now));
+  const working = unfinished.filter((turn) => isInTheWay(turn, now));
   const [first] = working;
   const replacing = replaces !== undefined && { replaces };
   if (first) return decideBusy(facts, { head, working, first, ...replacing });

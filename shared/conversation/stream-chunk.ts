@@ -31,6 +31,8 @@ const streamChunkSchema = z.object({
   framesJson: z.string(),
   /** The last chunk of the attempt, written together with the end of the turn. */
   final: z.boolean().optional(),
+  /** The turn waits for the app after this chunk; the attempt may go on. */
+  pause: z.boolean().optional(),
   expireTime: z.date(),
 });
 
@@ -48,6 +50,9 @@ export function decodeStreamChunk(document: StoredDocument): StreamChunkDocument
   return { ...fields, frames: framesSchema.parse(JSON.parse(framesJson)) };
 }
 
+/** What a stream comes to with a chunk: the end of the turn, or a pause until the app answers. */
+export type StreamEnd = 'final' | 'pause';
+
 /** Bytes that a frame takes in a chunk document. */
 export const frameBytes = (frame: StreamFrame) => utf8Length(JSON.stringify(frame)) + 1;
 
@@ -59,10 +64,10 @@ export function streamChunkWrite(chunk: {
   producer: string;
   n: number;
   frames: readonly StreamFrame[];
-  isFinal: boolean;
+  end: StreamEnd | undefined;
   now: Date;
 }): Write {
-  const { attempt, producer, n, frames, isFinal, now } = chunk;
+  const { attempt, producer, n, frames, end, now } = chunk;
   return {
     op: 'create',
     path: chunkPath(chunk, { attempt, n }),
@@ -74,7 +79,7 @@ export function streamChunkWrite(chunk: {
       firstId: frames.at(0)?.id,
       lastId: frames.at(-1)?.id,
       framesJson: JSON.stringify(frames),
-      ...(isFinal && { final: true }),
+      ...(end && { [end]: true }),
       expireTime: new Date(now.getTime() + CHUNK_TTL_MS),
     },
   };

@@ -4,9 +4,11 @@ import type { CompactionNeeded, ContextMeter, Head, Versioned } from './head.ts'
 import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './end-abandoned.ts';
 import { headPath, messageGuardPath, turnPath } from './paths.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
+import type { UnansweredReason } from './tool-calls.ts';
 import {
   encodeAnswer,
   encodeUser,
+  type Rounds,
   type Turn,
   type TurnError,
   type TurnState,
@@ -20,6 +22,24 @@ export interface Lease {
 }
 
 const answerNone = { answerJson: '[]', answerPieces: 0 };
+
+/** What an attempt goes on from: the whole rounds of those before it. */
+export interface KeptRounds {
+  contents: readonly Content[];
+  rounds: Rounds;
+}
+
+/** What becomes of the answer of an earlier attempt: its rounds stay, what it said after them goes. */
+function answerAfterTakeOver(
+  turn: { conversationId: string; seq: number; attempt: number },
+  kept: KeptRounds | undefined,
+): { fields: DocumentFields; writes: Write[]; stale: string[] } {
+  if (!kept)
+    return { fields: answerNone, writes: [], stale: ['usage', 'rounds', 'answerName', 'settled'] };
+  const rounds = { ...kept.rounds, step: kept.rounds.step + 1, frames: [] };
+  const { fields, writes } = encodeAnswer({ ...turn, step: rounds.step }, kept.contents);
+  return { fields: { ...fields, rounds }, writes, stale: [] };
+}
 
 /** A turn that is stored for the first time. */
 export interface NewTurn {
@@ -115,7 +135,7 @@ export function startWrites(batch: StartBatch): Write[] {
   ];
 }
 
-/** The next attempt at the same turn: new producer, new lease, nothing of the old answer. */
+/** The next attempt at the same turn: new producer, new lease, of the old answer nothing but whole rounds. */
 export function takeOverWrites(batch: {
   conversationId: string;
   seq: number;
@@ -124,17 +144,20 @@ export function takeOverWrites(batch: {
   now: Date;
   head: Versioned<Head>;
   turnUpdateTime: string;
+  kept?: KeptRounds | undefined;
 }): Write[] {
   const { conversationId, seq, attempt, lease, now, head } = batch;
+  const answer = answerAfterTakeOver(batch, batch.kept);
   const stale = [
     'error',
     'finishReason',
     'finishTime',
-    'usage',
     'chunks',
     'lastFrameId',
     'cancelRequested',
     'feedback',
+    'unanswered',
+    ...answer.stale,
   ];
   return [
     {
@@ -146,10 +169,11 @@ export function takeOverWrites(batch: {
     {
       op: 'update',
       path: turnPath(conversationId, seq),
-      fields: { state: 'running', attempt, ...lease, inContext: false, ...answerNone },
+      fields: { state: 'running', attempt, ...lease, inContext: false, ...answer.fields },
       remove: stale,
       guard: { updateTime: batch.turnUpdateTime },
     },
+    ...answer.writes,
   ];
 }
 
@@ -158,11 +182,17 @@ export interface FinishBatch {
   seq: number;
   attempt: number;
   turnUpdateTime: string;
-  state: Extract<TurnState, 'done' | 'failed' | 'cancelled'>;
+  /** `awaiting_tool`: no end, but nobody answers until the app has done its part. */
+  state: Exclude<TurnState, 'queued' | 'running'>;
+  /** Of a turn that waits: until when. */
+  waitsUntil?: Date | undefined;
   contents: readonly Content[];
   answerTokens: number;
   userTokens: number;
   inContext: boolean;
+  /** Of a turn with calls. */
+  rounds?: Rounds | undefined;
+  unanswered?: UnansweredReason | undefined;
   usage?: TurnUsage;
   finishReason?: string;
   error?: TurnError;
@@ -178,20 +208,25 @@ export interface FinishBatch {
 }
 
 /**
- * The one batch that ends a turn. The turn is the guard; the head is updated on existence only, unless the
+ * The one batch that ends a turn, or lets it wait for the app. The turn is the guard; the head is updated on existence only, unless the
  * turn relies on what it read there.
  */
 export function finishWrites(batch: FinishBatch): Write[] {
   const { conversationId, seq, attempt, now, stream } = batch;
-  const answer = encodeAnswer({ conversationId, seq, attempt }, batch.contents);
+  const step = batch.rounds?.step;
+  const answer = encodeAnswer({ conversationId, seq, attempt, step }, batch.contents);
   return [
     {
       op: 'update',
       path: turnPath(conversationId, seq),
       fields: {
         state: batch.state,
+        ...(batch.rounds && { rounds: { ...batch.rounds } }),
+        ...(batch.unanswered && { unanswered: batch.unanswered }),
         ...(batch.state === 'cancelled' && { cancelRequested: true }),
-        finishTime: now,
+        ...(batch.waitsUntil
+          ? { leaseUntil: batch.waitsUntil, settled: batch.usage && { ...batch.usage } }
+          : { finishTime: now }),
         tokens: { user: batch.userTokens, answer: batch.answerTokens },
         inContext: batch.inContext,
         usage: batch.usage && { ...batch.usage },
@@ -211,8 +246,9 @@ export function finishWrites(batch: FinishBatch): Write[] {
         updateTime: now,
         ...(batch.meter && { context: { ...batch.meter } }),
         ...(batch.need && { 'compactionNeeded.auto': { ...batch.need } }),
+        ...(batch.waitsUntil && { open: { seq, leaseUntil: batch.waitsUntil } }),
       },
-      remove: ['open'],
+      remove: batch.waitsUntil ? [] : ['open'],
       guard: batch.headUpdateTime ? { updateTime: batch.headUpdateTime } : { exists: true },
     },
   ];

@@ -7,6 +7,7 @@ import type { Versioned } from './head.ts';
 import { noticeSchema } from '../notification/notice-schema.ts';
 import { cutIntoPieces } from './json-pieces.ts';
 import { turnPiecePath } from './paths.ts';
+import { endedContents, unansweredReasons } from './tool-calls.ts';
 
 /** `queued`: the message is stored and waits until the one before it is answered. */
 export const turnStateSchema = z.enum([
@@ -50,6 +51,22 @@ export const feedbackSchema = z.object({
 });
 export type Feedback = z.infer<typeof feedbackSchema>;
 
+/** What a turn with calls notes of its rounds while it is answered. */
+export const roundsSchema = z.object({
+  /** Rounds whose calls are stored; twice as many contents are theirs. The last one may be open. */
+  count: z.number().int().positive(),
+  /** Rises with every store of contents: a writer knows its own by it. */
+  step: z.number().int().positive(),
+  /** Id of the last frame of each round in the stream of this attempt; of none that is open. */
+  frames: z.array(z.number().int().nonnegative()),
+  /** Calls that the app answers, by index. */
+  app: z.array(z.number().int().nonnegative()),
+  /** Calls of this server that wait for the user to allow them, and those that were allowed. */
+  asks: z.array(z.number().int().nonnegative()).optional(),
+  approved: z.array(z.number().int().nonnegative()).optional(),
+});
+export type Rounds = z.infer<typeof roundsSchema>;
+
 const turnFieldsSchema = z.object({
   schemaVersion: z.literal(1),
   seq: z.number().int().positive(),
@@ -64,7 +81,10 @@ const turnFieldsSchema = z.object({
   finishTime: z.date().optional(),
   /** Estimated tokens of the user content and of the answer, before calibration. */
   tokens: z.object({ user: z.number(), answer: z.number() }),
+  /** The sum of all calls of the model. */
   usage: turnUsageSchema.optional(),
+  /** Part of `usage` that the user's quota has been charged with: what the turn took before it waited. */
+  settled: turnUsageSchema.optional(),
   finishReason: z.string().optional(),
   error: turnErrorSchema.optional(),
   inContext: z.boolean(),
@@ -77,6 +97,9 @@ const turnFieldsSchema = z.object({
   /** Ids of the turns that stand in for this one (`t_<seq>`), once they have begun. */
   replacedBy: z.record(z.string(), z.literal(true)).optional(),
   cancelRequested: z.boolean().optional(),
+  rounds: roundsSchema.optional(),
+  /** Of a turn that ended with open calls: why nobody answered them. */
+  unanswered: z.enum(unansweredReasons).optional(),
   /** Stream chunks that this attempt has stored. */
   chunks: z.number().int().nonnegative().optional(),
   /** Id of the last frame of a finished turn's stream. */
@@ -98,6 +121,8 @@ const turnDocumentSchema = turnFieldsSchema.extend({
   userPieces: z.number().int().nonnegative(),
   answerJson: z.string(),
   answerPieces: z.number().int().nonnegative(),
+  /** What the pieces of the answer are named after; absent: `a{attempt}`. */
+  answerName: z.string().optional(),
 });
 
 /** `conversations/{c}/turns/{seq}`: one user content and all that answers it. */
@@ -109,6 +134,9 @@ export interface Turn extends z.infer<typeof turnFieldsSchema> {
 
 export const isTerminal = (state: TurnState) =>
   state === 'done' || state === 'failed' || state === 'cancelled';
+
+/** Whether nobody answers a turn any more, or until the app has done its part: its stream is at an end. */
+export const isResting = (state: TurnState) => isTerminal(state) || state === 'awaiting_tool';
 
 /** Whether nothing but an edit changes the turn again: a retryable failure may still be answered. */
 export const isFinal = (turn: Pick<Turn, 'state' | 'error'>) =>
@@ -133,17 +161,24 @@ export function readTurnDocument(conversationId: string, document: StoredDocumen
     updateTime: document.updateTime,
     piecePaths: [
       ...pieces('u', value.userPieces),
-      ...pieces(`a${value.attempt}`, value.answerPieces),
+      ...pieces(value.answerName ?? `a${value.attempt}`, value.answerPieces),
     ],
   };
 }
 
-/** Joins a turn document with its pieces (texts in the order of `piecePaths`). */
-export function decodeTurn(
+/** A turn as it is stored: of one that ended, calls that nobody answered are open still. */
+export function decodeStoredTurn(
   document: TurnDocument,
   pieces: readonly string[] = [],
 ): Versioned<Turn> {
-  const { userJson, userPieces, answerJson, answerPieces: _, ...fields } = document.value;
+  const {
+    userJson,
+    userPieces,
+    answerJson,
+    answerPieces: _,
+    answerName: __,
+    ...fields
+  } = document.value;
   const userText = userJson + pieces.slice(0, userPieces).join('');
   const answerText = answerJson + pieces.slice(userPieces).join('');
   return {
@@ -154,6 +189,21 @@ export function decodeTurn(
     },
     updateTime: document.updateTime,
   };
+}
+
+/** A turn whose calls all have responses once it has ended: those that nobody answered say why. */
+export const withWholePairs = (turn: Turn): Turn =>
+  turn.rounds && isTerminal(turn.state)
+    ? { ...turn, contents: endedContents(turn.contents, turn.unanswered ?? 'interrupted') }
+    : turn;
+
+/** Joins a turn document with its pieces (texts in the order of `piecePaths`). */
+export function decodeTurn(
+  document: TurnDocument,
+  pieces: readonly string[] = [],
+): Versioned<Turn> {
+  const { value, updateTime } = decodeStoredTurn(document, pieces);
+  return { value: withWholePairs(value), updateTime };
 }
 
 const pieceWrites = (
@@ -174,12 +224,17 @@ export function encodeUser(turn: { conversationId: string; seq: number }, user: 
   return { fields, writes: pieceWrites(turn, 'u', rest) };
 }
 
-/** The fields and overflow documents that store the answer of one attempt. */
+/**
+ * The fields and overflow documents that store the answer of one attempt; of one that is stored more than
+ * once (`step`), under names that no store before it has used.
+ */
 export function encodeAnswer(
-  turn: { conversationId: string; seq: number; attempt: number },
+  turn: { conversationId: string; seq: number; attempt: number; step?: number | undefined },
   contents: readonly Content[],
 ) {
   const [answerJson = '[]', ...rest] = cutIntoPieces(JSON.stringify(contents));
-  const fields: DocumentFields = { answerJson, answerPieces: rest.length };
-  return { fields, writes: pieceWrites(turn, `a${turn.attempt}`, rest) };
+  const name = turn.step === undefined ? `a${turn.attempt}` : `a${turn.attempt}s${turn.step}`;
+  const answerName = turn.step === undefined ? {} : { answerName: name };
+  const fields: DocumentFields = { answerJson, answerPieces: rest.length, ...answerName };
+  return { fields, writes: pieceWrites(turn, name, rest) };
 }

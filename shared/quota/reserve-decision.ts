@@ -21,6 +21,8 @@ export interface Wanted {
   attempt: number;
   tokens: number;
   costMicros: number;
+  /** A turn that has been allowed goes on with another call: only the tokens and the dollars of the day count. */
+  isMore?: boolean;
 }
 
 export interface QuotaRefusal {
@@ -98,15 +100,10 @@ function dayRefusal(
   return { ...of, limit, resetTime, retryAfterMs: fitsAlone ? BUSY_RETRY_MS : untilResetMs };
 }
 
-function refusalOf(others: readonly OpenReservation[], begun: readonly Date[], asked: Asked) {
+/** What the day still allows of what is counted in tokens and dollars. */
+function spendingRefusal(others: readonly OpenReservation[], asked: Asked) {
   const { usage, wanted } = asked;
   return (
-    streamsRefusal(others, asked) ??
-    minuteRefusal(begun, asked) ??
-    dayRefusal(
-      { name: 'messagesPerDay', used: usage.messages, reserved: others.length, wanted: 1 },
-      asked,
-    ) ??
     dayRefusal(
       {
         name: 'tokensPerDay',
@@ -128,6 +125,23 @@ function refusalOf(others: readonly OpenReservation[], begun: readonly Date[], a
   );
 }
 
+function refusalOf(others: readonly OpenReservation[], begun: readonly Date[], asked: Asked) {
+  return (
+    streamsRefusal(others, asked) ??
+    minuteRefusal(begun, asked) ??
+    dayRefusal(
+      {
+        name: 'messagesPerDay',
+        used: asked.usage.messages,
+        reserved: others.length,
+        wanted: 1,
+      },
+      asked,
+    ) ??
+    spendingRefusal(others, asked)
+  );
+}
+
 /**
  * Whether an answer may begin, and what the user's document of the day becomes then. What is settled, what
  * is on its way and what is wanted must fit every limit together. One that holds a reservation already (a
@@ -139,11 +153,15 @@ export function decideReservation(asked: Asked): ReserveDecision {
   const others = open.filter(({ id }) => id !== wanted.id && !abandoned.includes(id));
   const begun = begunWithin(usage, now);
   const isHeld = open.some(({ id }) => id === wanted.id);
-  const refusal = isHeld ? undefined : refusalOf(others, begun, asked);
+  const refusal = wanted.isMore
+    ? spendingRefusal(others, asked)
+    : isHeld
+      ? undefined
+      : refusalOf(others, begun, asked);
   if (refusal) return { kind: 'refused', refusal };
   const { id, attempt, tokens, costMicros } = wanted;
   const until = new Date(now.getTime() + holdMs);
-  const isCounted = !isHeld && limits.requestsPerMinute > 0;
+  const isCounted = !isHeld && wanted.isMore !== true && limits.requestsPerMinute > 0;
   return {
     kind: 'reserved',
     usage: {

@@ -24,14 +24,19 @@ export function cursorPlace(
 }
 
 /**
- * The id of an attempt's text part. Attempts have parts of their own, so that a reader can drop what an
- * abandoned one said.
+ * The id of an attempt's text part before, between or after rounds of tool calls (`round` of them are
+ * behind it). Attempts have parts of their own, so that a reader can drop what an abandoned one said.
  */
-export const textPartId = (attempt: number) => (attempt === 1 ? 'p0' : `a${attempt}-p0`);
+export const textPartId = (attempt: number, round = 0) =>
+  attempt === 1 ? `p${round}` : `a${attempt}-p${round}`;
+
+/** The text parts that an attempt may have shown that came as far as `rounds` rounds. */
+export const partIdsOf = (attempt: number, rounds: number) =>
+  Array.from({ length: rounds + 1 }, (_, round) => textPartId(attempt, round));
 
 /** Parts that attempts before this one may have shown. */
-export const earlierPartIds = (attempt: number) =>
-  Array.from({ length: attempt - 1 }, (_, i) => textPartId(i + 1));
+export const earlierPartIds = (attempt: number, rounds = 0) =>
+  Array.from({ length: attempt - 1 }, (_, i) => partIdsOf(i + 1, rounds)).flat();
 
 /**
  * Event ids of one turn in the stream of its conversation, where a cursor has to name the turn as well: no

@@ -55,3 +55,12 @@ export const COMMENT_MAX_CHARACTERS = 2_000;
 
 /** UTF-16 units of a push token; those of FCM have fewer than 300. */
 export const DEVICE_TOKEN_MAX_CHARACTERS = 4_096;
+
+/** Tools of one conversation that the app runs. */
+export const TOOLS_MAX = 32;
+
+/** JSON of all of them together, bytes of UTF-8: they are sent with every call of the model. */
+export const TOOLS_MAX_BYTES = 16 * 1024;
+
+/** UTF-16 units of a tool's name: what models take. */
+export const TOOL_NAME_MAX_CHARACTERS = 64;

@@ -32,6 +32,31 @@ export type StreamChunk =
   | { type: 'text-start'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
+  /** Another call of the model begins: what the tools gave stands before it. */
+  | { type: 'start-step' }
+  /** `providerExecuted`: this server runs it; else the app does. Tools are declared while the app runs: `dynamic`. */
+  | {
+      type: 'tool-input-available';
+      toolCallId: string;
+      toolName: string;
+      input: unknown;
+      providerExecuted?: true;
+      dynamic: true;
+    }
+  | {
+      type: 'tool-output-available';
+      toolCallId: string;
+      output: unknown;
+      providerExecuted?: true;
+      dynamic: true;
+    }
+  | {
+      type: 'tool-output-error';
+      toolCallId: string;
+      errorText: string;
+      providerExecuted?: true;
+      dynamic: true;
+    }
   | { type: 'data-context'; id: 'ctx'; transient: true; data: ContextObject }
   /** The title that was made for the conversation, once it is stored. */
   | { type: 'data-title'; id: 'title'; transient: true; data: { title: string } }
@@ -44,6 +69,12 @@ export type StreamChunk =
       type: 'data-notice';
       id: `restarted-${number}` | `restarted-${number}-stored`;
       data: { kind: 'restarted'; dropParts: string[] };
+    }
+  /** A tool of this server waits until the user allows the call. */
+  | {
+      type: 'data-notice';
+      id: `approval-${string}`;
+      data: { kind: 'approval'; callId: string; toolName: string };
     }
   | { type: 'error'; errorText: string }
   | { type: 'abort' }

@@ -1,3 +1,4 @@
+import { clientToolsOf } from '../conversation/declared-tools.ts';
 import type { Head, Pin } from '../conversation/head.ts';
 import type { History } from '../conversation/history.ts';
 import type { CompactionRecord } from '../conversation/job.ts';
@@ -23,6 +24,7 @@ export const conversationView = (id: string, head: Head): ConversationView => ({
   metadata: head.metadata,
   profile: head.profile,
   model: head.model,
+  ...(head.toolsJson !== undefined && { tools: clientToolsOf(head) }),
   settings: head.settings,
   createTime: head.createTime.toISOString(),
   updateTime: head.updateTime.toISOString(),

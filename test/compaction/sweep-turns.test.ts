@@ -94,7 +94,7 @@ describe('an open turn that nobody answers', () => {
         producer: 'gone',
         n: 1,
         frames: [{ id: 0, chunk: delta }],
-        isFinal: false,
+        end: undefined,
         now: new Date(0),
       }),
     ]);

@@ -89,6 +89,13 @@ const sends: Scenario[] = [
     problems: answered('alpha'),
   },
   {
+    name: 'a send whose answer calls tools',
+    points: ['calls-stored', 'tools-ran', 'responses-stored', 'answer-streamed', 'before-finish'],
+    initial: twoTurns,
+    run: ({ say }) => say({ name: 'tooled' }),
+    problems: answered('tooled'),
+  },
+  {
     name: 'an edit of a folded turn that brings the conversation over its threshold',
     points: ['replacement-begun', 'turn-started', 'turn-finished'],
     initial: farOver,

@@ -2,6 +2,7 @@ import { assembleContext } from '../../shared/conversation/assemble-context.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { firstTailSeq } from '../../shared/conversation/read-conversation.ts';
 import { isTerminal, type Turn } from '../../shared/conversation/turn.ts';
+import { refuseGeneration } from '../../infra/local/stand-in/refusals.ts';
 import { AppError } from '../../shared/errors.ts';
 import { crossings } from './crossing.ts';
 import type { Documents } from './documents.ts';
@@ -150,11 +151,11 @@ const onePerMessage: Invariant = {
       .map(({ path }) => path);
     return [
       ...when(new Set(ids).size < ids.length, `a message id has two turns: ${ids.join(' ')}`),
-      ...turns.flatMap(({ seq, messageId, attempt }) => [
+      ...turns.flatMap(({ seq, messageId, attempt, rounds }) => [
         ...when(messages.get(messageId) !== seq, `${messageId} does not name turn ${seq}`),
         ...when(
-          seq > initial.marks.length && calls(seq) > attempt,
-          `turn ${seq} took ${calls(seq)} model calls in ${attempt} attempts`,
+          seq > initial.marks.length && calls(seq) > attempt + (rounds?.count ?? 0),
+          `turn ${seq} took ${calls(seq)} model calls in ${attempt} attempts and ${rounds?.count ?? 0} rounds`,
         ),
       ]),
       ...ends
@@ -162,6 +163,21 @@ const onePerMessage: Invariant = {
         .map((path) => `${path} was answered twice`),
     ];
   },
+};
+
+const acceptedPrompts: Invariant = {
+  name: 'I10 every prompt is one that the model takes: whole pairs of calls and responses, in order',
+  violations: ({ journal }) =>
+    journal.chatCalls.flatMap(({ promptId, contents }) => {
+      const body = { contents: structuredClone([...contents]) };
+      const refusal = refuseGeneration({
+        model: 'gemini-2.5-flash',
+        body,
+        promptTokens: 0,
+        windowTokens: 1,
+      });
+      return refusal ? [`the prompt of ${promptId} is refused: ${refusal.message}`] : [];
+    }),
 };
 
 const settledNeeds: Invariant = {
@@ -221,6 +237,7 @@ export const invariants: readonly Invariant[] = [
   histories,
   fence,
   onePerMessage,
+  acceptedPrompts,
   settledNeeds,
   crossings,
   erasures,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { contentText, type Content } from '../../shared/conversation/content.ts';
+import { contentText, type Content, type Part } from '../../shared/conversation/content.ts';
 import type { ModelRequest, ModelResponse } from '../../shared/ports.ts';
 
 /** Stands word for word in every prompt of a conversation that began with it. */
@@ -33,11 +33,29 @@ const fingerprint = (contents: readonly Content[]) =>
     .slice(0, 12)
     .replaceAll(/\d/g, (digit) => 'ghijklmnop'[Number(digit)] ?? '');
 
+/** The newest content in which the user says something: in a round of calls it is not the last one. */
+const questionIndex = (contents: readonly Content[]) =>
+  contents.findLastIndex(({ role, parts }) => role === 'user' && parts.some(({ text }) => text));
+
+function askedName(contents: readonly Content[]): string {
+  const question = contents[questionIndex(contents)];
+  return /q-([a-z]+)-mark/.exec(question ? contentText(question) : '')?.[1] ?? 'none';
+}
+
 /** What the chat model says: the mark of the question and a fingerprint of all that it was shown. */
 export function chatAnswer({ contents }: Pick<ModelRequest, 'contents'>): string {
-  const question = contents.at(-1);
-  const name = /q-([a-z]+)-mark/.exec(question ? contentText(question) : '')?.[1] ?? 'none';
-  return `${answerText(name)} Seen: ${fingerprint(contents)}.`;
+  return `${answerText(askedName(contents))} Seen: ${fingerprint(contents)}.`;
+}
+
+/** Rounds of calls that a question asks for whose name begins with `tool`. */
+const TOOL_ROUNDS = 2;
+
+/** The calls that the chat model makes before it answers; none for most questions. */
+export function chatCalls({ contents }: Pick<ModelRequest, 'contents'>): Part[] {
+  const since = contents.slice(questionIndex(contents) + 1);
+  const done = since.filter(({ parts }) => parts.some(({ functionCall }) => functionCall)).length;
+  if (!askedName(contents).startsWith('tool') || done >= TOOL_ROUNDS) return [];
+  return ['look', 'ask'].map((name) => ({ functionCall: { name, args: { round: done } } }));
 }
 
 /** What was talked about in turns without marks: shorter is no summary. */

@@ -1,3 +1,4 @@
+import { worldTools } from './world-tools.ts';
 import { createHash } from 'node:crypto';
 import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
@@ -19,7 +20,7 @@ import { overloaded } from '../support/model-down.ts';
 import { localSigner } from '../support/signing.ts';
 import { createProcess, type Flow, type Interleaving, type Process } from './interleaving.ts';
 import type { Journal } from './journal.ts';
-import { chatAnswer, summaryAnswer } from './scripted-models.ts';
+import { chatAnswer, chatCalls, summaryAnswer } from './scripted-models.ts';
 
 const LEASE_MS = 2_000;
 export const TURN_LEASE_MS = LEASE_MS;
@@ -194,6 +195,11 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
         return chatAnswer(request);
       },
     });
+    const calls = chatCalls(request);
+    if (calls.length > 0) {
+      yield { parts: calls, finishReason: 'STOP', usage: usageOf(request, JSON.stringify(calls)) };
+      return;
+    }
     yield { parts: [{ text }] };
     yield { parts: [], finishReason: 'STOP', usage: usageOf(request, text) };
   }
@@ -244,6 +250,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
       },
       appCheck: { verify: () => Promise.reject(new Error('App Check is off')) },
       revocations: { check: () => Promise.resolve() },
+      toolbox: worldTools,
       quota: noQuota,
       shutdown: neverFires,
     }),

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
+import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { noQuota } from '../../functions/src/quota/no-quota.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
@@ -45,6 +46,7 @@ export function chatDependencies(
       verify: () => Promise.reject(new Error('App Check is off unless a test enforces it')),
     },
     revocations: { check: () => Promise.resolve() },
+    toolbox: createToolbox([]),
     quota: noQuota,
     clock: systemClock,
     randomness: { uuid: () => randomUUID() },

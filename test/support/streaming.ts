@@ -88,7 +88,8 @@ export async function readUntil(
 export function shownText(frames: readonly StreamFrame[]): string {
   const parts = new Map<string, string>();
   for (const { chunk } of frames) {
-    if (chunk.type === 'data-notice') for (const id of chunk.data.dropParts) parts.delete(id);
+    if (chunk.type === 'data-notice' && chunk.data.kind === 'restarted')
+      for (const id of chunk.data.dropParts) parts.delete(id);
     if (chunk.type === 'text-start') parts.set(chunk.id, '');
     if (chunk.type === 'text-delta') parts.set(chunk.id, `${parts.get(chunk.id)}${chunk.delta}`);
   }

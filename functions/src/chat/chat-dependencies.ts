@@ -18,6 +18,7 @@ import type {
 import type { Quota } from '../../../shared/quota-ports.ts';
 import type { Config } from '../config.ts';
 import type { LiveTurns } from './answer/live-turn.ts';
+import type { Toolbox } from './tools/toolbox.ts';
 
 /** What the chat function works with; handed in once by the composition root. */
 export interface ChatDependencies {
@@ -35,6 +36,8 @@ export interface ChatDependencies {
   appCheck: AppCheckVerifier;
   /** Asked where CHECK_REVOKED says so. */
   revocations: RevocationCheck;
+  /** The functions that this server runs for the model. */
+  toolbox: Toolbox;
   quota: Quota;
   clock: Clock;
   randomness: Randomness;

@@ -13,6 +13,7 @@ import type {
   Sha256,
   Signer,
   TokenCounter,
+  ToolDeclaration,
 } from '../../../shared/ports.ts';
 import type { Config } from '../config.ts';
 import type { NotificationDependencies } from '../notification/notification-dependencies.ts';
@@ -33,6 +34,8 @@ export interface CompactionDependencies extends NotificationDependencies {
   atCrashPoint: AtCrashPoint;
   /** Fires when the process is about to end: running work stops, and is delivered again elsewhere. */
   shutdown: AbortSignal;
+  /** Functions that the chat function runs for the model: part of every prompt that is measured. Default: none. */
+  serverTools?: readonly ToolDeclaration[];
   /** The deployment's own. Default: none. */
   hooks?: CompactionHooks;
   /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */

@@ -88,7 +88,7 @@ export async function measureSwap(
   const snapshotText = frameSnapshot({ body: checked.body, boundary });
   const saved = await saveBlobs(run, plan.masks);
   const { masks, report: condensing } = await condenseOutputs(run, saved);
-  const before = contextOf(reading);
+  const before = contextOf(run);
   const kept = pinsAfterFold(run, plan);
   const after: ContextSource = {
     ...before,

@@ -69,7 +69,7 @@ interface Planned {
 async function planStep(run: ClaimedRun): Promise<Step<Planned>> {
   const { reading, dependencies } = run;
   const plan = planCompaction({
-    context: contextOf(reading),
+    context: contextOf(run),
     policy: reading.policy,
     trigger: run.need.trigger,
     calibration: reading.head.value.context.calibration,

@@ -22,7 +22,7 @@ function eventOf(run: ClaimedRun, plan: Pick<FoldPlan, 'from' | 'upTo'> & { fold
     from: plan.from,
     upTo: plan.upTo,
     turnsFolded: plan.folded,
-    beforeTokens: estimateContextTokens(contextOf(run.reading), { policy, calibration }),
+    beforeTokens: estimateContextTokens(contextOf(run), { policy, calibration }),
   };
   return event;
 }

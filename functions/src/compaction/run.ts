@@ -82,14 +82,13 @@ export const costOf = ({ calls, costMicros }: Bill): { costMicros?: number } =>
 
 /** The context as it was read; compaction counts and folds by the same function as chat sends. */
 export const contextOf = ({
-  head,
-  history,
-  coveredThrough,
-  turns,
-  memory,
-}: Reading): ContextSource => ({
+  reading: { head, history, coveredThrough, turns, memory },
+  dependencies: { serverTools },
+}: Pick<Run, 'reading' | 'dependencies'>): ContextSource => ({
   model: head.value.model,
   systemInstruction: head.value.systemInstruction,
+  toolsJson: head.value.toolsJson,
+  serverTools,
   memory: memory.before,
   pins: head.value.pins,
   history,

@@ -33,7 +33,7 @@ async function readUnfinished(
   const open = turns.find(({ value }) => value.seq === openSeq);
   const counting = meterCounting(head.value);
   const partial = open?.value.cancelRequested
-    ? await readPartialAnswer(store, { conversationId, turn: open.value, counting })
+    ? await readPartialAnswer(store, { conversationId, turn: open, counting })
     : undefined;
   return {
     conversationId,

@@ -24,7 +24,7 @@ export async function verifyTruncation(
   // Shortened outputs do not make up for turns that stand verbatim again.
   if (reading.isReadAgain) return nothingTruncated(run, plan.beforeTokens);
   const masks = await saveBlobs(run, plan.masks);
-  const before = contextOf(reading);
+  const before = contextOf(run);
   const after = {
     ...before,
     memory: reading.memory.after,

@@ -1,7 +1,7 @@
 import type { Head } from '../../../shared/conversation/head.ts';
 import { queueSeqs } from '../../../shared/conversation/queue-decision.ts';
 import { readTurnDocuments } from '../../../shared/conversation/read-conversation.ts';
-import { endAbandonedWrites } from '../../../shared/conversation/end-abandoned.ts';
+import { abandonedFields, endAbandonedWrites } from '../../../shared/conversation/end-abandoned.ts';
 import { readPartialAnswer } from '../../../shared/conversation/partial-answer.ts';
 import { isTerminal } from '../../../shared/conversation/turn.ts';
 import type { DocumentStore, Write } from '../../../shared/ports.ts';
@@ -29,12 +29,18 @@ export async function closingWrites(
   const writes: Write[] = [];
   for (const turn of turns) {
     if (!turn || isTerminal(turn.value.state)) continue;
-    const { value, updateTime } = turn;
     const partial = of.keepsAnswers
-      ? await readPartialAnswer(store, { conversationId, turn: value, counting })
+      ? await readPartialAnswer(store, { conversationId, turn, counting })
       : undefined;
     const end = { state: 'cancelled', partial } as const;
-    writes.push(...endAbandonedWrites(conversationId, { seq: value.seq, updateTime, end, now }));
+    writes.push(
+      ...endAbandonedWrites(conversationId, {
+        ...abandonedFields(turn, now),
+        ...(!of.keepsAnswers && { rounds: undefined }),
+        end,
+        now,
+      }),
+    );
   }
   return writes;
 }

@@ -97,8 +97,10 @@ async function eraseHistories(
   turns: readonly TurnDocument[],
 ): Promise<Set<string>> {
   const { dependencies, store, conversationId, head, pending } = erasure;
-  // A failed turn was never in a context, so no history can hold something of it.
-  const seqs = turns.flatMap(({ value }) => (value.state === 'failed' ? [] : [value.seq]));
+  // A failed turn without tool rounds was never in a context, so no history can hold something of it.
+  const seqs = turns.flatMap(({ value }) =>
+    value.state === 'failed' && value.rounds === undefined ? [] : [value.seq],
+  );
   const erased = { conversationId, head: head.value, seqs, items: pending.items ?? [] };
   const stillNamed = new Set<string>();
   for (let first = 1; first <= head.value.generation; first += HISTORIES_PER_PAGE) {

@@ -5,6 +5,7 @@ import type { Quota, QuotaRequest, Reservation } from '../../../shared/quota-por
 import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
 import { isCounting, type QuotaLimits } from '../../../shared/quota/limits.ts';
 import { quotaError } from '../../../shared/quota/quota-error.ts';
+import { takenBy } from '../../../shared/quota/settle.ts';
 import { decideReservation, type Wanted } from '../../../shared/quota/reserve-decision.ts';
 import { decodeUsage, reservationId, spentMicrosOf } from '../../../shared/quota/usage.ts';
 import { QUEUE_MAX } from '../../../shared/conversation/queue-decision.ts';
@@ -32,14 +33,23 @@ const STREAMS_RETRY_MS = 5_000;
 
 /** What an answer holds until it is settled. */
 function wantedBy({ config }: Counting, request: QuotaRequest): Wanted {
-  const { attempt, model, estimatedTokens } = request;
+  const { attempt, model, estimatedTokens, taken } = request;
   const call = { model, promptTokens: estimatedTokens, cachedTokens: 0 };
   const cost = costMicros({ ...call, outputTokens: RESERVED_ANSWER_TOKENS }, config.MODEL_PRICES);
+  const usage = taken === 'nothing' ? undefined : taken;
+  const before = usage && {
+    ...takenBy({ usage, isMessage: false }, { tokens: 0, costMicros: 0 }),
+    costMicros: costMicros(
+      { model, ...usage, outputTokens: usage.outputTokens + usage.thoughtsTokens },
+      config.MODEL_PRICES,
+    ),
+  };
   return {
     id: reservationId(request),
     attempt,
-    tokens: estimatedTokens + RESERVED_ANSWER_TOKENS,
-    costMicros: cost ?? 0,
+    tokens: (before?.tokens ?? 0) + estimatedTokens + RESERVED_ANSWER_TOKENS,
+    costMicros: (before?.costMicros ?? 0) + (cost ?? 0),
+    ...(taken !== undefined && { isMore: true }),
   };
 }
 

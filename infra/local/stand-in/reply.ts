@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { answerFromContext } from './answer.ts';
+import { callTools } from './call-tools.ts';
 import { collectCandidates } from './candidates.ts';
 import { condense, isCondensing } from './condense.ts';
 import { type Fault, finishReasons, isFailure } from './faults.ts';
@@ -62,6 +63,8 @@ function chat(request: ReplyRequest): RequestPart[] {
     entry.recorded = { conversation: answer.conversation, ordinal: answer.ordinal };
     return sign(request.model, recordedParts(answer));
   }
+  const called = callTools(body);
+  if (called !== undefined) return sign(request.model, called);
   const ordered = vices.obedient === true ? obey(body) : undefined;
   const said = ordered ?? answerFromContext(body.contents ?? []);
   const text = vices.verbose === undefined ? said : said + padding(said, vices.verbose);

@@ -94,6 +94,11 @@ export const resourceReasons = {
     on: 'declared',
     meaning: 'The field is set by the deployment.',
   },
+  TOOL_NAME_TAKEN: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'A tool of the app has the name of one that the server runs.',
+  },
   THRESHOLD_TOO_HIGH: {
     status: 'INVALID_ARGUMENT',
     on: 'declared',

@@ -11,6 +11,7 @@ import {
   TITLE_MAX_CHARACTERS,
 } from '../limits.ts';
 import { wellFormedText, conversationIdSchema, messageOrAnswerId } from './ids.ts';
+import { toolsSchema } from './tools.ts';
 
 const metadataKey = z
   .string()
@@ -63,6 +64,7 @@ const conversationFields = {
     .max(SYSTEM_INSTRUCTION_MAX_CHARACTERS)
     .optional()
     .describe('What the model is told before all messages.'),
+  tools: toolsSchema.optional().describe('Functions that the app runs for the model.'),
 };
 
 export const createConversationBody = z.strictObject({
@@ -81,6 +83,7 @@ export const PATCH_PATHS = [
   'profile',
   'model',
   'systemInstruction',
+  'tools',
   'settings.thresholdTokens',
   'settings.thresholdFraction',
   'settings.windowTokens',

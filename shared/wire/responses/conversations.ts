@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientToolSchema } from '../../conversation/declared-tools.ts';
 import { conversationSettingsSchema, profileSchema } from '../../conversation/head.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { time } from './fields.ts';
@@ -9,6 +10,10 @@ export const conversationResponse = z.object({
   metadata: z.record(z.string(), z.string()),
   profile: profileSchema,
   model: z.string(),
+  tools: z
+    .array(clientToolSchema)
+    .optional()
+    .describe('Functions that the app runs for the model.'),
   settings: conversationSettingsSchema,
   createTime: time,
   updateTime: time,

@@ -5,6 +5,12 @@ import { usageResponse, finishReasonResponse } from './messages.ts';
 
 const generation = z.number().int();
 
+const toolCallId = z.string().describe('t_{seq}_c{index}: calls of a turn are counted from 0.');
+const providerExecuted = z
+  .literal(true)
+  .optional()
+  .describe('The server runs this tool; the app has nothing to answer.');
+
 /**
  * One event of an answer's stream as its `data`: a chunk of the AI SDK's UI message stream v1. Clients skip
  * types that they do not know.
@@ -24,6 +30,31 @@ export const streamChunkResponse = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text-start'), id: z.string() }),
   z.object({ type: z.literal('text-delta'), id: z.string(), delta: z.string() }),
   z.object({ type: z.literal('text-end'), id: z.string() }),
+  z
+    .object({ type: z.literal('start-step') })
+    .describe('Another call of the model begins, with what the tools gave.'),
+  z.object({
+    type: z.literal('tool-input-available'),
+    toolCallId,
+    toolName: z.string(),
+    input: z.unknown().describe('The arguments; of a very large one its beginning.'),
+    providerExecuted,
+    dynamic: z.literal(true),
+  }),
+  z.object({
+    type: z.literal('tool-output-available'),
+    toolCallId,
+    output: z.unknown().describe('What the tool gave; of a very large one its beginning.'),
+    providerExecuted,
+    dynamic: z.literal(true),
+  }),
+  z.object({
+    type: z.literal('tool-output-error'),
+    toolCallId,
+    errorText: z.string(),
+    providerExecuted,
+    dynamic: z.literal(true),
+  }),
   z.object({
     type: z.literal('data-context'),
     id: z.literal('ctx'),
@@ -41,10 +72,15 @@ export const streamChunkResponse = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('data-notice'),
     id: z.string(),
-    data: z.object({
-      kind: z.literal('restarted'),
-      dropParts: z.array(z.string()).describe('Ids of text parts that no longer hold.'),
-    }),
+    data: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('restarted'),
+        dropParts: z.array(z.string()).describe('Ids of text parts that no longer hold.'),
+      }),
+      z
+        .object({ kind: z.literal('approval'), callId: z.string(), toolName: z.string() })
+        .describe('A tool of the server waits until the user allows the call.'),
+    ]),
   }),
   z.object({ type: z.literal('error'), errorText: z.string() }),
   z.object({ type: z.literal('abort') }),

@@ -1,6 +1,7 @@
 import { AppError } from '../../../../shared/errors.ts';
 
-const abortedError = () =>
+/** The answer was ended from outside. */
+export const abortedError = () =>
   new AppError({
     status: 'CANCELLED',
     reason: 'ABORTED',

@@ -1,6 +1,6 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { withWholePairs, type Turn } from '../../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { viewContext } from '../context/view-context.ts';
@@ -21,29 +21,32 @@ const headAfter = (begun: BegunTurn, batch: FinishBatch): Head => ({
 export const finishedTurn = (
   { begun, messageId }: { begun: BegunTurn; messageId: string },
   batch: FinishBatch,
-): Turn => ({
-  schemaVersion: 1,
-  seq: batch.seq,
-  messageId,
-  state: batch.state,
-  attempt: batch.attempt,
-  producer: begun.attempt.producer,
-  leaseUntil: batch.now,
-  createTime: begun.createTime,
-  finishTime: batch.now,
-  tokens: { user: batch.userTokens, answer: batch.answerTokens },
-  usage: batch.usage,
-  finishReason: batch.finishReason,
-  error: batch.error,
-  inContext: batch.inContext,
-  retention: begun.retention,
-  replaces: begun.replaces,
-  surroundings: begun.surroundings,
-  told: begun.told,
-  ...(batch.state === 'cancelled' && { cancelRequested: true }),
-  user: begun.user,
-  contents: [...batch.contents],
-});
+): Turn =>
+  withWholePairs({
+    schemaVersion: 1,
+    seq: batch.seq,
+    messageId,
+    state: batch.state,
+    attempt: batch.attempt,
+    producer: begun.attempt.producer,
+    leaseUntil: batch.waitsUntil ?? batch.now,
+    createTime: begun.createTime,
+    ...(!batch.waitsUntil && { finishTime: batch.now }),
+    tokens: { user: batch.userTokens, answer: batch.answerTokens },
+    usage: batch.usage,
+    finishReason: batch.finishReason,
+    error: batch.error,
+    inContext: batch.inContext,
+    retention: begun.retention,
+    replaces: begun.replaces,
+    surroundings: begun.surroundings,
+    told: begun.told,
+    ...(batch.state === 'cancelled' && { cancelRequested: true }),
+    user: begun.user,
+    contents: [...batch.contents],
+    rounds: batch.rounds,
+    ...(batch.unanswered && { unanswered: batch.unanswered }),
+  });
 
 /** The context as its readers see it once the finish is stored. */
 export function viewAfterFinish(

@@ -2,7 +2,10 @@ import { readPartialAnswer } from '../../../../shared/conversation/partial-answe
 import { headPath, turnId, turnPath } from '../../../../shared/conversation/paths.ts';
 import { readHead, readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal, type Turn, type TurnDocument } from '../../../../shared/conversation/turn.ts';
-import { endAbandonedWrites } from '../../../../shared/conversation/end-abandoned.ts';
+import {
+  abandonedFields,
+  endAbandonedWrites,
+} from '../../../../shared/conversation/end-abandoned.ts';
 import { AppError, mayBeCommitted } from '../../../../shared/errors.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
 import { meterCounting } from '../../conversation-policy.ts';
@@ -42,21 +45,20 @@ const requestWrite = (path: string, updateTime: string): Write => ({
   guard: { updateTime },
 });
 
-/** An abandoned turn ends here, with what it had said so far. */
+/** A turn that nobody answers, abandoned or waiting, ends here, with what it had said so far. */
 async function endRunningWrites(
   { store }: Pick<ChatDependencies, 'store'>,
   conversationId: string,
   { turn, now }: { turn: TurnDocument; now: Date },
 ): Promise<Write[]> {
-  const { value, updateTime } = turn;
   const head = await readHead(store, conversationId);
   if (!head) throw notFoundError(conversationId);
   const counting = meterCounting(head.value);
-  const partial = await readPartialAnswer(store, { conversationId, turn: value, counting });
+  const partial = await readPartialAnswer(store, { conversationId, turn, counting });
   const end = { state: 'cancelled', partial } as const;
   // As a finish does: guarded by the turn, which is the open one as long as it runs.
   return [
-    ...endAbandonedWrites(conversationId, { seq: value.seq, updateTime, end, now }),
+    ...endAbandonedWrites(conversationId, { ...abandonedFields(turn, now), end, now }),
     {
       op: 'update',
       path: headPath(conversationId),
@@ -80,8 +82,9 @@ function cancelWrites(
       const end = { state: 'cancelled', lastFrameId: UNBEGUN_LAST_FRAME_ID } as const;
       return endAbandonedWrites(conversationId, { seq, updateTime, end, now });
     }
-    case 'running':
     case 'awaiting_tool':
+      return endRunningWrites(dependencies, conversationId, { turn, now });
+    case 'running':
       if (leaseUntil <= now) return endRunningWrites(dependencies, conversationId, { turn, now });
       return cancelRequested ? [] : [requestWrite(turnPath(conversationId, seq), updateTime)];
     case 'done':

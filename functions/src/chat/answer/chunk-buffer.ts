@@ -2,6 +2,7 @@ import {
   CHUNK_MAX_BYTES,
   frameBytes,
   streamChunkWrite,
+  type StreamEnd,
 } from '../../../../shared/conversation/stream-chunk.ts';
 import type { Write } from '../../../../shared/ports.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
@@ -36,18 +37,22 @@ export interface ChunkBuffer {
   next(now: Date): { write: Write; n: number; lastId: number } | undefined;
   /** Chunk `n` up to frame `lastId` is stored. */
   stored(chunk: { n: number; lastId: number }): void;
-  /** All that waits, with the closing frames behind it; the last chunk says that it is. */
-  last(closing: readonly StreamFrame[], now: Date): { writes: Write[]; chunks: number };
+  /** All that waits, with the closing frames behind it; the last chunk says which end it is. */
+  last(
+    closing: readonly StreamFrame[],
+    at: { end: StreamEnd; now: Date },
+  ): { writes: Write[]; chunks: number };
 }
 
-export function createChunkBuffer(own: BufferedAttempt): ChunkBuffer {
+/** `storedBefore`: chunks of the attempt that stand in the store already. */
+export function createChunkBuffer(own: BufferedAttempt, storedBefore = 0): ChunkBuffer {
   let pending: SizedFrame[] = [];
   let bytes = 0;
-  let stored = 0;
+  let stored = storedBefore;
   const sized = (frame: StreamFrame) => ({ frame, bytes: frameBytes(frame) });
   const writeOf = (
     frames: readonly SizedFrame[],
-    chunk: { n: number; isFinal: boolean; now: Date },
+    chunk: { n: number; end: StreamEnd | undefined; now: Date },
   ) =>
     streamChunkWrite({
       ...chunk,
@@ -70,20 +75,22 @@ export function createChunkBuffer(own: BufferedAttempt): ChunkBuffer {
       const lastId = frames.at(-1)?.frame.id;
       if (lastId === undefined) return undefined;
       const n = stored + 1;
-      return { write: writeOf(frames, { n, isFinal: false, now }), n, lastId };
+      return { write: writeOf(frames, { n, end: undefined, now }), n, lastId };
     },
     stored: ({ n, lastId }) => {
       stored = n;
       pending = pending.filter(({ frame }) => frame.id > lastId);
       bytes = pending.reduce((sum, frame) => sum + frame.bytes, 0);
     },
-    last: (closing, now) => {
+    last: (closing, { end, now }) => {
       let rest = [...pending, ...closing.map(sized)];
       const writes: Write[] = [];
       while (rest.length > 0) {
         const count = countOfNextChunk(rest);
         const n = stored + writes.length + 1;
-        writes.push(writeOf(rest.slice(0, count), { n, isFinal: count === rest.length, now }));
+        const isLast = count === rest.length;
+        const frames = rest.slice(0, count);
+        writes.push(writeOf(frames, { n, end: isLast ? end : undefined, now }));
         rest = rest.slice(count);
       }
       return { writes, chunks: stored + writes.length };

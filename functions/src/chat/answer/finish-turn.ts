@@ -1,22 +1,23 @@
-import { usageCostMicros } from '../../../../shared/compaction/prices.ts';
 import type { Content } from '../../../../shared/conversation/content.ts';
 import { meterAfterTurn } from '../../../../shared/conversation/meter.ts';
-import type { TurnUsage } from '../../../../shared/conversation/turn.ts';
+import type { ContextMeter } from '../../../../shared/conversation/head.ts';
+import type { TurnError } from '../../../../shared/conversation/turn.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import { finishWrites, type FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { compactionNeed } from '../../../../shared/compaction/crossing.ts';
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
-import { AppError, mayBeCommitted } from '../../../../shared/errors.ts';
-import type { ModelUsage } from '../../../../shared/ports.ts';
+import { type AppError, mayBeCommitted } from '../../../../shared/errors.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
 import { finishReasonOf, type StreamFrame } from '../../../../shared/wire/stream.ts';
-import type { Config } from '../../config.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { NeedAtEnd } from './need-at-end.ts';
-import { isShown, type Answer } from './stream-answer.ts';
-import type { Attempt, TurnWriter } from './turn-writer.ts';
+import { isShown } from './stream-answer.ts';
+import type { TurnAnswer } from './turn-progress.ts';
+import { takenOverError } from './taken-over.ts';
+import type { Attempt } from './turn-store.ts';
+import type { TurnWriter } from './turn-writer.ts';
 
 /** How often a finish is tried before the turn is left to its lease. */
 const FINISH_TRIES = 5;
@@ -31,54 +32,84 @@ const RETRY_AFTER_MS = 1_000;
 const retryAfterMs = (error: AppError) =>
   error.retryable ? (error.retryAfterMs ?? RETRY_AFTER_MS) : undefined;
 
+const OVERFLOWS = ['MODEL_CONTEXT_OVERFLOW', 'CONTEXT_WINDOW_WILL_OVERFLOW'];
+
 /**
- * What the turn becomes: pure but for the time and the id that are handed in. A cancelled one keeps what
- * was said until then, and is in the context if the user has seen any of it.
+ * Whether the turn stands in the context: one that was answered, and of any other what the model has to know
+ * of, because its user saw it or its tools have done it. What did not fit the window stays out of it.
  */
-export function endTurn(
-  dependencies: Pick<ChatDependencies, 'config'>,
-  end: { begun: BegunTurn; answer: Answer; isCancelled: boolean; now: Date; requestId: string },
-): FinishBatch {
-  const { begun, isCancelled, now } = end;
-  const answer: Answer = isCancelled
-    ? { parts: end.answer.parts, usage: end.answer.usage }
-    : end.answer;
-  const { conversationId, seq, attempt, turnUpdateTime } = begun.attempt;
-  const isFiltered = finishReasonOf(answer.finishReason) === 'content-filter';
-  const inContext = isCancelled
-    ? answer.parts.some(isShown)
-    : answer.error === undefined && !isFiltered;
-  const contents: Content[] =
-    answer.parts.length > 0 ? [{ role: 'model', parts: answer.parts }] : [];
-  const answerTokens = contents.reduce(
-    (sum, content) => sum + estimateContentTokens(content, meterCounting(begun.head)),
-    0,
-  );
-  const meter = inContext
-    ? meterAfterTurn({
-        before: begun,
-        seq,
-        overheadTokens: begun.overheadTokens,
-        userTokens: begun.userTokens,
-        saidTokens: begun.saidTokens,
-        answerTokens,
-        // A report about a shrunken prompt says nothing about the context.
-        usage: begun.shrinkage ? undefined : answer.usage,
-      })
-    : undefined;
-  const need = compactionNeed({
-    // What waits in the head is looked at again when the finish is written.
+function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
+  const hasRounds = answer.rounds !== undefined;
+  const isSaid = answer.contents.some(({ role, parts }) => role === 'model' && parts.some(isShown));
+  if (isCancelled) return isSaid || hasRounds;
+  if (finishReasonOf(answer.finishReason) === 'content-filter') return false;
+  if (!answer.error) return true;
+  return hasRounds && !OVERFLOWS.includes(answer.error.reason);
+}
+
+const estimateAll = (contents: readonly Content[], { head }: BegunTurn): number =>
+  contents.reduce((sum, content) => sum + estimateContentTokens(content, meterCounting(head)), 0);
+
+/** The meter with this turn in the context. */
+export function meterOf(begun: BegunTurn, answer: TurnAnswer): ContextMeter {
+  const { contents, sentContents, report } = answer;
+  const sentTokens = estimateAll(contents.slice(0, sentContents), begun);
+  return meterAfterTurn({
+    before: begun,
+    seq: begun.attempt.seq,
+    overheadTokens: begun.overheadTokens,
+    userTokens: begun.userTokens + sentTokens,
+    saidTokens: begun.saidTokens,
+    answerTokens: estimateAll(contents.slice(sentContents), begun),
+    // A report about a shrunken prompt says nothing about the context.
+    usage: begun.shrinkage ? undefined : report,
+  });
+}
+
+/** The need that a context leaves behind which is measured with the head of the start. */
+export const needWith = (
+  { config }: Pick<ChatDependencies, 'config'>,
+  begun: BegunTurn,
+  of: { meter: ContextMeter | undefined; isOverflow: boolean; requestId: string; now: Date },
+) =>
+  compactionNeed({
+    ...of,
+    // What waits in the head is looked at again when the batch is written.
     head: {
       ...begun.head,
       compactionNeeded: { declined: begun.head.compactionNeeded.declined },
     },
     history: begun.history,
-    meter,
-    isOverflow: answer.error?.reason === 'MODEL_CONTEXT_OVERFLOW',
-    policy: policyOf(dependencies.config, begun.head),
-    requestId: end.requestId,
-    now,
+    policy: policyOf(config, begun.head),
   });
+
+const errorOf = (error: AppError): TurnError => ({
+  status: error.status,
+  reason: error.reason,
+  message: error.publicMessage,
+  retryable: error.retryable,
+  retryAfterMs: retryAfterMs(error),
+});
+
+/**
+ * What the turn becomes: pure but for the time and the id that are handed in. A cancelled one keeps what
+ * was said until then; one whose calls the app has to answer waits.
+ */
+export function endTurn(
+  dependencies: Pick<ChatDependencies, 'config'>,
+  end: { begun: BegunTurn; answer: TurnAnswer; isCancelled: boolean; now: Date; requestId: string },
+): FinishBatch {
+  const { begun, isCancelled, now, requestId } = end;
+  const answer: TurnAnswer = isCancelled
+    ? { ...end.answer, error: undefined, finishReason: undefined }
+    : end.answer;
+  const { conversationId, seq, attempt, turnUpdateTime } = begun.attempt;
+  const { contents, rounds, usage, error } = answer;
+  const isWaiting = answer.isWaiting && !isCancelled;
+  const inContext = !isWaiting && isInContext(answer, isCancelled);
+  const measured = inContext || isWaiting ? meterOf(begun, answer) : undefined;
+  const waitsUntil = new Date(now.getTime() + dependencies.config.TOOL_RESULT_TIMEOUT_MS);
+  const isOverflow = error?.reason === 'MODEL_CONTEXT_OVERFLOW';
   return {
     conversationId,
     seq,
@@ -86,52 +117,30 @@ export function endTurn(
     turnUpdateTime,
     state: stateOf(answer, isCancelled),
     contents,
-    answerTokens,
+    rounds: rounds && { ...rounds, step: rounds.step + 1 },
+    unanswered: isCancelled ? 'cancelled_by_user' : error && 'interrupted',
+    answerTokens: estimateAll(contents, begun),
     userTokens: begun.userTokens,
     inContext,
-    usage: answer.usage && usageOf(dependencies.config, begun, answer.usage),
+    usage,
     finishReason: answer.finishReason,
-    ...(answer.error && {
-      error: {
-        status: answer.error.status,
-        reason: answer.error.reason,
-        message: answer.error.publicMessage,
-        retryable: answer.error.retryable,
-        retryAfterMs: retryAfterMs(answer.error),
-      },
-    }),
+    ...(error && { error: errorOf(error) }),
     now,
-    meter,
-    need,
+    ...(isWaiting && { waitsUntil }),
+    // A turn that waits is not in the context yet; its size may ask for a compaction of what stands before it.
+    meter: isWaiting ? undefined : measured,
+    need: needWith(dependencies, begun, { meter: measured, isOverflow, requestId, now }),
   };
 }
 
-/** What the model reported, with what it cost, where that is known. */
-function usageOf(config: Config, { head }: BegunTurn, usage: ModelUsage): TurnUsage {
-  const cost = usageCostMicros(head.model, usage, config.MODEL_PRICES);
-  return { ...usage, ...(cost !== undefined && { costMicros: cost }) };
-}
-
-function stateOf(answer: Answer, isCancelled: boolean): FinishBatch['state'] {
+function stateOf(answer: TurnAnswer, isCancelled: boolean): FinishBatch['state'] {
   if (isCancelled) return 'cancelled';
+  if (answer.isWaiting) return 'awaiting_tool';
   return answer.error ? 'failed' : 'done';
 }
 
-export const takenOverError = ({ conversationId, seq, attempt }: Attempt) =>
-  new AppError({
-    status: 'ABORTED',
-    reason: 'TURN_TAKEN_OVER',
-    message: `attempt ${attempt} at turn ${seq} of ${conversationId} was taken over`,
-    publicMessage: 'Another server continues this answer.',
-    retryable: true,
-  });
-
-/** Whether the turn belongs to somebody else now, who tells how it ends. */
-export const isTakenOver = (error: unknown): boolean =>
-  error instanceof AppError && error.reason === 'TURN_TAKEN_OVER';
-
 /**
- * Commits the end of a turn, with the frames that are not stored yet and the closing ones. A lost reply and
+ * Commits the end of a turn, or its pause, with the frames that are not stored yet and the closing ones. A lost reply and
  * a lost guard look the same from here, so the turn itself is asked: terminal by this producer is success.
  * Resolves to the need that the workers are to be told of. Throws TURN_TAKEN_OVER, StoreUnavailableError.
  */
@@ -140,7 +149,7 @@ export async function commitFinish(
   finish: {
     batch: FinishBatch;
     own: Attempt;
-    writer: Pick<TurnWriter, 'flushDownTo' | 'last' | 'recover'>;
+    writer: Pick<TurnWriter, 'flushDownTo' | 'last' | 'recover' | 'obsoletePieces'>;
     closing: readonly StreamFrame[];
     /** Told to the owner's devices in the same batch; absent when the state of compaction stays. */
     status: ContextObject | undefined;
@@ -159,10 +168,11 @@ export async function commitFinish(
     try {
       await writer.flushDownTo(FINISH_FRAMES_BYTES);
       const told = status ? [await statusWrite(store, own.conversationId, { ...status })] : [];
-      const stream = { ...writer.last(closing, batch.now), lastFrameId };
+      const end = batch.waitsUntil ? 'pause' : 'final';
+      const stream = { ...writer.last(closing, { end, now: batch.now }), lastFrameId };
       const { turnUpdateTime } = own;
       const writes = finishWrites({ ...batch, ...decided, turnUpdateTime, stream });
-      await store.commit([...writes, ...told]);
+      await store.commit([...writes, ...writer.obsoletePieces(), ...told]);
       return decided.need;
     } catch (error) {
       if (!mayBeCommitted(error) || tries >= FINISH_TRIES) throw error;

@@ -3,23 +3,27 @@ import { turnId } from '../../../../shared/conversation/paths.ts';
 import { isFinal } from '../../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { AppError } from '../../../../shared/errors.ts';
-import { textPartId } from '../../../../shared/wire/frame-ids.ts';
 import type { StreamChunk } from '../../../../shared/wire/stream.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import type { Audience } from './audience.ts';
 import { finishedTurn, viewAfterFinish } from './after-finish.ts';
-import { commitFinish, endTurn, isTakenOver } from './finish-turn.ts';
+import { answerTurn } from './answer-turn.ts';
+import { usageBeyond } from './add-usage.ts';
+import { commitFinish, endTurn } from './finish-turn.ts';
+import { isTakenOver } from './taken-over.ts';
+import type { TurnAnswer } from './turn-progress.ts';
 import type { FinishedTurn, FrameLog, LogEnd } from './live-turn.ts';
 import { needAtEnd } from './need-at-end.ts';
 import { tellFinished } from './tell-finished.ts';
 import { publishOverdue, publishRequest } from './publish-request.ts';
 import { spendingOf } from './spending.ts';
-import { streamAnswer, type Answer } from './stream-answer.ts';
 import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
 import { titleOfTurn, type TitleOfTurn } from '../titles/title-of-turn.ts';
 import { closingChunks, openingChunks } from './turn-frames.ts';
+import { timeoutError } from './stream-answer.ts';
+import { timeoutAfter } from './timeout-after.ts';
 import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
 
 export interface Production {
@@ -52,25 +56,42 @@ async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, bat
 /** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
 const isLeft = ({ cancelled, givenUp }: Production) => givenUp.aborted && !cancelled.signal.aborted;
 
-function callModel(
+/** What is told of the answer and of its frames. */
+type Tell = (chunk: StreamChunk) => number;
+
+async function answerWithin(
   dependencies: ChatDependencies,
   production: Production,
-  to: { writer: TurnWriter; emit: (chunk: StreamChunk) => void },
-): Promise<Answer> {
+  to: { writer: TurnWriter; emit: Tell },
+): Promise<TurnAnswer> {
   const { begun, cancelled, givenUp } = production;
-  const { conversationId, seq, attempt } = begun.attempt;
   const { writer, emit } = to;
   writer.start();
-  return streamAnswer(dependencies, {
-    request: { ...begun.prompt, role: 'chat', promptId: turnId(seq) },
-    name: `turn ${seq} of ${conversationId}`,
-    timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
-    signal: AbortSignal.any([writer.lost, cancelled.signal, givenUp]),
-    emit,
-    partId: textPartId(attempt),
-    isCut: () => isLeft(production),
-  });
+  const { conversationId, seq } = begun.attempt;
+  const timeoutMs = dependencies.config.TURN_TIMEOUT_MS;
+  const timeout = timeoutAfter(dependencies, timeoutMs);
+  try {
+    const answer = await answerTurn(dependencies, {
+      begun,
+      writer,
+      emit,
+      signal: AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]),
+      isCut: () => isLeft(production),
+    });
+    return answer.error && timeout.signal.aborted
+      ? { ...answer, error: timeoutError({ name: `turn ${seq} of ${conversationId}`, timeoutMs }) }
+      : answer;
+  } finally {
+    timeout.stop();
+  }
 }
+
+/** The answer of a turn that was cancelled before anybody asked the model. */
+const unasked = ({ begun }: Production): TurnAnswer => ({
+  ...begun.progress,
+  sentContents: 0,
+  isWaiting: false,
+});
 
 const logFinished = (dependencies: ChatDependencies, batch: FinishBatch, startMs: number) =>
   dependencies.logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
@@ -91,7 +112,7 @@ async function finishTurn(
   production: Production,
   end: {
     writer: TurnWriter;
-    answer: Answer;
+    answer: TurnAnswer;
     isAsked: boolean;
     startMs: number;
     title: TitleOfTurn;
@@ -121,20 +142,17 @@ async function finishTurn(
     decideAgain: decideNeed,
   });
   await passCrashPoint(dependencies, 'turn-finished');
-  tellFinished(dependencies, {
-    batch,
-    begun,
-    isAttended: audience.present().length > 0,
-  });
+  tellFinished(dependencies, { batch, begun, isAttended: audience.present().length > 0 });
   const turn = finishedTurn(production, batch);
   if (isFinal(turn))
     dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
   for (const chunk of closing) log.emit(chunk);
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
   logFinished(dependencies, batch, startMs);
+  const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
   await Promise.all([
     publishNeed(dependencies, begun, batch),
-    begun.reservation?.settle(spendingOf(batch, { isAsked })),
+    begun.reservation?.settle(spendingOf(unsettled, { isAsked })),
   ]);
   await passCrashPoint(dependencies, 'turn-published');
   return { turn, context, replayed: false, shrinkage: begun.shrinkage };
@@ -167,12 +185,20 @@ export async function produceTurn(
   const { begun, log, cancelled } = production;
   const { conversationId, seq, attempt } = begun.attempt;
   const startMs = dependencies.clock.now().getTime();
-  const writer = createTurnWriter(dependencies, begun.attempt, () => cancelled.abort());
-  const tell = (chunk: StreamChunk) => writer.add(log.emit(chunk));
+  const writer = createTurnWriter(dependencies, begun.attempt, {
+    cancel: () => cancelled.abort(),
+    chunks: begun.progress.chunks,
+  });
+  const tell = (chunk: StreamChunk) => {
+    const frame = log.emit(chunk);
+    writer.add(frame);
+    return frame.id;
+  };
   const title = titleOfTurn(dependencies, begun, tell);
   const emit = (chunk: StreamChunk) => {
-    tell(chunk);
+    const id = tell(chunk);
     title.see(chunk);
+    return id;
   };
   try {
     const { generation } = begun.head;
@@ -183,13 +209,15 @@ export async function produceTurn(
       generation,
       replayed: false,
       shrinkage: begun.shrinkage,
+      isResumed: begun.progress.isResumed,
+      rounds: begun.progress.rounds?.count,
     };
     for (const chunk of openingChunks(opening)) emit(chunk);
     await passCrashPoint(dependencies, 'turn-started');
     const isAsked = !cancelled.signal.aborted;
-    const answer: Answer = isAsked
-      ? await callModel(dependencies, production, { writer, emit })
-      : { parts: [] };
+    const answer = isAsked
+      ? await answerWithin(dependencies, production, { writer, emit })
+      : unasked(production);
     await passCrashPoint(dependencies, 'answer-streamed');
     // The ids of the closing frames are fixed from here on.
     title.close();

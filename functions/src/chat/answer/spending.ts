@@ -19,6 +19,9 @@ export function spendingOf(
         isMessage: isAsked && (inContext || usage !== undefined),
         isUnreported: isAsked,
       };
+    case 'awaiting_tool':
+      // The message counts when it is answered; what the model has taken so far was taken.
+      return { usage, costMicros: usage?.costMicros, isMessage: false, isUnreported: true };
     case 'done':
       return { usage, costMicros: usage?.costMicros, isMessage: true, isUnreported: true };
   }

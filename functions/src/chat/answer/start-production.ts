@@ -14,7 +14,7 @@ import {
   type LiveTurn,
   type Reading,
 } from './live-turn.ts';
-import { isTakenOver } from './finish-turn.ts';
+import { isTakenOver } from './taken-over.ts';
 import { produceTurn } from './produce-turn.ts';
 import { orFailure } from '../stream/turn-failure.ts';
 import { settled } from '../settled.ts';

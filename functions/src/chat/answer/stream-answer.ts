@@ -44,6 +44,8 @@ interface AnswerCall {
   /** Ends the call; what was received until then is the answer. */
   signal: AbortSignal;
   emit: (chunk: StreamChunk) => void;
+  /** JSON bytes that the answer may have. */
+  maxBytes: number;
   /** Id of the text part in the stream; one per answer. */
   partId: string;
   /** Whether an answer that broke is left to somebody else: then its part has no end. */
@@ -69,7 +71,7 @@ function textFrames({ emit, partId: id }: AnswerCall, clock: ChatDependencies['c
   };
 }
 
-const asAppError = (error: unknown) =>
+export const asAppError = (error: unknown) =>
   error instanceof AppError
     ? error
     : new AppError({
@@ -80,7 +82,7 @@ const asAppError = (error: unknown) =>
         cause: error,
       });
 
-const timeoutError = ({ name, timeoutMs }: AnswerCall) =>
+export const timeoutError = ({ name, timeoutMs }: Pick<AnswerCall, 'name' | 'timeoutMs'>) =>
   new AppError({
     status: 'DEADLINE_EXCEEDED',
     reason: 'MODEL_TIMEOUT',
@@ -90,7 +92,9 @@ const timeoutError = ({ name, timeoutMs }: AnswerCall) =>
   });
 
 /** An answer without a word is no answer: storing it would poison the context (nothing to send back). */
-function emptyAnswerError(answer: Answer): AppError | undefined {
+export function emptyAnswerError(
+  answer: Pick<Answer, 'parts' | 'error' | 'finishReason'>,
+): AppError | undefined {
   const isFiltered = finishReasonOf(answer.finishReason) === 'content-filter';
   const hasContent = answer.parts.some((part) => isShown(part) || part.functionCall !== undefined);
   if (answer.error || isFiltered || hasContent) return undefined;
@@ -104,9 +108,13 @@ function emptyAnswerError(answer: Answer): AppError | undefined {
 }
 
 /** Takes a chunk into the answer; what of it is shown, or 'full' when the answer may not grow by it. */
-function takeChunk(answer: Answer, chunk: ModelChunk, sizes: { bytes: number }): Part[] | 'full' {
+function takeChunk(
+  answer: Answer,
+  chunk: ModelChunk,
+  sizes: { bytes: number; maxBytes: number },
+): Part[] | 'full' {
   sizes.bytes += chunk.parts.reduce((sum, part) => sum + utf8Length(JSON.stringify(part)), 0);
-  if (sizes.bytes > ANSWER_MAX_BYTES) {
+  if (sizes.bytes > sizes.maxBytes) {
     answer.finishReason = 'MAX_TOKENS';
     return 'full';
   }
@@ -119,14 +127,14 @@ function takeChunk(answer: Answer, chunk: ModelChunk, sizes: { bytes: number }):
 
 /**
  * Calls the model and passes its text on as it comes. Never throws: an error is part of the answer, that of
- * one that takes longer than `timeoutMs` is MODEL_TIMEOUT. An answer above ANSWER_MAX_BYTES ends as MAX_TOKENS.
+ * one that takes longer than `timeoutMs` is MODEL_TIMEOUT. An answer above `maxBytes` ends as MAX_TOKENS.
  */
 export async function streamAnswer(
   dependencies: Pick<ChatDependencies, 'model' | 'clock'>,
   call: AnswerCall,
 ): Promise<Answer> {
   const answer: Answer = { parts: [] };
-  const sizes = { bytes: 0 };
+  const sizes = { bytes: 0, maxBytes: call.maxBytes };
   const text = textFrames(call, dependencies.clock);
   const timeout = timeoutAfter(dependencies, call.timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout.signal]);

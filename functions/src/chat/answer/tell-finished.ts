@@ -14,6 +14,8 @@ export function tellFinished(
 ): void {
   const { batch, begun, isAttended } = ended;
   const { conversationId, seq, attempt, state, error } = batch;
+  // It has not: the app has something to do.
+  if (state === 'awaiting_tool') return;
   const { afterwork } = dependencies;
   const work = tellTurnFinished(dependencies, {
     conversationId,

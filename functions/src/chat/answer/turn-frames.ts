@@ -1,5 +1,4 @@
 import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
-import { contentText } from '../../../../shared/conversation/content.ts';
 import { answerId, turnId } from '../../../../shared/conversation/paths.ts';
 import type { Turn, TurnError } from '../../../../shared/conversation/turn.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
@@ -7,9 +6,10 @@ import {
   earlierPartIds,
   firstFrameId,
   highestFrameId,
-  textPartId,
+  partIdsOf,
 } from '../../../../shared/wire/frame-ids.ts';
 import { usageView } from '../../../../shared/wire/views.ts';
+import { contentChunks } from './tool-frames.ts';
 import {
   finishReasonOf,
   type StreamChunk,
@@ -23,6 +23,10 @@ export const openingChunks = (start: {
   attempt: number;
   generation: number;
   replayed: boolean;
+  /** How many rounds earlier attempts may have shown; default: none. */
+  rounds?: number | undefined;
+  /** The attempt goes on after a pause: nothing of it has to be dropped. */
+  isResumed?: boolean;
   /** Of a prompt that left something out; a replay does not know. */
   shrinkage?: Shrinkage | undefined;
 }): StreamChunk[] => [
@@ -37,13 +41,16 @@ export const openingChunks = (start: {
       ...(start.shrinkage && { shrunken: start.shrinkage }),
     },
   },
-  ...(start.attempt === 1
+  ...(start.attempt === 1 || start.isResumed === true
     ? []
     : [
         {
           type: 'data-notice' as const,
           id: `restarted-${start.attempt}` as const,
-          data: { kind: 'restarted' as const, dropParts: earlierPartIds(start.attempt) },
+          data: {
+            kind: 'restarted' as const,
+            dropParts: earlierPartIds(start.attempt, start.rounds),
+          },
         },
       ]),
 ];
@@ -74,8 +81,9 @@ export function closingChunks(end: {
 function finishReasonView(end: {
   isCancelled: boolean;
   isFailed: boolean;
-  turn: Pick<Turn, 'finishReason'>;
+  turn: Pick<Turn, 'finishReason' | 'state'>;
 }) {
+  if (end.turn.state === 'awaiting_tool') return 'tool-calls';
   if (end.isCancelled) return 'other';
   return end.isFailed ? 'error' : finishReasonOf(end.turn.finishReason);
 }
@@ -87,21 +95,6 @@ function finishReasonView(end: {
 export const lastFrameIdOf = (turn: Pick<Turn, 'attempt' | 'lastFrameId'>) =>
   turn.lastFrameId ?? highestFrameId(turn.attempt);
 
-/** The text of a finished turn as one delta. */
-const textChunks = (turn: Pick<Turn, 'contents' | 'attempt'>) => {
-  const delta = turn.contents.map(contentText).join('');
-  const id = textPartId(turn.attempt);
-  return delta === ''
-    ? { opening: [], closing: [] }
-    : {
-        opening: [{ type: 'text-start', id }] satisfies StreamChunk[],
-        closing: [
-          { type: 'text-delta', id, delta },
-          { type: 'text-end', id },
-        ] satisfies StreamChunk[],
-      };
-};
-
 /** The end of a finished turn, counted back from its last id. */
 export function closingFrames(end: { turn: Turn; context: ContextObject }): StreamFrame[] {
   const chunks = closingChunks({ ...end, error: end.turn.error });
@@ -111,9 +104,29 @@ export function closingFrames(end: { turn: Turn; context: ContextObject }): Stre
 const countedBack = (chunks: readonly StreamChunk[], lastId: number): StreamFrame[] =>
   chunks.map((chunk, i) => ({ id: lastId - (chunks.length - 1 - i), chunk }));
 
+/** What a turn says, group by group, with the id of the last frame of each where that is known. */
+const contentGroups = (turn: Turn): { chunks: StreamChunk[]; lastId: number | undefined }[] =>
+  contentChunks(turn).map((chunks, round) => ({ chunks, lastId: turn.rounds?.frames[round] }));
+
+/** Groups of chunks as frames, counted back from the last id of all and from those that are known of a group. */
+function groupFrames(
+  groups: readonly { chunks: readonly StreamChunk[]; lastId?: number | undefined }[],
+  lastId: number,
+): StreamFrame[] {
+  let frames: StreamFrame[] = [];
+  let end = lastId;
+  for (const group of groups.toReversed()) {
+    end = Math.min(end, group.lastId ?? end);
+    frames = [...countedBack(group.chunks, end), ...frames];
+    end -= group.chunks.length;
+  }
+  return frames;
+}
+
 /**
- * A finished turn from what is stored: the text as one delta, with the ids that the live stream gave to
- * the first frames and to the last ones, so that a reader can go on after any of them.
+ * A finished turn, or one that waits for the app, from what is stored: each text as one delta, with the ids
+ * that the live stream gave to the first frames, to the last ones of each round, and to the last ones of all,
+ * so that a reader can go on after any of them.
  */
 export function replayFrames(replay: {
   conversationId: string;
@@ -122,13 +135,19 @@ export function replayFrames(replay: {
 }): StreamFrame[] {
   const { conversationId, turn, context } = replay;
   const { seq, attempt } = turn;
-  const start = { conversationId, seq, attempt, generation: context.generation, replayed: true };
-  const text = textChunks(turn);
-  const opening = [...openingChunks(start), ...text.opening];
-  const closing = [...text.closing, ...closingChunks({ turn, error: turn.error, context })];
+  const { generation } = context;
+  const rounds = turn.rounds?.count;
+  const start = { conversationId, seq, attempt, generation, replayed: true, rounds };
+  const [first, ...others] = contentGroups(turn);
+  const [textStart, ...rest] = first?.chunks ?? [];
+  const opening = [...openingChunks(start), ...(textStart ? [textStart] : [])];
+  const closing = closingChunks({ turn, error: turn.error, context });
   return [
     ...opening.map((chunk, i) => ({ id: firstFrameId(attempt) + i, chunk })),
-    ...countedBack(closing, lastFrameIdOf(turn)),
+    ...groupFrames(
+      [{ chunks: rest, lastId: first?.lastId }, ...others, { chunks: closing }],
+      lastFrameIdOf(turn),
+    ),
   ];
 }
 
@@ -138,16 +157,14 @@ export function replayFrames(replay: {
  */
 export function correctingFrames({ turn, context }: { turn: Turn; context: ContextObject }) {
   const { attempt, error } = turn;
-  const text = textChunks(turn);
   return countedBack(
     [
       {
         type: 'data-notice',
         id: `restarted-${attempt}-stored`,
-        data: { kind: 'restarted', dropParts: [textPartId(attempt)] },
+        data: { kind: 'restarted', dropParts: partIdsOf(attempt, turn.rounds?.count ?? 0) },
       },
-      ...text.opening,
-      ...text.closing,
+      ...contentChunks(turn).flat(),
       ...closingChunks({ turn, error, context }),
     ],
     lastFrameIdOf(turn),

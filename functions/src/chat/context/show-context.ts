@@ -103,7 +103,8 @@ async function showCurrent(
     readNotes(dependencies, of.caller.uid),
   ]);
   const memory = memoryOf(config, { head: head.value, notes });
-  const source = { ...head.value, history, turns, memory: memory.standing };
+  const serverTools = dependencies.toolbox.declarations;
+  const source = { ...head.value, history, turns, memory: memory.standing, serverTools };
   const view = viewOfNextCall(config, source);
   return {
     generation: head.value.generation,
@@ -154,7 +155,8 @@ async function showEarlier(
   const madeAt = successor.createTime;
   const turns = await turnsOfGeneration(dependencies, { conversationId, head: headThen, madeAt });
   const memory = memoryOf(dependencies.config, { head, notes }).standing;
-  const source = { ...headThen, history, turns, memory };
+  const serverTools = dependencies.toolbox.declarations;
+  const source = { ...headThen, history, turns, memory, serverTools };
   const items = itemsOf(source, assembleContext(source), head.context.calibration);
   return { generation, contextTokens: items.reduce((sum, { tokens }) => sum + tokens, 0), items };
 }

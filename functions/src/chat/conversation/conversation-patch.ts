@@ -13,6 +13,7 @@ const valuesByPath = (patch: ConversationPatch): Readonly<Record<PatchPath, unkn
   profile: patch.profile,
   model: patch.model,
   systemInstruction: patch.systemInstruction,
+  tools: patch.tools,
   'settings.thresholdTokens': patch.settings?.thresholdTokens,
   'settings.thresholdFraction': patch.settings?.thresholdFraction,
   'settings.windowTokens': patch.settings?.windowTokens,
@@ -49,6 +50,10 @@ function patchSettings(
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
 }
 
+/** No tools are as none were ever declared. */
+const toolsJsonOf = ({ tools = [] }: ConversationPatch): string | undefined =>
+  tools.length === 0 ? undefined : JSON.stringify(tools);
+
 /**
  * The head with the named fields taken from the patch. A named field that the patch does not have goes
  * back to the deployment's value (AIP-134); fields that are not named stay.
@@ -70,6 +75,7 @@ export function patchedHead(
     systemInstruction: has('systemInstruction')
       ? (patch.systemInstruction ?? config.SYSTEM_INSTRUCTION)
       : head.systemInstruction,
+    toolsJson: has('tools') ? toolsJsonOf(patch) : head.toolsJson,
     settings: patchSettings(head.settings, patch, paths),
   };
 }

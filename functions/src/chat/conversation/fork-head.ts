@@ -48,6 +48,7 @@ export const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
     ...(head.title !== undefined && { title: head.title }),
     ...(head.autoTitle && { autoTitle: head.autoTitle }),
     ...(head.systemInstruction !== undefined && { systemInstruction: head.systemInstruction }),
+    ...(head.toolsJson !== undefined && { toolsJson: head.toolsJson }),
     model: head.model,
     profile: head.profile,
     settings: head.settings,

@@ -20,6 +20,7 @@ import {
   isWritable,
   refuseHooks,
   refuseLargeOverhead,
+  refuseTakenNames,
   refuseThreshold,
   refuseUnwritable,
 } from './writable-fields.ts';
@@ -27,6 +28,7 @@ import {
 /** What decides how much of the window is left for the conversation. */
 const changesOverhead: ReadonlySet<PatchPath> = new Set([
   'systemInstruction',
+  'tools',
   'model',
   'settings.windowTokens',
 ]);
@@ -36,11 +38,12 @@ const changesWindow: ReadonlySet<PatchPath> = new Set(['model', 'settings.window
 
 /** Fields that a patch may touch, as the head stores them; absent ones are taken away. */
 function changedFields(head: Head, now: Date): { fields: DocumentFields; remove: string[] } {
-  const { title, systemInstruction, metadata, profile, model, settings } = head;
+  const { title, systemInstruction, toolsJson, metadata, profile, model, settings } = head;
   const remove = [
     ...(title === undefined ? ['title'] : []),
     ...(head.autoTitle === undefined ? ['autoTitle'] : []),
     ...(systemInstruction === undefined ? ['systemInstruction'] : []),
+    ...(toolsJson === undefined ? ['toolsJson'] : []),
   ];
   return {
     fields: {
@@ -51,6 +54,7 @@ function changedFields(head: Head, now: Date): { fields: DocumentFields; remove:
       updateTime: now,
       ...(title !== undefined && { title }),
       ...(systemInstruction !== undefined && { systemInstruction }),
+      ...(toolsJson !== undefined && { toolsJson }),
     },
     remove,
   };
@@ -104,7 +108,7 @@ interface Updated {
 /**
  * Changes a conversation and returns its new head. A model with a smaller window asks for a compaction in
  * the same write where the context has crossed its threshold. Throws NOT_FOUND, FIELD_NOT_WRITABLE,
- * HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, OVERHEAD_TOO_LARGE, ETAG_MISMATCH, GENERATION_MISMATCH (412),
+ * HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, ETAG_MISMATCH, GENERATION_MISMATCH (412),
  * BAD_SETTING.
  */
 export async function updateConversation(
@@ -117,12 +121,13 @@ export async function updateConversation(
   const updated = await changeHead<Updated>(dependencies, request, async ({ head }) => {
     refuseUnwritable(config, paths);
     refuseHooks(config, patch);
+    refuseTakenNames(dependencies, patch);
     refuseMismatch(dependencies, ifMatch, { conversationId, head });
     if (paths.length === 0) return { result: { head: head.value } };
     const now = clock.now();
     const result = { ...patchedHead(head.value, patch, { paths, config }), updateTime: now };
     refuseThreshold(config, result, patch);
-    if (paths.some((path) => changesOverhead.has(path))) refuseLargeOverhead(config, result);
+    if (paths.some((path) => changesOverhead.has(path))) refuseLargeOverhead(dependencies, result);
     const { fields, remove } = changedFields(result, now);
     const auto = paths.some((path) => changesWindow.has(path))
       ? await needAfterSwitch(dependencies, conversationId, { before: head.value, after: result })

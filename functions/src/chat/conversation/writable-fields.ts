@@ -1,6 +1,7 @@
 import { isAllowedWebhook } from '../../../../shared/compaction/webhook.ts';
 import { refuseOverhead } from '../../../../shared/compaction/policy.ts';
-import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
+import { estimatePromptTokens } from '../../../../shared/compaction/token-estimate.ts';
+import { clientToolsOf, declarationOf } from '../../../../shared/conversation/declared-tools.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { THRESHOLD_MIN_TOKENS } from '../../../../shared/wire/limits.ts';
@@ -11,6 +12,7 @@ import type {
 import type { Config } from '../../config.ts';
 import type { CLIENT_WRITABLE_FIELDS } from '../../environment.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
 
@@ -21,6 +23,7 @@ const guardOf: Readonly<Record<PatchPath, Guarded | undefined>> = {
   profile: 'profile',
   model: 'model',
   systemInstruction: 'systemInstruction',
+  tools: 'tools',
   'settings.thresholdTokens': undefined,
   'settings.thresholdFraction': undefined,
   'settings.windowTokens': 'windowTokens',
@@ -112,13 +115,38 @@ export function refuseHooks(
   }
 }
 
+/** Throws AppError TOOL_NAME_TAKEN (400) for a tool with the name of one that this server runs. */
+export function refuseTakenNames(
+  { toolbox }: Pick<ChatDependencies, 'toolbox'>,
+  patch: ConversationPatch,
+) {
+  for (const [index, { name }] of (patch.tools ?? []).entries()) {
+    if (!toolbox.find(name)) continue;
+    throw new AppError({
+      status: 'INVALID_ARGUMENT',
+      reason: 'TOOL_NAME_TAKEN',
+      message: `a caller declared a tool named ${name}, which this server runs`,
+      publicMessage: `\`tools[${index}].name\` is \`${name}\`, the name of a tool that the server runs. Choose another one.`,
+      metadata: { field: `tools[${index}].name` },
+    });
+  }
+}
+
 /**
- * Refuses a system instruction that takes more than half of the window, where it, the model or the window
+ * Refuses a system instruction with tools that take more than half of the window, where they, the model or the window
  * is written: later, nobody could talk in that conversation. Throws AppError OVERHEAD_TOO_LARGE (400).
  */
-export function refuseLargeOverhead(config: Config, head: Head): void {
+export function refuseLargeOverhead(
+  { config, toolbox }: Pick<ChatDependencies, 'config' | 'toolbox'>,
+  head: Head,
+): void {
+  const prompt = {
+    ...(head.systemInstruction !== undefined && { systemInstruction: head.systemInstruction }),
+    tools: [...toolbox.declarations, ...clientToolsOf(head).map(declarationOf)],
+    contents: [],
+  };
   refuseOverhead({
-    overheadTokens: estimateTextTokens(head.systemInstruction ?? '', meterCounting(head)),
+    overheadTokens: estimatePromptTokens(prompt, meterCounting(head)),
     windowTokens: policyOf(config, head).windowTokens,
   });
 }

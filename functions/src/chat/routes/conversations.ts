@@ -26,6 +26,7 @@ const noParams = z.strictObject({});
 /** Why the fields of a conversation are not taken as they were sent. */
 const FIELD_ERRORS = [
   'FIELD_NOT_WRITABLE',
+  'TOOL_NAME_TAKEN',
   'THRESHOLD_TOO_HIGH',
   'THRESHOLD_TOO_LOW',
   'HOOK_NOT_ALLOWED',

@@ -13,18 +13,21 @@ import { shownUser } from '../../../../shared/conversation/shown-user.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
+import type { Content } from '../../../../shared/conversation/content.ts';
 import type { Prompt, Write } from '../../../../shared/ports.ts';
-import type { Reservation } from '../../../../shared/quota-ports.ts';
+import type { QuotaRequest, Reservation } from '../../../../shared/quota-ports.ts';
+import type { ProgressAtStart } from '../answer/turn-progress.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
 import { memoryOf, withSaid } from '../../memory-of.ts';
 import { beginWrites, type Beginning } from './begin-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { commitStart } from './commit-start.ts';
 import { firstHead } from './first-head.ts';
-import type { Attempt } from '../answer/turn-writer.ts';
+import type { Attempt } from '../answer/turn-store.ts';
 import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
 import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
+import { keptRounds, progressAtStart } from './kept-rounds.ts';
 import { abandonedDocuments, readContextBefore, type StartState } from './read-start.ts';
 import { messageReplacedError } from './send-errors.ts';
 import type { SendRequest } from './send-request.ts';
@@ -42,6 +45,8 @@ export interface BegunTurn extends Message, Surroundings {
   /** Terminal turns of the tail before this one, without those that it replaces. */
   turns: readonly Turn[];
   prompt: Prompt;
+  /** The message as its prompts say it: with what they say of the memory beside it. */
+  sentUser: Content;
   /** What the prompt leaves out because the context is over the hard threshold. */
   shrinkage: Shrinkage | undefined;
   createTime: Date;
@@ -57,6 +62,10 @@ export interface BegunTurn extends Message, Surroundings {
   overheadTokens: number;
   /** What the answer holds of its user's quota; undefined where nothing is limited. */
   reservation: Reservation | undefined;
+  /** What further calls of this answer are reserved as. */
+  quotaRequest: Omit<QuotaRequest, 'estimatedTokens' | 'abandoned' | 'taken'>;
+  /** What attempts before this one have stored whole. */
+  progress: ProgressAtStart;
 }
 
 interface Begin {
@@ -140,7 +149,13 @@ async function preparePrompt(
     notes,
     message: message.user,
   });
-  const source = { ...before.head, history: before.history, turns: before.turns, memory };
+  const source = {
+    ...before.head,
+    history: before.history,
+    turns: before.turns,
+    memory,
+    serverTools: dependencies.toolbox.declarations,
+  };
   const view = viewOfNextCall(config, source);
   const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
   const around = besideMessage(dependencies, begin, { before, isShrunken });
@@ -159,20 +174,31 @@ async function preparePrompt(
     overheadTokens: before.head.context.overheadTokens,
     policy: policyOf(config, before.head),
   });
-  const reservation = await quota.reserve({
+  const quotaRequest = {
     caller: request.caller,
     conversationId: request.conversationId,
     messageId: request.message.id,
     attempt: attemptOf(begin),
     model: before.head.model,
+  };
+  const reservation = await quota.reserve({
+    ...quotaRequest,
     estimatedTokens: view.tokens + sentTokens,
     abandoned: abandonedMessages(begin),
   });
   const overheadTokens = estimatePromptTokens({ ...prompt, contents: [] }, counting);
-  const saidTokens = sentTokens - userTokens;
-  const { shrinkage } = view;
-  const tokens = { userTokens, saidTokens, overheadTokens };
-  return { prompt, shrinkage, memory, ...tokens, ...around, reservation };
+  return {
+    prompt,
+    sentUser: lastContent,
+    shrinkage: view.shrinkage,
+    memory,
+    userTokens,
+    saidTokens: sentTokens - userTokens,
+    overheadTokens,
+    ...around,
+    reservation,
+    quotaRequest,
+  };
 }
 
 /** Tells the owner's other devices that the conversation goes on from an earlier point. */
@@ -221,8 +247,13 @@ export async function beginTurn(
   const lease = { producer, leaseUntil: new Date(now.getTime() + config.TURN_LEASE_MS) };
   const { userTokens, surroundings, told } = prepared;
   const { replacement } = before;
+  const kept =
+    decision.kind === 'takeOver'
+      ? await keptRounds(dependencies, conversationId, state.known)
+      : undefined;
   const around = { surroundings, told };
-  const draft = { ...begin, head, message, ...around, replacement, lease, userTokens, now };
+  const turn = { head, message, ...around, replacement, lease, userTokens, now, kept };
+  const draft = { ...begin, ...turn };
   const status = await replacementStatus(dependencies, begin, before);
   const reserved = prepared.reservation?.writes ?? [];
   const writes = [...beginWrites(draft), ...status, ...reserved];
@@ -243,6 +274,7 @@ export async function beginTurn(
     turns,
     ...message,
     ...prepared,
+    progress: progressAtStart(attemptOf(begin), kept),
     createTime: decision.kind === 'start' ? now : (state.known?.value.createTime ?? now),
     replaces,
     replacementNeed: replacement?.need,

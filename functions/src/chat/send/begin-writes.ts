@@ -6,6 +6,7 @@ import type { StartDecision } from '../../../../shared/conversation/start-decisi
 import {
   startWrites,
   takeOverWrites,
+  type KeptRounds,
   type Lease,
 } from '../../../../shared/conversation/turn-writes.ts';
 import type { Write } from '../../../../shared/ports.ts';
@@ -29,6 +30,8 @@ export interface Draft extends Surroundings {
   lease: Lease;
   userTokens: number;
   now: Date;
+  /** Of a turn that is taken over. */
+  kept?: KeptRounds | undefined;
 }
 
 /** A turn that is there already, with the head that it belongs to. */
@@ -50,6 +53,7 @@ export function beginWrites(draft: Draft): Write[] {
         attempt: decision.attempt,
         lease,
         now,
+        kept: draft.kept,
         ...stored(draft),
       });
     case 'beginQueued':

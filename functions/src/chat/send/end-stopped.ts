@@ -1,23 +1,48 @@
-import { isHeld } from '../../../../shared/conversation/queue-decision.ts';
+import {
+  abandonedFields,
+  closeAbandonedWrites,
+} from '../../../../shared/conversation/end-abandoned.ts';
+import { headPath } from '../../../../shared/conversation/paths.ts';
+import { isHeld, isInTheWay } from '../../../../shared/conversation/queue-decision.ts';
+import { isTerminal, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import { requestCancel } from '../answer/cancel-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { StartState } from './read-start.ts';
 
+/** An abandoned turn, or one that waits for the app, whose tools have done something. */
+const hasDone = ({ value }: TurnDocument, now: Date) =>
+  !isTerminal(value.state) && value.rounds !== undefined && !isInTheWay(value, now);
+
 /**
- * Ends an abandoned turn whose user had asked to stop it: with what it had said, which nobody but itself
- * may end it with. Whether there was one; then what was read is no longer true.
- * Throws what `requestCancel` throws.
+ * Ends turns before another one begins whose answers the next prompt has to show: an abandoned one whose user
+ * had asked to stop it, with what it had said; and one with tool calls that nobody goes on with. Whether there
+ * was one; then what was read is no longer true. Throws what `requestCancel` throws, GuardLostError.
  */
 export async function endStopped(
   dependencies: ChatDependencies,
   conversationId: string,
-  { known, open, facts }: StartState,
+  { known, open, facts, head }: StartState,
 ): Promise<boolean> {
   const stopped = [known?.value, open?.value].find(
     (turn) =>
       turn?.state === 'running' && turn.cancelRequested === true && !isHeld(turn, facts.now),
   );
-  if (!stopped) return false;
-  await requestCancel(dependencies, { conversationId, seq: stopped.seq });
+  if (stopped) {
+    await requestCancel(dependencies, { conversationId, seq: stopped.seq });
+    return true;
+  }
+  const isOwn = open !== undefined && open.value.seq === known?.value.seq;
+  if (!open || !head || isOwn || !hasDone(open, facts.now)) return false;
+  const now = dependencies.clock.now();
+  await dependencies.store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { updateTime: now },
+      remove: ['open'],
+      guard: { updateTime: head.updateTime },
+    },
+    ...closeAbandonedWrites(conversationId, { abandoned: [abandonedFields(open, now)], now }),
+  ]);
   return true;
 }

@@ -11,6 +11,9 @@ import { userContent, type SendRequest } from './send-request.ts';
 /** A request may fill this share of what the window has left (Gemini CLI's factor before its #16914). */
 const OVERFLOW_FRACTION = 0.95;
 
+/** A compaction takes seconds; earlier there is nothing to try again for, ms. */
+const OVERFLOW_RETRY_MS = 5_000;
+
 const willOverflow = (sizes: {
   contextTokens: number;
   requestTokens: number;
@@ -36,19 +39,28 @@ const fitsAfterCompaction = ({ requestTokens, overheadTokens, policy }: Sizes) =
 
 function overflowError(
   conversationId: string,
-  sizes: { requestTokens: number; contextTokens: number; windowTokens: number; advice: string },
+  sizes: {
+    requestTokens: number;
+    contextTokens: number;
+    windowTokens: number;
+    advice: string;
+    /** Default: the message. */
+    subject?: string;
+    retryable?: boolean;
+  },
 ): AppError {
-  const { requestTokens, windowTokens, advice } = sizes;
+  const { requestTokens, windowTokens, advice, subject = 'The message', retryable } = sizes;
   const remainingTokens = Math.max(0, windowTokens - sizes.contextTokens);
   return new AppError({
     status: 'FAILED_PRECONDITION',
     reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
     message: `message of ~${requestTokens} tokens refused in ${conversationId}: ${remainingTokens} of ${windowTokens} left`,
-    publicMessage: `The message (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left${advice}`,
+    publicMessage: `${subject} (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left${advice}`,
     metadata: {
       estimatedRequestTokenCount: String(requestTokens),
       remainingTokenCount: String(remainingTokens),
     },
+    ...(retryable === true && { retryable, retryAfterMs: OVERFLOW_RETRY_MS }),
   });
 }
 
@@ -117,6 +129,29 @@ async function requestForOverflow(
   }
   await publishRequest(dependencies, { conversationId, requestId, trigger: 'overflow' });
   return true;
+}
+
+/**
+ * Refuses the next call of a turn whose tools have given more than fits, and asks for a compaction where that
+ * makes room: then the same message may be sent again, and goes on with the rounds that are stored.
+ * Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
+ */
+export async function refuseRoundOverflow(
+  dependencies: ChatDependencies,
+  check: Sizes & { conversationId: string; head: () => Promise<Versioned<Head> | undefined> },
+): Promise<void> {
+  const { conversationId, requestTokens, contextTokens } = check;
+  const { windowTokens } = check.policy;
+  if (!willOverflow({ requestTokens, contextTokens, windowTokens })) return;
+  const head = await check.head();
+  const isOnItsWay =
+    head !== undefined && (await requestForOverflow(dependencies, conversationId, head));
+  const advice = isOnItsWay
+    ? '. The conversation is being compacted: send the same message again in a moment.'
+    : shortenIt(windowTokens);
+  const subject = 'What the tools of this answer have given';
+  const sizes = { requestTokens, contextTokens, windowTokens, advice, subject };
+  throw overflowError(conversationId, { ...sizes, retryable: isOnItsWay });
 }
 
 /**

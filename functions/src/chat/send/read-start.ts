@@ -17,7 +17,10 @@ import {
 } from '../../../../shared/conversation/read-conversation.ts';
 import type { ReplacingFacts, StartFacts } from '../../../../shared/conversation/start-decision.ts';
 import type { Turn, TurnDocument } from '../../../../shared/conversation/turn.ts';
-import type { AbandonedTurn } from '../../../../shared/conversation/end-abandoned.ts';
+import {
+  abandonedFields,
+  type AbandonedTurn,
+} from '../../../../shared/conversation/end-abandoned.ts';
 import { decodeNotes, type Notes } from '../../../../shared/memory/note.ts';
 import { notesPaths } from '../../memory-of.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -44,11 +47,7 @@ export const abandonedDocuments = (state: StartState, seqs: readonly number[]): 
 
 /** The same as a batch closes them. */
 export const abandonedTurns = (state: StartState, seqs: readonly number[]): AbandonedTurn[] =>
-  abandonedDocuments(state, seqs).map(({ value, updateTime }) => ({
-    seq: value.seq,
-    updateTime,
-    cancelRequested: value.cancelRequested,
-  }));
+  abandonedDocuments(state, seqs).map((turn) => abandonedFields(turn, state.facts.now));
 
 /** What makes a request the same again. A regeneration has no text of its own to compare. */
 const bodyHash = (sha256: (text: string) => string, { message, replacing }: SendRequest) => {

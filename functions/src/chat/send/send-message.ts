@@ -1,6 +1,9 @@
 import { headPath } from '../../../../shared/conversation/paths.ts';
 import { decideStart, type StartDecision } from '../../../../shared/conversation/start-decision.ts';
-import { closeAbandonedWrites } from '../../../../shared/conversation/end-abandoned.ts';
+import {
+  abandonedFields,
+  closeAbandonedWrites,
+} from '../../../../shared/conversation/end-abandoned.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { Write } from '../../../../shared/ports.ts';
 import { beginTurn } from './begin-turn.ts';
@@ -30,12 +33,12 @@ const tornError = (conversationId: string) =>
     operation: `the documents of ${conversationId} do not fit together`,
   });
 
-/** Closes a turn that was tried too often, and frees the conversation. Throws GuardLostError. */
+/** Closes a turn that was tried too often, or waited too long, and frees the conversation. Throws GuardLostError. */
 async function giveUp(dependencies: ChatDependencies, request: SendRequest, state: StartState) {
   const { head, known } = state;
   if (!head || !known) return;
   const { conversationId } = request;
-  const { updateTime, value } = known;
+  const { value } = known;
   const now = dependencies.clock.now();
   const freed: Write = {
     op: 'update',
@@ -44,7 +47,7 @@ async function giveUp(dependencies: ChatDependencies, request: SendRequest, stat
     remove: ['open'],
     guard: { updateTime: head.updateTime },
   };
-  const abandoned = [{ seq: value.seq, updateTime }];
+  const abandoned = [abandonedFields(known, now)];
   await dependencies.store.commit([
     ...closeAbandonedWrites(conversationId, { abandoned, now }),
     ...(head.value.open?.seq === value.seq ? [freed] : []),

@@ -18,6 +18,8 @@ export interface ChunkOrder {
   isAhead(): boolean;
   /** The final chunk has been taken. */
   isEnded(): boolean;
+  /** The turn waited for the app after the last chunk that was taken; said once. */
+  takePause(): boolean;
   /** A later attempt has stored something. */
   isSuperseded(): boolean;
 }
@@ -30,6 +32,7 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
   let nextN = 1;
   let ended = false;
   let superseded = false;
+  let paused = false;
   let taken = cursor;
   let lastStoredId = -1;
   const isNew = ({ id }: StreamFrame) => id > lastId;
@@ -40,6 +43,7 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
       seen.delete(nextN);
       nextN += 1;
       ended ||= chunk.final === true;
+      paused = chunk.pause === true;
       frames.push(...chunk.frames.filter(isNew));
       lastStoredId = chunk.lastId;
       lastId = Math.max(lastId, chunk.lastId);
@@ -63,6 +67,11 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
     cursor: () => taken,
     isAhead: () => reading.kind === 'after' && reading.id > lastStoredId,
     isEnded: () => ended,
+    takePause: () => {
+      const wasPaused = paused;
+      paused = false;
+      return wasPaused;
+    },
     isSuperseded: () => superseded,
   };
 }

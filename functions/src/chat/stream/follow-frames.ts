@@ -2,7 +2,7 @@ import { chunksCollection, turnId } from '../../../../shared/conversation/paths.
 import { readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import { readChunk } from '../../../../shared/conversation/stored-frames.ts';
 import { decodeStreamChunk } from '../../../../shared/conversation/stream-chunk.ts';
-import { isTerminal, type TurnDocument } from '../../../../shared/conversation/turn.ts';
+import { isResting, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import { AppError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -99,7 +99,7 @@ async function* watchAttempt(
       if (batch.done) return 'look';
       for (const document of batch.value) order.put(decodeStreamChunk(document));
       if ((yield* dueFrames(dependencies, of, order)) === 'ended') return 'ended';
-      if (order.isSuperseded()) return 'look';
+      if (order.takePause() || order.isSuperseded()) return 'look';
       next = batches.next();
     }
   } finally {
@@ -166,7 +166,7 @@ export async function* followFrames(
   for (;;) {
     if (left?.aborted) return undefined;
     const turn = await readTurn(dependencies, of);
-    if (isTerminal(turn.state)) {
+    if (isResting(turn.state)) {
       if (yield* remainder(dependencies, of, cursor)) return undefined;
       continue;
     }

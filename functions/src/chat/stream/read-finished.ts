@@ -4,7 +4,7 @@ import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { compactionJobPath, headPath } from '../../../../shared/conversation/paths.ts';
 import { readContextParts, readTurns } from '../../../../shared/conversation/read-conversation.ts';
 import { readFramesAfter } from '../../../../shared/conversation/stored-frames.ts';
-import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
+import { isResting, type Turn } from '../../../../shared/conversation/turn.ts';
 import { cursorPlace } from '../../../../shared/wire/frame-ids.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -57,7 +57,7 @@ export async function readFinished(
   ]);
   const [turn] = await readTurns(dependencies.store, conversationId, [seq]);
   if (!headDocument || !turn) throw notFoundError(conversationId);
-  if (!isTerminal(turn.value.state)) return undefined;
+  if (!isResting(turn.value.state)) return undefined;
   return finishedFrom(dependencies, {
     conversationId,
     head: decodeHead(headDocument).value,

@@ -1,5 +1,5 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
-import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
+import { isResting, type Turn } from '../../../../shared/conversation/turn.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { cursorPlace, firstFrameId } from '../../../../shared/wire/frame-ids.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
@@ -82,7 +82,7 @@ export async function streamTurn(
   const { turn, cursor, locale, showId = (id) => id } = asked;
   const { conversationId } = own;
   const { seq, attempt } = turn;
-  if (isTerminal(turn.state)) return finishedFrames(dependencies, own, asked);
+  if (isResting(turn.state)) return finishedFrames(dependencies, own, asked);
   const place = cursorPlace(cursor, attempt);
   if (place === 'beyond') throw pastEndError(seq);
   const live = dependencies.liveTurns.get(liveTurnKey(conversationId, seq));

@@ -35,7 +35,7 @@ const noTitle: TitleOfTurn = {
 export function titleOfTurn(
   dependencies: ChatDependencies,
   begun: BegunTurn,
-  emit: (chunk: StreamChunk) => void,
+  emit: (chunk: StreamChunk) => unknown,
 ): TitleOfTurn {
   const { config, afterwork } = dependencies;
   const { conversationId, seq } = begun.attempt;

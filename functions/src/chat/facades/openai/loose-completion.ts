@@ -8,7 +8,7 @@ import type { Caller, ModelRequest } from '../../../../../shared/ports.ts';
 import type { Reservation } from '../../../../../shared/quota-ports.ts';
 import type { ChatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
 import { createFrameLog, type FrameLog } from '../../answer/live-turn.ts';
-import { streamAnswer, type Answer } from '../../answer/stream-answer.ts';
+import { ANSWER_MAX_BYTES, streamAnswer, type Answer } from '../../answer/stream-answer.ts';
 import type { ChatDependencies } from '../../chat-dependencies.ts';
 import type { RouteDependencies } from '../../route.ts';
 import { refuseOverWindow } from '../../send/overflow.ts';
@@ -16,7 +16,7 @@ import { settled } from '../../settled.ts';
 import { shuttingDownError } from '../../stream/stream-cut.ts';
 import type { Completion, CompletionResult } from './completion.ts';
 import { contentsOf, instructionOf } from './message-content.ts';
-import { reserveAlone } from './reserve-alone.ts';
+import { reserveAlone } from '../../send/reserve-alone.ts';
 
 interface Asked {
   caller: Caller;
@@ -107,6 +107,7 @@ async function answer(
     signal: stopped,
     emit: (chunk) => void log.emit(chunk),
     partId: 'p0',
+    maxBytes: ANSWER_MAX_BYTES,
     isCut: () => false,
   });
   await settle(dependencies, request, { reservation, answer: given, isStopped: stopped.aborted });

@@ -1,6 +1,6 @@
-import { GuardLostError } from '../../../../../shared/errors.ts';
-import type { QuotaRequest, Reservation } from '../../../../../shared/quota-ports.ts';
-import type { ChatDependencies } from '../../chat-dependencies.ts';
+import { GuardLostError } from '../../../../shared/errors.ts';
+import type { QuotaRequest, Reservation } from '../../../../shared/quota-ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** How often a reservation is asked for anew when other messages of the user win its guard. */
 const RESERVE_TRIES = 30;

@@ -1,0 +1,41 @@
+import { costMicros } from '../../../../shared/compaction/prices.ts';
+import type { TurnUsage } from '../../../../shared/conversation/turn.ts';
+import type { ModelUsage } from '../../../../shared/ports.ts';
+import type { Config } from '../../config.ts';
+
+/** What one call reported, with what it cost, where that is known. */
+export function pricedUsage(
+  config: Pick<Config, 'MODEL_PRICES'>,
+  model: string,
+  usage: ModelUsage,
+): TurnUsage {
+  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens } = usage;
+  const cost = costMicros(
+    { model, promptTokens, cachedTokens, outputTokens: outputTokens + thoughtsTokens },
+    config.MODEL_PRICES,
+  );
+  return { ...usage, ...(cost !== undefined && { costMicros: cost }) };
+}
+
+const combined = (
+  sum: TurnUsage,
+  other: TurnUsage,
+  combine: (one: number, two: number) => number,
+): TurnUsage => ({
+  promptTokens: combine(sum.promptTokens, other.promptTokens),
+  cachedTokens: combine(sum.cachedTokens, other.cachedTokens),
+  outputTokens: combine(sum.outputTokens, other.outputTokens),
+  thoughtsTokens: combine(sum.thoughtsTokens, other.thoughtsTokens),
+  ...(sum.costMicros !== undefined &&
+    other.costMicros !== undefined && {
+      costMicros: combine(sum.costMicros, other.costMicros),
+    }),
+});
+
+/** The bill of several calls; without a cost as soon as that of one is not known. */
+export const addUsage = (sum: TurnUsage | undefined, more: TurnUsage | undefined) =>
+  sum && more ? combined(sum, more, (one, two) => one + two) : (sum ?? more);
+
+/** What of a bill has not been charged yet. */
+export const usageBeyond = (usage: TurnUsage | undefined, settled: TurnUsage | undefined) =>
+  usage && settled ? combined(usage, settled, (one, two) => Math.max(0, one - two)) : usage;

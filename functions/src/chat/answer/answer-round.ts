@@ -1,0 +1,217 @@
+import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
+import type { Content, Part } from '../../../../shared/conversation/content.ts';
+import { clientToolsOf } from '../../../../shared/conversation/declared-tools.ts';
+import {
+  callsOf,
+  openCallsOf,
+  openResponses,
+  withResponses,
+  type ToolCall,
+} from '../../../../shared/conversation/tool-calls.ts';
+import type { Rounds } from '../../../../shared/conversation/turn.ts';
+import { utf8Length } from '../../../../shared/store/names.ts';
+import type { StreamChunk } from '../../../../shared/wire/stream.ts';
+import { meterCounting } from '../../conversation-policy.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { passCrashPoint } from '../crash-points.ts';
+import type { BegunTurn } from '../send/begin-turn.ts';
+import { runCalls } from '../tools/run-calls.ts';
+import { CALLS_PER_ROUND, ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
+import { errorResponse, type ToolResponse } from '../tools/tool-response.ts';
+import { approvalChunk, callChunk, responseChunks } from './tool-frames.ts';
+import type { TurnProgress } from './turn-progress.ts';
+import type { TurnWriter } from './turn-writer.ts';
+
+/** What a turn is answered with. */
+export interface Answering {
+  begun: BegunTurn;
+  writer: Pick<TurnWriter, 'storeRounds'>;
+  /** Gives a chunk to the readers; returns the id of its frame. */
+  emit: (chunk: StreamChunk) => number;
+  /** Ends the call of the model and the tools; what was received until then is the answer. */
+  signal: AbortSignal;
+  /** Whether an answer that broke is left to somebody else. */
+  isCut: () => boolean;
+}
+
+/** A turn with calls: its rounds are there. */
+type WithRounds = TurnProgress & { rounds: Rounds };
+
+export const hasRounds = (progress: TurnProgress): progress is WithRounds =>
+  progress.rounds !== undefined;
+
+export const bytesOf = (contents: readonly Content[]): number =>
+  utf8Length(JSON.stringify(contents));
+
+/** How many rounds of calls one answer may have. */
+export const roundsLimit = (
+  { config }: Pick<ChatDependencies, 'config'>,
+  { head }: Pick<BegunTurn, 'head'>,
+): number => (head.profile === 'coding' ? config.CODING_TOOL_ROUNDS : config.TOOL_ROUNDS);
+
+const estimateAll = (contents: readonly Content[], { head }: BegunTurn): number =>
+  contents.reduce((sum, content) => sum + estimateContentTokens(content, meterCounting(head)), 0);
+
+async function storeProgress({ begun, writer }: Answering, progress: WithRounds): Promise<void> {
+  const { contents, rounds, usage } = progress;
+  const answerTokens = estimateAll(contents, begun);
+  const { userTokens } = begun;
+  await writer.storeRounds({ contents, rounds, answerTokens, userTokens, usage });
+}
+
+/** Which of a round's calls the app answers, and which wait for the user. */
+function ownersOf(
+  { toolbox }: Pick<ChatDependencies, 'toolbox'>,
+  { head }: BegunTurn,
+  calls: readonly ToolCall[],
+) {
+  const apps = new Set(clientToolsOf(head).map(({ name }) => name));
+  const indexesOf = (isWanted: (name: string) => boolean) =>
+    calls.filter(({ name }) => isWanted(name)).map(({ index }) => index);
+  return {
+    app: indexesOf((name) => apps.has(name) && toolbox.find(name) === undefined),
+    asks: indexesOf((name) => toolbox.find(name)?.needsApproval === true),
+  };
+}
+
+/**
+ * Stores the calls that the model has asked for, before any of them runs: whoever goes on with the turn runs
+ * the same ones under the same keys. Throws what storing throws.
+ */
+export async function beginRound(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  round: { progress: TurnProgress; parts: readonly Part[] },
+): Promise<WithRounds> {
+  const { begun, emit } = answering;
+  const { progress } = round;
+  const said: Content = { role: 'model', parts: [...round.parts] };
+  const contents = [...progress.contents, said, openResponses(said)];
+  const before = callsOf(progress.contents).length;
+  const calls = callsOf(contents).slice(before);
+  const { app, asks } = ownersOf(dependencies, begun, calls);
+  const { rounds } = progress;
+  const next: WithRounds = {
+    ...progress,
+    contents,
+    rounds: {
+      count: (rounds?.count ?? 0) + 1,
+      step: (rounds?.step ?? 0) + 1,
+      frames: rounds?.frames ?? [],
+      app: [...(rounds?.app ?? []), ...app],
+      asks: [...(rounds?.asks ?? []), ...asks],
+      approved: rounds?.approved ?? [],
+    },
+  };
+  const owner = { seq: begun.attempt.seq, rounds: next.rounds };
+  for (const call of calls) emit(callChunk(owner, call));
+  await storeProgress(answering, next);
+  await passCrashPoint(dependencies, 'calls-stored');
+  return next;
+}
+
+/** The calls of a round by who has to do something about them. */
+function openCalls({ contents, rounds }: WithRounds) {
+  const open = openCallsOf(contents);
+  const isWaiting = ({ index }: ToolCall) =>
+    rounds.app.includes(index) ||
+    (rounds.asks?.includes(index) === true && rounds.approved?.includes(index) !== true);
+  return { waiting: open.filter(isWaiting), due: open.filter((call) => !isWaiting(call)) };
+}
+
+/** Tells the readers of responses in the order of their calls, each as soon as those before it are there. */
+function inOrder(answering: Answering, progress: WithRounds, due: readonly ToolCall[]) {
+  const owner = { seq: answering.begun.attempt.seq, rounds: progress.rounds };
+  const responses = new Map<number, ToolResponse>();
+  let next = 0;
+  let lastId: number | undefined;
+  return {
+    tell: (call: ToolCall, response: ToolResponse) => {
+      responses.set(call.index, response);
+      for (let first = due[next]; first; first = due[++next]) {
+        const given = responses.get(first.index);
+        if (!given) break;
+        for (const chunk of responseChunks(owner, { ...first, response: given }))
+          lastId = answering.emit(chunk);
+      }
+    },
+    lastId: () => lastId,
+  };
+}
+
+const overLimit = (limit: number) =>
+  errorResponse(
+    `The limit of ${limit} rounds of tool calls in one answer is reached. Answer with what there is.`,
+  );
+const tooMany = errorResponse(
+  `More than ${CALLS_PER_ROUND} calls at once: this one was not run. Call it again alone.`,
+);
+
+/** How a round has ended: whole, waiting for the app or the user, or broken off from outside. */
+export type RoundEnd = { kind: 'whole' | 'waiting' | 'broken'; progress: WithRounds };
+
+interface ToRun {
+  progress: WithRounds;
+  /** Names that the model may call. */
+  declared: readonly string[];
+}
+
+/** The responses of the calls that this server answers, and the id of the last frame that told of one. */
+async function respond(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  { progress, declared }: ToRun,
+) {
+  const { begun, signal } = answering;
+  const { conversationId, seq } = begun.attempt;
+  const limit = roundsLimit(dependencies, begun);
+  const { due, waiting } = openCalls(progress);
+  const isOver = progress.rounds.count > limit;
+  const refused = isOver ? [...due, ...waiting] : due.slice(CALLS_PER_ROUND);
+  const order = inOrder(answering, progress, isOver ? refused : due);
+  const responses = await runCalls(dependencies, {
+    calls: isOver ? [] : due.slice(0, CALLS_PER_ROUND),
+    caller: begun.quotaRequest.caller,
+    conversationId,
+    seq,
+    declared,
+    roomBytes: Math.max(0, ROUNDS_MAX_BYTES - bytesOf(progress.contents)),
+    signal,
+    onResponse: order.tell,
+  });
+  if (!signal.aborted)
+    for (const call of refused) {
+      const response = isOver ? overLimit(limit) : tooMany;
+      responses.set(call.index, response);
+      order.tell(call, response);
+    }
+  return { responses, lastId: order.lastId(), isWaiting: !isOver && waiting.length > 0 };
+}
+
+/**
+ * Answers the open calls of the last round as far as this server does, and stores the round when it is whole.
+ * Throws what storing throws.
+ */
+export async function endRound(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  toRun: ToRun,
+): Promise<RoundEnd> {
+  const { rounds } = toRun.progress;
+  const { responses, lastId, isWaiting } = await respond(dependencies, answering, toRun);
+  const contents = withResponses(toRun.progress.contents, ({ index }) => responses.get(index));
+  const progress = { ...toRun.progress, contents };
+  if (answering.signal.aborted) return { kind: 'broken', progress };
+  await passCrashPoint(dependencies, 'tools-ran');
+  if (isWaiting) {
+    const { seq } = answering.begun.attempt;
+    for (const call of openCalls(progress).waiting)
+      if (rounds.asks?.includes(call.index)) answering.emit(approvalChunk({ seq }, call));
+    return { kind: 'waiting', progress };
+  }
+  const frames = lastId === undefined ? rounds.frames : [...rounds.frames, lastId];
+  const whole = { ...progress, rounds: { ...rounds, step: rounds.step + 1, frames } };
+  await storeProgress(answering, whole);
+  await passCrashPoint(dependencies, 'responses-stored');
+  return { kind: 'whole', progress: whole };
+}

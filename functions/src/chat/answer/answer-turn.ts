@@ -1,0 +1,179 @@
+import type { Part } from '../../../../shared/conversation/content.ts';
+import { turnId } from '../../../../shared/conversation/paths.ts';
+import { openCallsOf } from '../../../../shared/conversation/tool-calls.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import type { ModelUsage } from '../../../../shared/ports.ts';
+import { textPartId } from '../../../../shared/wire/frame-ids.ts';
+import { finishReasonOf } from '../../../../shared/wire/stream.ts';
+import { abortedError } from './abortable.ts';
+import { addUsage, pricedUsage } from './add-usage.ts';
+import {
+  beginRound,
+  bytesOf,
+  endRound,
+  hasRounds,
+  roundsLimit,
+  type Answering,
+} from './answer-round.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
+import { promptOfRound, type RoundPrompt } from './round-prompt.ts';
+import { ANSWER_MAX_BYTES, emptyAnswerError, streamAnswer, type Answer } from './stream-answer.ts';
+import { showStoredRounds } from './stored-rounds.ts';
+import { isTakenOver } from './taken-over.ts';
+import type { TurnAnswer, TurnProgress } from './turn-progress.ts';
+
+/** What the loop knows between two calls of the model. */
+interface Going {
+  progress: TurnProgress;
+  /** What the last call reported of that many contents. */
+  report: { usage: ModelUsage; contents: number } | undefined;
+  /** Contents that the last call was sent. */
+  sentContents: number;
+}
+
+/** At the limit one last call is made in which the model can only answer. */
+const mayCall = (
+  dependencies: ChatDependencies,
+  { begun }: Answering,
+  { contents, rounds }: TurnProgress,
+): boolean =>
+  (rounds?.count ?? 0) <= roundsLimit(dependencies, begun) && bytesOf(contents) < ROUNDS_MAX_BYTES;
+
+/** The prompt of the next call: of the first one as the turn began with it. */
+async function nextPrompt(
+  dependencies: ChatDependencies,
+  { begun }: Answering,
+  { going, hasTools }: { going: Going; hasTools: boolean },
+): Promise<RoundPrompt> {
+  if (going.progress.contents.length === 0) return begun;
+  const { progress, report } = going;
+  const round = await promptOfRound(dependencies, { begun, progress, report, hasTools });
+  // What was reserved before is part of it.
+  Object.assign(begun, {
+    reservation: round.reservation ?? begun.reservation,
+    shrinkage: round.shrinkage,
+  });
+  return round;
+}
+
+/** One call of the model. */
+async function callModel(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  { going, prompt }: { going: Going; prompt: RoundPrompt },
+): Promise<Answer> {
+  const { begun, emit, signal, isCut } = answering;
+  const { conversationId, seq, attempt } = begun.attempt;
+  const { contents, rounds } = going.progress;
+  if (rounds) emit({ type: 'start-step' });
+  return streamAnswer(dependencies, {
+    request: { ...prompt.prompt, role: 'chat', promptId: turnId(seq) },
+    name: `turn ${seq} of ${conversationId}`,
+    timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
+    signal,
+    emit,
+    partId: textPartId(attempt, rounds?.count ?? 0),
+    maxBytes: ANSWER_MAX_BYTES - (contents.length === 0 ? 0 : bytesOf(contents)),
+    isCut,
+  });
+}
+
+const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
+  error === undefined &&
+  finishReasonOf(finishReason) !== 'content-filter' &&
+  parts.some(({ functionCall }) => functionCall !== undefined);
+
+const isNoCall = ({ functionCall }: Part) => functionCall === undefined;
+
+/** The end of a turn that the model has answered, or failed to. */
+function lastAnswer(going: Going, answer: Answer): TurnAnswer {
+  // A call that nobody will run is none.
+  const parts = answer.parts.filter(isNoCall);
+  const { progress } = going;
+  const said = parts.length > 0 ? [{ role: 'model' as const, parts }] : [];
+  return {
+    ...progress,
+    contents: [...progress.contents, ...said],
+    finishReason: answer.finishReason,
+    error: answer.error ?? emptyAnswerError({ ...answer, parts }),
+    report: answer.usage,
+    sentContents: progress.contents.length,
+    isWaiting: false,
+  };
+}
+
+/** The end of a turn between two calls of the model. */
+const stopped = (going: Going, error: AppError | undefined): TurnAnswer => ({
+  ...going.progress,
+  error,
+  sentContents: going.sentContents,
+  isWaiting: error === undefined,
+});
+
+/** Goes on with the turn by one call of the model; the answer when it was the last one. */
+async function step(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  going: Going,
+): Promise<TurnAnswer | undefined> {
+  const { begun, signal } = answering;
+  const hasTools = mayCall(dependencies, answering, going.progress);
+  const prompt = await nextPrompt(dependencies, answering, { going, hasTools });
+  const answer = await callModel(dependencies, answering, { going, prompt });
+  const { config } = dependencies;
+  const usage = answer.usage && pricedUsage(config, begun.head.model, answer.usage);
+  going.sentContents = going.progress.contents.length;
+  going.progress = { ...going.progress, usage: addUsage(going.progress.usage, usage) };
+  // A report about a shrunken prompt says nothing about the context.
+  const reported = prompt.shrinkage ? undefined : answer.usage;
+  going.report = reported && { usage: reported, contents: going.sentContents };
+  if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(going, answer);
+  const round = { progress: going.progress, parts: answer.parts };
+  going.progress = await beginRound(dependencies, answering, round);
+  return undefined;
+}
+
+async function answerInRounds(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  going: Going,
+): Promise<TurnAnswer> {
+  const declared = (answering.begun.prompt.tools ?? []).map(({ name }) => name);
+  for (;;) {
+    const { progress } = going;
+    if (hasRounds(progress) && openCallsOf(progress.contents).length > 0) {
+      const end = await endRound(dependencies, answering, { progress, declared });
+      going.progress = end.progress;
+      if (end.kind === 'waiting') return stopped(going, undefined);
+      if (end.kind === 'broken') return stopped(going, abortedError());
+    }
+    const answer = await step(dependencies, answering, going);
+    if (answer) return answer;
+  }
+}
+
+/**
+ * Answers a turn: calls the model, runs the tools that it asks for, and calls it again with what they gave,
+ * until it answers, the app has to do something, or a limit is reached. Every step is stored before the next
+ * one begins. An error is part of the answer, with all that stands before it.
+ * Throws TURN_TAKEN_OVER, and what is no AppError.
+ */
+export async function answerTurn(
+  dependencies: ChatDependencies,
+  answering: Answering,
+): Promise<TurnAnswer> {
+  const { contents, usage } = answering.begun.progress;
+  const rounds = showStoredRounds(answering);
+  const going: Going = {
+    progress: { contents, rounds, usage },
+    report: undefined,
+    sentContents: 0,
+  };
+  try {
+    return await answerInRounds(dependencies, answering, going);
+  } catch (error) {
+    if (!(error instanceof AppError) || isTakenOver(error)) throw error;
+    return stopped(going, error);
+  }
+}

@@ -1,0 +1,74 @@
+import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
+import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
+import { promptOf } from '../../../../shared/conversation/assemble-context.ts';
+import { readHead } from '../../../../shared/conversation/read-conversation.ts';
+import type { ModelUsage, Prompt } from '../../../../shared/ports.ts';
+import type { Reservation } from '../../../../shared/quota-ports.ts';
+import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { BegunTurn } from '../send/begin-turn.ts';
+import { viewOfRound } from '../send/next-call.ts';
+import { refuseRoundOverflow } from '../send/overflow.ts';
+import { reserveAlone } from '../send/reserve-alone.ts';
+import { usageBeyond } from './add-usage.ts';
+import type { TurnProgress } from './turn-progress.ts';
+
+/** The prompt of a call between two rounds, and what it holds of the user's quota. */
+export interface RoundPrompt {
+  prompt: Prompt;
+  shrinkage: Shrinkage | undefined;
+  reservation: Reservation | undefined;
+}
+
+interface Round {
+  begun: BegunTurn;
+  progress: TurnProgress;
+  /** What the last call reported of `contents` contents; absent: nothing, or not of all that was there. */
+  report: { usage: ModelUsage; contents: number } | undefined;
+  /** The model may call tools. */
+  hasTools: boolean;
+}
+
+/** Prompt and answer of the last call, as the model counted them: the answer is one content more. */
+const reportedOf = ({ report }: Round) =>
+  report && {
+    tokens: report.usage.promptTokens + report.usage.outputTokens,
+    contents: report.contents + 1,
+  };
+
+/**
+ * What the next call of a turn sends, under the same limits as its first: shrunk over the hard threshold,
+ * refused where it cannot fit, and reserved anew. Throws CONTEXT_WINDOW_WILL_OVERFLOW, quota reasons,
+ * StoreUnavailableError.
+ */
+export async function promptOfRound(
+  dependencies: ChatDependencies,
+  round: Round,
+): Promise<RoundPrompt> {
+  const { config, toolbox, store } = dependencies;
+  const { begun, progress, hasTools } = round;
+  const { head, history, turns, memory, sentUser: user, attempt } = begun;
+  const { conversationId, seq } = attempt;
+  const { contents } = progress;
+  const context = { ...head, history, turns, memory };
+  const view = viewOfRound(config, context, { seq, user, contents, reported: reportedOf(round) });
+  const last = contents.at(-1);
+  const newTokens = last ? estimateContentTokens(last, meterCounting(head)) : 0;
+  const requestTokens = Math.ceil(head.context.calibration * newTokens);
+  await refuseRoundOverflow(dependencies, {
+    conversationId,
+    head: () => readHead(store, conversationId),
+    contextTokens: Math.max(0, view.tokens - requestTokens),
+    requestTokens,
+    overheadTokens: head.context.overheadTokens,
+    policy: policyOf(config, head),
+  });
+  const reservation = await reserveAlone(dependencies, {
+    ...begun.quotaRequest,
+    estimatedTokens: view.tokens,
+    taken: usageBeyond(progress.usage, begun.progress.settled) ?? 'nothing',
+  });
+  const source = { ...context, serverTools: hasTools ? toolbox.declarations : [] };
+  const prompt = promptOf(hasTools ? source : { ...source, toolsJson: undefined }, view.items);
+  return { prompt, shrinkage: view.shrinkage, reservation };
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { utf8Length } from '../../store/names.ts';
+import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '../limits.ts';
+import { wellFormedText } from './ids.ts';
+
+/** What a model calls a function. */
+export const toolNameSchema = z
+  .string()
+  .max(TOOL_NAME_MAX_CHARACTERS)
+  .regex(/^[A-Za-z]\w*$/, 'must be a letter, then letters, digits and _');
+
+const parametersSchema = z
+  .looseObject({ type: z.literal('object', 'must be "object"') })
+  .describe('JSON Schema of the arguments, of the type object.');
+
+const toolSchema = z.strictObject({
+  name: toolNameSchema,
+  description: wellFormedText.optional().describe('What it does and when to use it.'),
+  parameters: parametersSchema,
+  needsApproval: z
+    .boolean()
+    .optional()
+    .describe('For the app: it asks its user first. The server does nothing with it.'),
+});
+
+/** The functions that the app runs for the model. */
+export const toolsSchema = z
+  .array(toolSchema)
+  .max(TOOLS_MAX)
+  .refine(
+    (tools) => new Set(tools.map(({ name }) => name)).size === tools.length,
+    'must have names that differ',
+  )
+  .refine(
+    (tools) => utf8Length(JSON.stringify(tools)) <= TOOLS_MAX_BYTES,
+    `may have ${TOOLS_MAX_BYTES} bytes as JSON; shorten descriptions and schemas`,
+  );
