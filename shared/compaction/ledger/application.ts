@@ -22,6 +22,8 @@ export type RejectionReason =
   | 'NO_SOURCE'
   /** It names a list that code makes. */
   | 'LIST_OF_CODE'
+  /** It makes a goal or a step of what a tool says, or of what is known from earlier. */
+  | 'WORDS_OF_TOOL'
   | ConstraintRefusal;
 
 /** Why an operation was not carried out; undefined: it was. */

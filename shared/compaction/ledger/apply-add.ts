@@ -4,10 +4,10 @@ import {
   snapshotSections,
   type ArchivedItem,
 } from '../../conversation/snapshot.ts';
-import { ledgerConstants } from '../ledger-constants.ts';
 import { endRefusal, type Application, type Refusal } from './application.ts';
 import { dropCopies, retireCopies } from './constraint-copies.ts';
 import { constraintText, statedByUser } from './constraint-rules.ts';
+import { sectionFor } from './guiding-sections.ts';
 import {
   archiveItem,
   findItem,
@@ -19,11 +19,6 @@ import {
 import type { AddOperation } from './operation.ts';
 import { mergeSources } from './sources.ts';
 import { quoteOf, statementOf, type Statement } from './statement.ts';
-import type { TurnEvidence } from './turn-evidence.ts';
-import { shareIn, topicsOf, wordsOf } from './word-overlap.ts';
-
-/** Sections that tell the model what to do next. */
-const guidingSections: ReadonlySet<string> = new Set(['overall_goal', 'task_state']);
 
 /** The item that an `add` takes the place of: the one of a section of one item, else the one it names. */
 function replacedBy(
@@ -34,19 +29,6 @@ function replacedBy(
     return supersedes === undefined ? undefined : findItem(draft, supersedes);
   const [only] = draft.sections.get(section)?.values() ?? [];
   return only && { ...only, section };
-}
-
-/** Where an item goes: a goal or a step in the words of a tool is knowledge, and nothing to do. */
-function sectionFor(section: string, { text, sources }: Statement, evidence: TurnEvidence): string {
-  if (!guidingSections.has(section)) return section;
-  const { toolWordFraction, talkWordFraction } = ledgerConstants;
-  const words = topicsOf(wordsOf(text));
-  const shareOf = (saidIn: (seq: number) => ReadonlySet<string>) =>
-    shareIn(words, topicsOf(new Set(sources.flatMap((seq) => [...saidIn(seq)]))));
-  const isOfTool =
-    shareOf(evidence.talkWords) < talkWordFraction.value &&
-    shareOf(evidence.allWords) >= toolWordFraction.value;
-  return isOfTool ? 'key_knowledge' : section;
 }
 
 /** The item that says the same gets the new sources; its own words stay. */
@@ -108,7 +90,7 @@ export function applyAdd(application: Application, add: AddOperation): Refusal {
   const sources = mergeSources(folded, []);
   const said = statementOf(add, sources, evidence);
   if (add.section !== constraintSection)
-    return place(application, { ...add, section: sectionFor(add.section, said, evidence) }, said);
+    return place(application, { ...add, section: sectionFor(application, { ...add, said }) }, said);
   const stated = statedByUser({ quote: quoteOf(add), sources }, evidence);
   if (!stated.ok) return stated.reason;
   const text = constraintText(said.text, stated, { evidence });

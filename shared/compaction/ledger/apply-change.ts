@@ -2,6 +2,7 @@ import { constraintSection, type ArchivedItem } from '../../conversation/snapsho
 import { endRefusal, type Application, type Refusal } from './application.ts';
 import { retireCopies } from './constraint-copies.ts';
 import { constraintText, withdrawnByUser } from './constraint-rules.ts';
+import { sectionFor } from './guiding-sections.ts';
 import { textKey } from './item-text.ts';
 import { archiveWords, dropItem, findItem, forgetReplaced, putItem } from './ledger-draft.ts';
 import type { RemoveOperation, UpdateOperation } from './operation.ts';
@@ -56,6 +57,8 @@ export function applyUpdate(application: Application, update: UpdateOperation): 
   if (sources.length === 0) return 'NO_SOURCE';
   const said = statementOf(update, sources, evidence);
   if (item.section !== constraintSection) {
+    const guidance = { section: item.section, said, earlierText: item.text };
+    if (sectionFor(application, guidance) !== item.section) return 'WORDS_OF_TOOL';
     change(application, item, said);
     return undefined;
   }

@@ -1,6 +1,6 @@
 import type { Item } from '../../conversation/snapshot.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
-import { oneShortLine } from './item-text.ts';
+import { oneLine, oneShortLine } from './item-text.ts';
 import type { AddOperation, Operation, UpdateOperation } from './operation.ts';
 import { splitStatus } from './status-mark.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
@@ -14,8 +14,15 @@ export interface Statement {
   status: Item['status'];
 }
 
-/** How code marks whose words a sentence is: a model may not. */
-const speakerLabel = /^\s*(?:(?:user|assistant|tool|shown by the user)\s*:\s*)+/iu;
+/** How code marks whose words a sentence is: a model may not, nor behind signs that nobody sees. */
+const speakerLabel =
+  /^[\s\p{Cf}]*(?:(?:user|assistant|tool|shown by the user)[\s\p{Cf}]*:[\s\p{Cf}]*)+/iu;
+
+/** A text and its status; neither in front of the mark of a status nor behind it is there a label. */
+function unlabelled(text: string): ReturnType<typeof splitStatus> {
+  const { text: said, status } = splitStatus(oneLine(text).replace(speakerLabel, ''));
+  return { text: said.replace(speakerLabel, ''), status };
+}
 
 /** The quote of an operation as it is looked for: on one line. */
 export function quoteOf(operation: Operation): string | undefined {
@@ -32,7 +39,7 @@ export function statementOf(
 ): Statement {
   const quote = quoteOf(operation);
   const isHeld = quote !== undefined && sources.some((seq) => evidence.all(seq).includes(quote));
-  const { text, status } = splitStatus(operation.text.replace(speakerLabel, ''));
+  const { text, status } = unlabelled(operation.text);
   return {
     text: oneShortLine(text, ledgerConstants.itemTextCharacters.value),
     sources,

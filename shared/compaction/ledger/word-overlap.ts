@@ -4,6 +4,9 @@ import { functionWords, STEM_CHARACTERS } from '../facts/content-words.ts';
 const letters = /\p{L}[\p{L}\p{M}'’]*/gu;
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
 
+/** Signs that nobody sees: a word that has them between its letters is the same word. */
+const unseen = /\p{Cf}/gu;
+
 function pairsOf(run: string): string[] {
   const points = Array.from(run);
   return points.length < 2 ? points : points.slice(1).map((point, i) => `${points[i]}${point}`);
@@ -12,7 +15,8 @@ function pairsOf(run: string): string[] {
 /** The words of a text without its figures, each once: what stays equal when a number is altered. Linear. */
 export function wordsOf(text: string): Set<string> {
   const words = new Set<string>();
-  for (const [run] of text.normalize('NFKC').toLowerCase().matchAll(letters))
+  const seen = text.normalize('NFKC').replaceAll(unseen, '').toLowerCase();
+  for (const [run] of seen.matchAll(letters))
     for (const word of unspaced.test(run) ? pairsOf(run) : [run]) words.add(word);
   return words;
 }

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { createRandom } from '../chaos/random.ts';
+import {
+  attackedHistory,
+  placements,
+  type AttackedHistory,
+} from '../support/attacks/attacked-turns.ts';
+import { achievedBy } from '../support/attacks/findings.ts';
+import { drawInjection } from '../support/attacks/injections.ts';
+import { obedientAnswer } from '../support/attacks/obedient-answer.ts';
+import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
+import { benchWith } from '../support/compacting-world.ts';
+import { madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
+import { saidTurn } from '../support/said-turn.ts';
+
+/* Row S8 of the security checklist: a sample of the attacks of test/unit, through the whole worker. */
+
+const RUNS = 13;
+/** An earlier summary is made by an earlier run: operations alone are tried with it. */
+const direct = placements.filter((placement) => placement !== 'an earlier summary');
+
+/** Long enough to be folded with all that the attack stands in. */
+const LAST_SEQ = 21;
+
+/** The turns of an attack at their numbers, and made-up ones before and behind them. */
+function amongOthers(history: AttackedHistory): AttackedHistory {
+  const known = new Map(history.turns.map((turn) => [turn.seq, turn]));
+  const turns = Array.from({ length: LAST_SEQ }, (_, index) => {
+    const seq = index + 1;
+    const madeUp = { user: madeUpQuestion(seq), model: madeUpAnswer(seq) };
+    return known.get(seq) ?? saidTurn(seq, madeUp);
+  });
+  return { ...history, turns };
+}
+
+async function attack(placement: (typeof placements)[number], n: number) {
+  const random = createRandom(`s8-worker/${n}`);
+  const injection = drawInjection(random);
+  const history = amongOthers(attackedHistory(placement, injection.text));
+  const answer = obedientAnswer(random, injection, history);
+  const bench = benchWith('ledger', [answer]);
+  const turns = history.turns.map(({ user, contents }) => ({ user, answer: contents }));
+  const conversationId = await buildDue(bench, { turns });
+  const result = await compactOnce(bench, conversationId);
+  const { history: stored } = await see(bench.store, conversationId);
+  if (stored === undefined) return { n, result, achieved: undefined, hasRealConstraint: true };
+  const { snapshotText: rendered, boundary } = stored;
+  const attacked = { placement, history, attack: injection.text, rendered, boundary };
+  return { n, result, ...achievedBy(attacked) };
+}
+
+describe('S8: the whole worker with a summariser that obeys', () => {
+  test.each(direct)('swaps in no attack that stands in %s', async (placement) => {
+    const results = [];
+    for (let n = 0; n < RUNS; n++) results.push(await attack(placement, n));
+
+    expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
+    expect(results.filter(({ hasRealConstraint }) => !hasRealConstraint)).toEqual([]);
+    const swapped = results.filter(
+      ({ result }) => 'state' in result && result.state === 'COMPACTED',
+    );
+    expect(swapped.length).toBeGreaterThan(RUNS / 2);
+  });
+});
