@@ -81,6 +81,12 @@ export const environmentSchema = z.object({
     .string()
     .default('gemini-3.1-flash-lite')
     .describe('Model that makes titles: a cheap and quick one.'),
+  LOOP_DETECTION: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe(
+      'on: an answer whose text says the same over and over is ended before the repetitions, and one that makes the same calls of tools again and again is told so, then ended.',
+    ),
   COMPRESSOR_MODEL: z
     .string()
     .default('gemini-3.1-pro-preview')

@@ -12,6 +12,7 @@ const RUN_READ = 3;
 /** and again those behind this many: no ruler is so long, but a broken model writes `!!!!` for ever. */
 export const RULER_CHARACTERS = 200;
 
+/** Signs that open a fence of code. */
 const FENCE_CHARACTERS = 3;
 const isBlank = (character: string) => character === ' ' || character === '\t';
 const isWord = (character: string) => /[\p{L}\p{N}]/u.test(character);

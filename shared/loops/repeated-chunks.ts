@@ -18,7 +18,9 @@ const SAID_BEFORE_MIN = 0.8;
 const RING = 8_192;
 const at = (place: number) => place % RING;
 
+/** Of the rolling hash: above all UTF-16 units, and products below 2^53. */
 const BASE = 65_599;
+/** Of the rolling hash: a prime. */
 const MODULUS = 2_147_483_647;
 /** BASE to the power of CHUNK_CHARACTERS - 1. */
 const LEADING = Array.from({ length: CHUNK_CHARACTERS - 1 }).reduce<number>(

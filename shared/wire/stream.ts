@@ -1,4 +1,5 @@
 import type { Shrinkage } from '../compaction/shrunken-view.ts';
+import type { LoopOf } from '../loops/loop-reasons.ts';
 import type { ContextObject } from './context-object.ts';
 
 /** Token figures of one answer as the wire shows them. */
@@ -76,6 +77,8 @@ export type StreamChunk =
       id: `approval-${string}`;
       data: { kind: 'approval'; callId: string; toolName: string };
     }
+  /** The answer was ended because its text, or its calls of tools, said the same again and again. */
+  | { type: 'data-notice'; id: 'loop'; data: { kind: 'loop'; of: LoopOf } }
   | { type: 'error'; errorText: string }
   | { type: 'abort' }
   | {

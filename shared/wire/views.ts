@@ -3,6 +3,7 @@ import type { Head, Pin } from '../conversation/head.ts';
 import type { History } from '../conversation/history.ts';
 import type { CompactionRecord } from '../conversation/job.ts';
 import type { Rating } from '../conversation/rating.ts';
+import { loopOf } from '../loops/loop-reasons.ts';
 import { answerId, turnId } from '../conversation/paths.ts';
 import { isTerminal, type Feedback, type Turn, type TurnUsage } from '../conversation/turn.ts';
 import type { Device } from '../user/device.ts';
@@ -49,10 +50,11 @@ export const usageView = (usage: TurnUsage): UsageView => ({
   ...(usage.costMicros !== undefined && { costMicros: usage.costMicros }),
 });
 
-const finishReasonView = (turn: Turn) =>
-  isTerminal(turn.state) && turn.finishReason !== undefined
-    ? { finishReason: finishReasonOf(turn.finishReason) }
-    : {};
+function finishReasonView({ state, finishReason }: Turn) {
+  if (!isTerminal(state) || finishReason === undefined) return {};
+  const loop = loopOf(finishReason);
+  return { finishReason: finishReasonOf(finishReason), ...(loop && { loop }) };
+}
 
 const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
 

@@ -25,6 +25,8 @@ export function chatDependencies(
     config: parseConfig({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
       FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
+      // Scripted answers that are to be long say the same over and over.
+      LOOP_DETECTION: 'off',
       ...environment,
     }),
     store: createMemoryDocumentStore(),

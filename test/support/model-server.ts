@@ -24,6 +24,7 @@ export async function startModelServer() {
   });
   return {
     server,
+    model,
     /** A worker with the real adapter of the model, before this server. */
     worker: (bench: CompactionDependencies): CompactionDependencies => ({ ...bench, model }),
   };

@@ -3,6 +3,7 @@ import { httpsCallableFromURL, type Functions } from '@firebase/functions';
 interface Chunk {
   type: string;
   delta?: string;
+  data?: { kind?: string };
 }
 
 interface Answer {
@@ -31,7 +32,7 @@ export async function ask(
   data.catch(() => undefined);
   let shown = '';
   for await (const chunk of stream) {
-    if (chunk.type === 'data-notice') shown = ''; // the answer began anew
+    if (chunk.data?.kind === 'restarted') shown = ''; // the answer began anew
     if (chunk.type === 'text-delta') show((shown += chunk.delta ?? ''));
   }
   const { message } = await data;

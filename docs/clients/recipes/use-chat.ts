@@ -143,7 +143,15 @@ export async function loadMessages(backend: Backend, conversationId: string) {
 }
 
 /** The parts that hold: an answer that was begun anew says so, and what stands before that is void. */
-export function shownParts<Part extends { type: string }>(parts: readonly Part[]): Part[] {
-  const restarted = parts.findLastIndex(({ type }) => type === 'data-notice');
+export function shownParts<Part extends { type: string; data?: unknown }>(
+  parts: readonly Part[],
+): Part[] {
+  const isRestart = ({ type, data }: Part) =>
+    type === 'data-notice' &&
+    typeof data === 'object' &&
+    data !== null &&
+    'kind' in data &&
+    data.kind === 'restarted';
+  const restarted = parts.findLastIndex(isRestart);
   return parts.slice(restarted + 1);
 }

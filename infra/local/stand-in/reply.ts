@@ -11,7 +11,7 @@ import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
 import type { ModelRequestBody, RequestPart } from './request.ts';
 import { summarise } from './summarise.ts';
 import { cutToTokens, textTokens } from './token-rule.ts';
-import { isInjection, padding, type Vices } from './vices.ts';
+import { chant, isInjection, padding, type Vices } from './vices.ts';
 
 /** What the model says, before it is cut into events. */
 export interface Reply {
@@ -66,7 +66,8 @@ function chat(request: ReplyRequest): RequestPart[] {
   const called = callTools(body);
   if (called !== undefined) return sign(request.model, called);
   const ordered = vices.obedient === true ? obey(body) : undefined;
-  const said = ordered ?? answerFromContext(body.contents ?? []);
+  const honest = ordered ?? answerFromContext(body.contents ?? []);
+  const said = vices.chanting === true ? chant(honest) : honest;
   const text = vices.verbose === undefined ? said : said + padding(said, vices.verbose);
   const config = body.generationConfig;
   const schema = config?.responseJsonSchema ?? config?.responseSchema;

@@ -10,6 +10,8 @@ export const vicesSchema = z.strictObject({
   inventive: z.number().min(0).max(1).optional(),
   /** Follows instructions found in the history: as constraints of a snapshot, or by saying them. */
   obedient: z.boolean().optional(),
+  /** Says its answer, then the last sentence of it over and over, in a chat alone. */
+  chanting: z.boolean().optional(),
   /** Inflates the output about this many times. */
   verbose: z.number().min(1).max(100).optional(),
   /** Says nothing: a candidate without parts. */
@@ -31,7 +33,8 @@ export type Vices = z.infer<typeof vicesSchema>;
 /** The vices that hold for a request of this role. */
 export function vicesFor(vices: Vices, role: string): Vices {
   if (vices.roles !== undefined) return vices.roles.includes(role) ? vices : {};
-  return role === 'utility_compressor' ? vices : { obedient: vices.obedient };
+  if (role === 'utility_compressor') return vices;
+  return { obedient: vices.obedient, chanting: vices.chanting };
 }
 
 /** A number in [0, 1) that depends on nothing but its arguments. */
@@ -77,6 +80,12 @@ export function padding(text: string, times: number): string {
     filler += `, ${fillers[index % fillers.length]}`;
   }
   return filler;
+}
+
+/** A text, and its last sentence again until no detector can miss it. */
+export function chant(text: string): string {
+  const sentence = /[^.!?\n]+[.!?]*\s*$/u.exec(text)?.[0] ?? text;
+  return `${text}\n${`${sentence.trim()} `.repeat(200)}`;
 }
 
 export interface Tampering {

@@ -34,6 +34,12 @@ export const finishReasonResponse = z.enum([
   'other',
 ]);
 
+export const loopResponse = z
+  .enum(['text', 'calls'])
+  .describe(
+    'The answer was ended because its text, or its calls of tools, said the same again and again.',
+  );
+
 const replaces = z
   .number()
   .int()
@@ -49,6 +55,7 @@ export const messageResponse = z.object({
   state: turnStateSchema.describe('State of the message’s turn.'),
   createTime: time,
   finishReason: finishReasonResponse.optional(),
+  loop: loopResponse.optional(),
   inContext: z.boolean(),
   replaces,
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
@@ -81,6 +88,7 @@ export const turnResponse = z.object({
   createTime: time,
   finishTime: time.optional(),
   finishReason: finishReasonResponse.optional(),
+  loop: loopResponse.optional(),
   inContext: z.boolean(),
   replaces,
   usage: usageResponse.optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
-import { usageResponse, finishReasonResponse } from './messages.ts';
+import { usageResponse, finishReasonResponse, loopResponse } from './messages.ts';
 
 const generation = z.number().int();
 
@@ -80,6 +80,7 @@ export const streamChunkResponse = z.discriminatedUnion('type', [
       z
         .object({ kind: z.literal('approval'), callId: z.string(), toolName: z.string() })
         .describe('A tool of the server waits until the user allows the call.'),
+      z.object({ kind: z.literal('loop'), of: loopResponse }),
     ]),
   }),
   z.object({ type: z.literal('error'), errorText: z.string() }),

@@ -2,6 +2,7 @@ import type { Part } from '../../../../shared/conversation/content.ts';
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import { openCallsOf } from '../../../../shared/conversation/tool-calls.ts';
 import { AppError } from '../../../../shared/errors.ts';
+import { loopOf } from '../../../../shared/loops/loop-reasons.ts';
 import type { ModelUsage } from '../../../../shared/ports.ts';
 import { textPartId } from '../../../../shared/wire/frame-ids.ts';
 import { finishReasonOf } from '../../../../shared/wire/stream.ts';
@@ -81,6 +82,7 @@ async function callModel(
 
 const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
   error === undefined &&
+  loopOf(finishReason) === undefined &&
   finishReasonOf(finishReason) !== 'content-filter' &&
   parts.some(({ functionCall }) => functionCall !== undefined);
 

@@ -6,6 +6,7 @@ import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import { finishWrites, type FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { compactionNeed } from '../../../../shared/compaction/crossing.ts';
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
+import { loopOf } from '../../../../shared/loops/loop-reasons.ts';
 import { type AppError, mayBeCommitted } from '../../../../shared/errors.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
 import { finishReasonOf, type StreamFrame } from '../../../../shared/wire/stream.ts';
@@ -61,8 +62,8 @@ export function meterOf(begun: BegunTurn, answer: TurnAnswer): ContextMeter {
     userTokens: begun.userTokens + sentTokens,
     saidTokens: begun.saidTokens,
     answerTokens: estimateAll(contents.slice(sentContents), begun),
-    // A report about a shrunken prompt says nothing about the context.
-    usage: begun.shrinkage ? undefined : report,
+    // A report about a shrunken prompt, or an answer that was cut, says nothing about the context.
+    usage: begun.shrinkage || loopOf(answer.finishReason) ? undefined : report,
   });
 }
 

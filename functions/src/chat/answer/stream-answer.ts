@@ -1,9 +1,11 @@
 import type { Part } from '../../../../shared/conversation/content.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import type { ModelChunk, ModelRequest, ModelUsage } from '../../../../shared/ports.ts';
+import { LOOP_OF_TEXT } from '../../../../shared/loops/loop-reasons.ts';
 import { utf8Length } from '../../../../shared/store/names.ts';
 import { finishReasonOf, type StreamChunk } from '../../../../shared/wire/stream.ts';
 import { untilAborted } from './abortable.ts';
+import { createChantGate, openGate, withoutEnd } from './chant-gate.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
 import { timeoutAfter } from './timeout-after.ts';
@@ -127,15 +129,18 @@ function takeChunk(
 
 /**
  * Calls the model and passes its text on as it comes. Never throws: an error is part of the answer, that of
- * one that takes longer than `timeoutMs` is MODEL_TIMEOUT. An answer above `maxBytes` ends as MAX_TOKENS.
+ * one that takes longer than `timeoutMs` is MODEL_TIMEOUT. An answer above `maxBytes` ends as MAX_TOKENS,
+ * one that repeats itself over and over before the repetitions, as LOOP_OF_TEXT.
  */
 export async function streamAnswer(
-  dependencies: Pick<ChatDependencies, 'model' | 'clock'>,
+  dependencies: Pick<ChatDependencies, 'model' | 'clock' | 'config'>,
   call: AnswerCall,
 ): Promise<Answer> {
   const answer: Answer = { parts: [] };
   const sizes = { bytes: 0, maxBytes: call.maxBytes };
   const text = textFrames(call, dependencies.clock);
+  const gate = dependencies.config.LOOP_DETECTION === 'on' ? createChantGate() : openGate();
+  let isChant = false;
   const timeout = timeoutAfter(dependencies, call.timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout.signal]);
   try {
@@ -143,11 +148,19 @@ export async function streamAnswer(
     for await (const chunk of untilAborted(dependencies.model.stream(request, signal), signal)) {
       const shown = takeChunk(answer, chunk, sizes);
       if (shown === 'full') break;
-      for (const part of shown) text.push(part.text ?? '');
+      const passed = gate.pass(shown.map((part) => part.text ?? '').join(''));
+      if (passed.shown !== '') text.push(passed.shown);
+      if (!passed.isChant) continue;
+      isChant = true;
+      break;
     }
   } catch (error) {
     answer.error = asAppError(error);
   }
+  if (isChant) {
+    answer.parts = withoutEnd(answer.parts, gate.held().length);
+    answer.finishReason = LOOP_OF_TEXT;
+  } else if (gate.held() !== '') text.push(gate.held());
   await text.close({ isCut: answer.error !== undefined && call.isCut() });
   timeout.stop();
   answer.error ??= emptyAnswerError(answer);

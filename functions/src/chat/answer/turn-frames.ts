@@ -1,6 +1,7 @@
 import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
 import { answerId, turnId } from '../../../../shared/conversation/paths.ts';
 import type { Turn, TurnError } from '../../../../shared/conversation/turn.ts';
+import { loopOf } from '../../../../shared/loops/loop-reasons.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
 import {
   earlierPartIds,
@@ -55,7 +56,13 @@ export const openingChunks = (start: {
       ]),
 ];
 
-/** What stands after the text: the context, an error if there was one, and the finish. */
+/** That the answer was ended because it repeated itself. */
+function loopNotice({ finishReason }: Pick<Turn, 'finishReason'>): StreamChunk[] {
+  const of = loopOf(finishReason);
+  return of === undefined ? [] : [{ type: 'data-notice', id: 'loop', data: { kind: 'loop', of } }];
+}
+
+/** What stands after the text: a notice of a loop, the context, an error if there was one, and the finish. */
 export function closingChunks(end: {
   turn: Pick<Turn, 'usage' | 'finishReason' | 'state'>;
   error: Pick<TurnError, 'message'> | undefined;
@@ -64,6 +71,7 @@ export function closingChunks(end: {
   const { turn, error, context } = end;
   const isCancelled = turn.state === 'cancelled';
   return [
+    ...loopNotice(turn),
     { type: 'data-context', id: 'ctx', transient: true, data: context },
     ...(isCancelled ? [{ type: 'abort' as const }] : []),
     ...(error ? [{ type: 'error' as const, errorText: error.message }] : []),

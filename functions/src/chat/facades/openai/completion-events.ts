@@ -4,6 +4,7 @@ import type {
   ChatCompletion,
   ChatCompletionChunk,
 } from '../../../../../shared/wire/responses/openai.ts';
+import type { StreamChunk } from '../../../../../shared/wire/stream.ts';
 import { singleLineJson } from '../../../../../shared/wire/single-line-json.ts';
 import { SILENCE, withSilences, type SilenceOptions } from '../../http/silences.ts';
 import { openAiFinishReason, openAiUsage, type Completion } from './completion.ts';
@@ -21,6 +22,9 @@ const restartedError = ({ recap }: Completion) =>
     publicMessage: 'The answer was begun anew. Send the same request again to get it.',
     retryable: true,
   });
+
+const isRestart = (chunk: StreamChunk) =>
+  chunk.type === 'data-notice' && chunk.data.kind === 'restarted';
 
 type Choice = ChatCompletionChunk['choices'][number];
 
@@ -71,7 +75,7 @@ export async function* completionText(
     yield event(chunks.first());
     for await (const next of withSilences(completion.frames(left), options)) {
       if (next === SILENCE) yield event(chunks.text(''));
-      else if (next.chunk.type === 'data-notice' && isSaid) throw restartedError(completion);
+      else if (isRestart(next.chunk) && isSaid) throw restartedError(completion);
       else if (next.chunk.type === 'text-delta') {
         isSaid = true;
         yield event(chunks.text(next.chunk.delta));

@@ -1,0 +1,13 @@
+/** Why an answer ended that Recap stopped, among the reasons that models give: their text said the same again and again, */
+export const LOOP_OF_TEXT = 'LOOP_OF_TEXT';
+/** or they made the same calls again and again. */
+export const LOOP_OF_CALLS = 'LOOP_OF_CALLS';
+
+/** What of an answer repeated itself. */
+export type LoopOf = 'text' | 'calls';
+
+/** What the reason to stop that is stored with a turn says of a loop; undefined: there was none. */
+export function loopOf(finishReason: string | undefined): LoopOf | undefined {
+  if (finishReason === LOOP_OF_TEXT) return 'text';
+  return finishReason === LOOP_OF_CALLS ? 'calls' : undefined;
+}
