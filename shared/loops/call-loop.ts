@@ -1,4 +1,6 @@
 import { canonicalJson } from '../canonical-json.ts';
+import { hasFunctionCall, type Content } from '../conversation/content.ts';
+import { callsOf } from '../conversation/tool-calls.ts';
 
 /** So often a call, or a series of calls, is made in a row before it is a loop, as in Gemini CLI. */
 export const LOOP_TIMES = 5;
@@ -19,13 +21,8 @@ export interface CallLoop {
   times: number;
 }
 
-/** What becomes of the calls of the newest round. */
-export type LoopVerdict =
-  | { kind: 'none' }
-  /** They are not run: their response says that they repeat themselves. */
-  | ({ kind: 'warn' } & CallLoop)
-  /** The model was told once and has gone on: the turn ends. */
-  | ({ kind: 'stop' } & CallLoop);
+/** So often the model is told of a loop in one turn; with the last time the turn ends. */
+const FEEDBACK_MAX = 2;
 
 const FEEDBACK_KEY = 'repeatedCall';
 
@@ -97,13 +94,20 @@ export function findCallLoop(rounds: readonly (readonly LoopCall[])[]): CallLoop
 }
 
 /**
- * What becomes of the newest round of calls, which is not run yet: the first loop of a turn is told to the
- * model, any later one ends the turn. Everything is read from the calls, so that whoever takes a turn over decides the
- * same.
+ * Whether a turn is to end because it loops: the model was told once (`loopFeedback`), went on, and was told
+ * again. Read from the responses, so that whoever takes a turn over decides the same.
  */
-export function judgeCalls(rounds: readonly (readonly LoopCall[])[]): LoopVerdict {
-  const loop = findCallLoop(rounds);
-  if (!loop) return { kind: 'none' };
-  const wasTold = rounds.some((round) => round.some(isFeedback));
-  return { kind: wasTold ? 'stop' : 'warn', ...loop };
+export const hasLooped = (rounds: readonly (readonly LoopCall[])[]): boolean =>
+  rounds.filter((round) => round.some(isFeedback)).length >= FEEDBACK_MAX;
+
+/** The calls of a turn by round, one for each content of the model that has any. */
+export function roundsIn(contents: readonly Content[]): LoopCall[][] {
+  const calls = callsOf(contents);
+  let next = 0;
+  return contents
+    .filter((content) => content.role === 'model' && hasFunctionCall(content))
+    .map(({ parts }) => {
+      const count = parts.filter(({ functionCall }) => functionCall !== undefined).length;
+      return calls.slice(next, (next += count));
+    });
 }

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { Content } from '../../../shared/conversation/content.ts';
 import {
   findCallLoop,
-  judgeCalls,
+  hasLooped,
   loopFeedback,
+  roundsIn,
   type LoopCall,
 } from '../../../shared/loops/call-loop.ts';
 
@@ -98,27 +100,22 @@ describe('calls of one round', () => {
 
 describe('a loop', () => {
   const told = { ...call('a'), response: loopFeedback({ length: 1, times: 5 }) };
+  const once = [...rounds('aaaaa').slice(0, 4), [told]];
 
-  test('is told to the model the first time', () => {
-    expect(judgeCalls(rounds('aaaaa'))).toEqual({ kind: 'warn', length: 1, times: 5 });
+  test('is found again when the model goes on, whatever it was told in between', () => {
+    expect(findCallLoop([...once, [call('a')]])).toEqual({ length: 1, times: 6 });
   });
 
-  test('ends the turn when the model goes on after that', () => {
-    const goesOn = [...rounds('aaaaa').slice(0, 4), [told], [call('a')]];
-
-    expect(judgeCalls(goesOn)).toEqual({ kind: 'stop', length: 1, times: 6 });
+  test('is over when the model does something else', () => {
+    expect(findCallLoop([...once, [call('b')]])).toBeUndefined();
   });
 
-  test('ends the turn when it is another one after that', () => {
-    const other = [...rounds('aaaaa').slice(0, 4), [told], ...rounds('bbbbb')];
-
-    expect(judgeCalls(other)).toEqual({ kind: 'stop', length: 1, times: 5 });
-  });
-
-  test('does not end the turn of a model that does something else', () => {
-    const other = [...rounds('aaaaa').slice(0, 4), [told], [call('b')]];
-
-    expect(judgeCalls(other)).toEqual({ kind: 'none' });
+  test.each([
+    ['the first time', once, false],
+    ['the second time', [...once, [told]], true],
+    ['of another kind the second time', [...once, ...rounds('bbbb'), [told]], true],
+  ])('that the model is told of %s: the turn ends %s', (_, all, expected) => {
+    expect(hasLooped(all)).toBe(expected);
   });
 
   test.each([
@@ -129,4 +126,25 @@ describe('a loop', () => {
 
     expect(error).toMatch(new RegExp(`^${beginning}.*answer with what is known`, 'u'));
   });
+});
+
+test('the rounds of a turn are its contents with calls, each with its responses', () => {
+  const calls = ['a', 'b', 'c'].map((name) => ({ functionCall: { name, args: { at: 1 } } }));
+  const contents: Content[] = [
+    { role: 'model', parts: [{ text: 'Let me see.' }, ...calls.slice(0, 2)] },
+    {
+      role: 'user',
+      parts: [
+        { functionResponse: { name: 'a', response: { output: 1 } } },
+        { functionResponse: { name: 'b' } },
+      ],
+    },
+    { role: 'model', parts: [{ text: 'And now?' }] },
+    { role: 'model', parts: calls.slice(2) },
+  ];
+
+  expect(roundsIn(contents)).toMatchObject([
+    [{ name: 'a', args: { at: 1 }, response: { output: 1 } }, { name: 'b' }],
+    [{ name: 'c' }],
+  ]);
 });

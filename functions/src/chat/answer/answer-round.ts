@@ -9,6 +9,7 @@ import {
   type ToolCall,
 } from '../../../../shared/conversation/tool-calls.ts';
 import type { Rounds } from '../../../../shared/conversation/turn.ts';
+import { findCallLoop, loopFeedback, roundsIn } from '../../../../shared/loops/call-loop.ts';
 import { utf8Length } from '../../../../shared/store/names.ts';
 import type { StreamChunk } from '../../../../shared/wire/stream.ts';
 import { meterCounting } from '../../conversation-policy.ts';
@@ -147,6 +148,19 @@ const tooMany = errorResponse(
   `More than ${CALLS_PER_ROUND} calls at once: this one was not run. Call it again alone.`,
 );
 
+/** Why no call of the newest round is run, as the model reads it; undefined: they are run. */
+function refusalOf(
+  dependencies: ChatDependencies,
+  begun: BegunTurn,
+  { contents, rounds }: WithRounds,
+): ToolResponse | undefined {
+  const limit = roundsLimit(dependencies, begun);
+  if (rounds.count > limit) return overLimit(limit);
+  if (dependencies.config.LOOP_DETECTION === 'off') return undefined;
+  const loop = findCallLoop(roundsIn(contents));
+  return loop && loopFeedback(loop);
+}
+
 /** How a round has ended: whole, waiting for the app or the user, or broken off from outside. */
 export type RoundEnd = { kind: 'whole' | 'waiting' | 'broken'; progress: WithRounds };
 
@@ -164,13 +178,12 @@ async function respond(
 ) {
   const { begun, signal } = answering;
   const { conversationId, seq } = begun.attempt;
-  const limit = roundsLimit(dependencies, begun);
   const { due, waiting } = openCalls(progress);
-  const isOver = progress.rounds.count > limit;
-  const refused = isOver ? [...due, ...waiting] : due.slice(CALLS_PER_ROUND);
-  const order = inOrder(answering, progress, isOver ? refused : due);
+  const refusal = refusalOf(dependencies, begun, progress);
+  const refused = refusal ? [...due, ...waiting] : due.slice(CALLS_PER_ROUND);
+  const order = inOrder(answering, progress, refusal ? refused : due);
   const responses = await runCalls(dependencies, {
-    calls: isOver ? [] : due.slice(0, CALLS_PER_ROUND),
+    calls: refusal ? [] : due.slice(0, CALLS_PER_ROUND),
     caller: begun.quotaRequest.caller,
     conversationId,
     seq,
@@ -181,11 +194,11 @@ async function respond(
   });
   if (!signal.aborted)
     for (const call of refused) {
-      const response = isOver ? overLimit(limit) : tooMany;
+      const response = refusal ?? tooMany;
       responses.set(call.index, response);
       order.tell(call, response);
     }
-  return { responses, lastId: order.lastId(), isWaiting: !isOver && waiting.length > 0 };
+  return { responses, lastId: order.lastId(), isWaiting: !refusal && waiting.length > 0 };
 }
 
 /**

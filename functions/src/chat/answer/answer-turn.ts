@@ -2,7 +2,8 @@ import type { Part } from '../../../../shared/conversation/content.ts';
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import { openCallsOf } from '../../../../shared/conversation/tool-calls.ts';
 import { AppError } from '../../../../shared/errors.ts';
-import { loopOf } from '../../../../shared/loops/loop-reasons.ts';
+import { hasLooped, roundsIn } from '../../../../shared/loops/call-loop.ts';
+import { LOOP_OF_CALLS, loopOf } from '../../../../shared/loops/loop-reasons.ts';
 import type { ModelUsage } from '../../../../shared/ports.ts';
 import { textPartId } from '../../../../shared/wire/frame-ids.ts';
 import { finishReasonOf } from '../../../../shared/wire/stream.ts';
@@ -113,6 +114,13 @@ const stopped = (going: Going, error: AppError | undefined): TurnAnswer => ({
   isWaiting: error === undefined,
 });
 
+/** The end of a turn whose model was told that it repeats itself, and went on. */
+const looped = (going: Going): TurnAnswer => ({
+  ...stopped(going, undefined),
+  finishReason: LOOP_OF_CALLS,
+  isWaiting: false,
+});
+
 /** Goes on with the turn by one call of the model; the answer when it was the last one. */
 async function step(
   dependencies: ChatDependencies,
@@ -150,6 +158,7 @@ async function answerInRounds(
       if (end.kind === 'waiting') return stopped(going, undefined);
       if (end.kind === 'broken') return stopped(going, abortedError());
     }
+    if (hasLooped(roundsIn(going.progress.contents))) return looped(going);
     const answer = await step(dependencies, answering, going);
     if (answer) return answer;
   }

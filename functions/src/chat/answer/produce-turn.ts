@@ -3,6 +3,7 @@ import { turnId } from '../../../../shared/conversation/paths.ts';
 import { isFinal } from '../../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { AppError } from '../../../../shared/errors.ts';
+import { loopOf } from '../../../../shared/loops/loop-reasons.ts';
 import type { StreamChunk } from '../../../../shared/wire/stream.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -100,6 +101,7 @@ const logFinished = (dependencies: ChatDependencies, batch: FinishBatch, startMs
     attempt: batch.attempt,
     state: batch.state,
     reason: batch.error?.reason,
+    loop: loopOf(batch.finishReason),
     promptTokens: batch.usage?.promptTokens,
     outputTokens: batch.usage?.outputTokens,
     compactionRequested: batch.need !== undefined,

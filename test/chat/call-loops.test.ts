@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { callsOf } from '../../shared/conversation/tool-calls.ts';
+import { collect, request } from '../support/sending.ts';
+import { say, startToolModel, toolChat } from '../support/tool-world.ts';
+
+let standIn: StandIn;
+let model: ReturnType<typeof createGeminiModel>;
+beforeAll(async () => {
+  ({ standIn, model } = await startToolModel());
+});
+beforeEach(() => standIn.clearJournal());
+afterAll(() => standIn.close());
+
+const OSLO = 'call weather {"city":"Oslo"}';
+const ROME = 'call weather {"city":"Rome"}';
+const FEEDBACK = expect.objectContaining({ repeatedCall: true });
+
+const rounds = (...calls: string[]) => calls.join('\nthen\n');
+const times = (count: number, call: string) => Array.from({ length: count }, () => call);
+
+async function asked(text: string, environment: Record<string, string> = {}) {
+  const { chat, effects } = toolChat(model, {
+    environment: { LOOP_DETECTION: 'on', ...environment },
+  });
+  const conversationId = randomUUID();
+  const { turn, chunks } = await say(chat, conversationId, text);
+  const responses = callsOf(turn.contents).map(({ response }) => response);
+  return { chat, conversationId, turn, chunks, effects, responses };
+}
+
+describe('a call that is made five times in a row', () => {
+  test('is not run the fifth time: the model reads why, and what to do instead', async () => {
+    const { turn, effects, responses } = await asked(rounds(...times(5, OSLO)));
+
+    expect([...effects.keys()]).toEqual(['t_1:0', 't_1:1', 't_1:2', 't_1:3']);
+    expect(responses[4]).toEqual(FEEDBACK);
+    expect(turn).toMatchObject({ state: 'done', finishReason: 'STOP' });
+  });
+
+  test('is shown to fail in the stream', async () => {
+    const { chunks } = await asked(rounds(...times(5, OSLO)));
+
+    expect(chunks.filter(({ type }) => type === 'tool-output-error')).toMatchObject([
+      { toolCallId: 't_1_c4', errorText: expect.stringContaining('5 times in a row') },
+    ]);
+    expect(chunks.some(({ type }) => type === 'data-notice')).toBe(false);
+  });
+
+  test('does not end a turn that then does something else', async () => {
+    const { effects, turn } = await asked(rounds(...times(5, OSLO), ROME));
+
+    expect(effects.has('t_1:5')).toBe(true);
+    expect(turn.finishReason).toBe('STOP');
+  });
+
+  test('ends the turn the sixth time, with whole pairs and a notice', async () => {
+    const { turn, chunks, effects, responses } = await asked(rounds(...times(8, OSLO)));
+
+    expect(turn).toMatchObject({ state: 'done', finishReason: 'LOOP_OF_CALLS', inContext: true });
+    expect(effects.size).toBe(4);
+    expect(responses).toHaveLength(6);
+    expect(responses.slice(4)).toEqual([FEEDBACK, FEEDBACK]);
+    expect(chunks.slice(-3)).toMatchObject([
+      { type: 'data-notice', id: 'loop', data: { kind: 'loop', of: 'calls' } },
+      { type: 'data-context' },
+      { type: 'finish', finishReason: 'other' },
+    ]);
+  });
+
+  test('leaves a conversation that goes on', async () => {
+    const { chat, conversationId } = await asked(rounds(...times(8, OSLO)));
+
+    const { turn } = await say(chat, conversationId, ROME);
+
+    expect(turn).toMatchObject({ state: 'done', finishReason: 'STOP' });
+    expect(standIn.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+  });
+
+  test('is told again when the turn is replayed', async () => {
+    const { chat } = toolChat(model, { environment: { LOOP_DETECTION: 'on' } });
+    const send = request(randomUUID(), rounds(...times(8, OSLO)));
+    const first = await collect((await sendMessage(chat, send)).frames());
+
+    const again = await collect((await sendMessage(chat, send)).frames());
+
+    expect(again.at(-3)).toEqual(first.at(-3));
+    expect(again.at(-3)?.chunk).toMatchObject({ type: 'data-notice', id: 'loop' });
+  });
+
+  test('is run where the deployment says so', async () => {
+    const { effects, turn } = await asked(rounds(...times(6, OSLO)), { LOOP_DETECTION: 'off' });
+
+    expect(effects.size).toBe(6);
+    expect(turn.finishReason).toBe('STOP');
+  });
+});
+
+test('two calls by turns are a loop of ten, and those of one round none', async () => {
+  const byTurns = await asked(rounds(...times(5, `${OSLO}\nthen\n${ROME}`)), { TOOL_ROUNDS: '20' });
+  const atOnce = await asked(times(8, OSLO).join('\n'));
+
+  expect(byTurns.responses.map((response) => response?.['repeatedCall'] === true)).toEqual([
+    ...times(9, '').map(() => false),
+    true,
+  ]);
+  expect(atOnce.effects.size).toBe(8);
+});
