@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isAllowedWebhook } from '../../shared/compaction/webhook.ts';
+import { isAllowedWebhook } from '../../shared/hooks/webhook.ts';
 import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
 import { AppError } from '../../shared/errors.ts';
 import { environmentSchema } from './environment.ts';

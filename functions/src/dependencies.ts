@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Webhook } from '../../shared/compaction/webhook.ts';
+import type { Webhook } from '../../shared/hooks/webhook.ts';
 import type { RevocationCheck } from '../../shared/identity-ports.ts';
 import type {
   Clock,
@@ -169,12 +169,17 @@ export function createDependencies(
     clock: clockOf(overrides),
     drainMs: config.DRAIN_MS,
     chat: async () => {
-      const [{ createIdTokenVerifier }, { createAppCheckVerifier }, { createQuota }] =
-        await Promise.all([
-          import('./adapters/id-token-verifier.ts'),
-          import('./adapters/app-check-verifier.ts'),
-          import('./quota/create-quota.ts'),
-        ]);
+      const [
+        { createIdTokenVerifier },
+        { createAppCheckVerifier },
+        { createQuota },
+        { createBeforeTurnWebhooks },
+      ] = await Promise.all([
+        import('./adapters/id-token-verifier.ts'),
+        import('./adapters/app-check-verifier.ts'),
+        import('./quota/create-quota.ts'),
+        import('./adapters/webhook-hook.ts'),
+      ]);
       const shared = await createShared(config, overrides);
       return {
         ...shared,
@@ -185,6 +190,9 @@ export function createDependencies(
         revocations: overrides.revocations ?? (await createRevocationCheck(config, overrides)),
         toolbox: overrides.toolbox ?? (await createTools(shared)),
         quota: overrides.quota ?? createQuota(shared),
+        ...(overrides.beforeTurnHooks && { beforeTurnHooks: overrides.beforeTurnHooks }),
+        beforeTurnWebhooks: (webhooks: readonly Webhook[]) =>
+          createBeforeTurnWebhooks(webhooks, signedPosts(config, shared.clock)),
       };
     },
     compaction: async () => {

@@ -11,6 +11,7 @@ import {
   variants,
   windows,
 } from './config-values.ts';
+import { hookVariables } from './hook-variables.ts';
 import { identityVariables } from './identity-variables.ts';
 import { toolVariables } from './tool-variables.ts';
 import { notificationVariables } from './notification-variables.ts';
@@ -152,14 +153,7 @@ export const environmentSchema = z.object({
   MEMORY_BUDGET_TOKENS: integer(1_000, { min: 0, max: 20_000 }).describe(
     'Tokens of the notes about the user and of the app that stand in the prefix of a prompt, the newest first, and again of those that are said with a message; at most an eighth of the threshold. 0 = no memory in prompts.',
   ),
-  HOOK_HOSTS: list.describe(
-    'Comma-separated hosts, with :port where it is not 443, that compaction webhooks may call; no others are called.',
-  ),
-  HOOK_SIGNING_KEY: z
-    .string()
-    .min(32)
-    .optional()
-    .describe('Secret that signs webhook calls, 32 characters or more; without it none is called.'),
+  ...hookVariables,
   CLIENT_WRITABLE: list
     .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
     .describe('Comma-separated conversation fields that end users may write.'),

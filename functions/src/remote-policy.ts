@@ -1,5 +1,5 @@
 import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
-import type { Webhook } from '../../shared/compaction/webhook.ts';
+import type { Webhook } from '../../shared/hooks/webhook.ts';
 import { readRemoteSettings } from '../../shared/compaction/remote-settings.ts';
 import { followRemoteDocument, type RemoteDocument } from './remote-document.ts';
 

@@ -1,4 +1,5 @@
 import type { Trigger } from '../conversation/head.ts';
+import type { Hook } from '../hooks/hook.ts';
 
 /** What a hook learns: who asked, how large the context is, which turns go. Never any text of them. */
 export interface CompactionHookEvent {
@@ -12,13 +13,6 @@ export interface CompactionHookEvent {
   turnsFolded: number;
   /** Estimated tokens of the context before. */
   beforeTokens: number;
-}
-
-interface Hook<Event, Answer> {
-  name: string;
-  /** A required hook that fails stops the compaction; any other failure is logged. Default false. */
-  required?: boolean;
-  run(event: Event, signal: AbortSignal): Promise<Answer>;
 }
 
 /** What a PreCompact hook may answer. */

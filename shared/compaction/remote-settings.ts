@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isUsableNumber, numberFields, type PolicySettings } from './policy-settings.ts';
 import { splitPolicies } from './split-policy.ts';
-import { webhooksSchema, type Webhook } from './webhook.ts';
+import { webhooksSchema, type Webhook } from '../hooks/webhook.ts';
 import type { TokenRule } from './token-estimate.ts';
 
 const tokenRules = ['character-class', 'gemini-cli'] as const satisfies readonly TokenRule[];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { webhooksSchema } from '../compaction/webhook.ts';
+import { webhooksSchema } from '../hooks/webhook.ts';
 import type { StoredDocument } from '../ports.ts';
 
 /** How far the history document of the current generation stands in for turns. */

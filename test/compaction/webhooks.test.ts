@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createWebhookHooks } from '../../functions/src/adapters/webhook-hook.ts';
 import { createRemotePolicy, REMOTE_POLICY_PATH } from '../../functions/src/remote-policy.ts';
-import type { Webhook } from '../../shared/compaction/webhook.ts';
+import type { Webhook } from '../../shared/hooks/webhook.ts';
 import { buildDue, compactOnce, see, THRESHOLD_TOKENS } from '../support/compacted-conversation.ts';
 import { autoNeed } from '../support/compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';

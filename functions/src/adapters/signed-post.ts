@@ -4,7 +4,7 @@ import {
   signedWebhookText,
   webhookName,
   type WebhookHosts,
-} from '../../../shared/compaction/webhook.ts';
+} from '../../../shared/hooks/webhook.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { Clock } from '../../../shared/ports.ts';
 

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type {
   CompactionHookEvent,
   CompactionHookResult,
@@ -5,16 +6,22 @@ import type {
   PreCompactAnswer,
 } from '../../../shared/compaction/hooks.ts';
 import {
+  beforeTurnAnswerSchema,
+  type BeforeTurnAnswer,
+  type BeforeTurnEvent,
+  type BeforeTurnHook,
+} from '../../../shared/hooks/before-turn.ts';
+import {
   WEBHOOK_ANSWER_MAX_BYTES,
   webhookAnswerSchema,
   webhookName,
   type Webhook,
   type WebhookEvent,
-} from '../../../shared/compaction/webhook.ts';
+} from '../../../shared/hooks/webhook.ts';
 import { readBytes } from '../read-bytes.ts';
 import { postSigned, webhookFailed, type SignedPostOptions } from './signed-post.ts';
 
-function parseAnswer(webhook: Webhook, text: string): PreCompactAnswer | undefined {
+function parseAnswer<T>(webhook: Webhook, schema: z.ZodType<T>, text: string): T | undefined {
   if (text.trim() === '') return undefined;
   let value: unknown;
   try {
@@ -22,16 +29,24 @@ function parseAnswer(webhook: Webhook, text: string): PreCompactAnswer | undefin
   } catch (error) {
     throw webhookFailed(webhook, 'answered no JSON', error);
   }
-  const answer = webhookAnswerSchema.safeParse(value);
+  const answer = schema.safeParse(value);
   if (!answer.success) throw webhookFailed(webhook, 'answered what is no answer', answer.error);
-  const { veto, pins } = answer.data;
+  return answer.data;
+}
+
+function preCompactAnswer(webhook: Webhook, text: string): PreCompactAnswer | undefined {
+  const { veto, pins } = parseAnswer(webhook, webhookAnswerSchema, text) ?? {};
   return { ...(veto !== undefined && { veto }), ...(pins && { pins }) };
 }
 
 /** Posts one event and reads the answer. Throws AppError WEBHOOK_FAILED, and the abortion of `signal`. */
 async function call(
   options: SignedPostOptions,
-  { webhook, type, event }: { webhook: Webhook; type: WebhookEvent; event: CompactionHookEvent },
+  {
+    webhook,
+    type,
+    event,
+  }: { webhook: Webhook; type: WebhookEvent; event: CompactionHookEvent | BeforeTurnEvent },
   signal: AbortSignal,
 ): Promise<string> {
   const body = JSON.stringify({ schemaVersion: 1, type, ...event });
@@ -45,6 +60,15 @@ async function call(
   }
 }
 
+const hooksFor = (webhooks: readonly Webhook[], type: WebhookEvent) =>
+  webhooks
+    .filter(({ events }) => events.includes(type))
+    .map((webhook) => ({
+      webhook,
+      name: webhookName(webhook),
+      ...(webhook.required !== undefined && { required: webhook.required }),
+    }));
+
 /**
  * Webhooks as hooks, in their order. Each call is a signed POST of the event as JSON (see `postSigned`). Only
  * addresses that are allowed at the time of the call are called.
@@ -53,21 +77,16 @@ export function createWebhookHooks(
   webhooks: readonly Webhook[],
   options: SignedPostOptions,
 ): CompactionHooks {
-  const hooksOf = (type: WebhookEvent) =>
-    webhooks
-      .filter(({ events }) => events.includes(type))
-      .map((webhook) => ({
-        webhook,
-        name: webhookName(webhook),
-        ...(webhook.required !== undefined && { required: webhook.required }),
-      }));
   return {
-    preCompact: hooksOf('preCompact').map(({ webhook, ...hook }) => ({
+    preCompact: hooksFor(webhooks, 'preCompact').map(({ webhook, ...hook }) => ({
       ...hook,
       run: async (event: CompactionHookEvent, signal: AbortSignal) =>
-        parseAnswer(webhook, await call(options, { webhook, type: 'preCompact', event }, signal)),
+        preCompactAnswer(
+          webhook,
+          await call(options, { webhook, type: 'preCompact', event }, signal),
+        ),
     })),
-    postCompact: hooksOf('postCompact').map(({ webhook, ...hook }) => ({
+    postCompact: hooksFor(webhooks, 'postCompact').map(({ webhook, ...hook }) => ({
       ...hook,
       run: async (event: CompactionHookResult, signal: AbortSignal) => {
         await call(options, { webhook, type: 'postCompact', event }, signal);
@@ -76,3 +95,21 @@ export function createWebhookHooks(
     })),
   };
 }
+
+/** The same for what is asked before a message is stored. */
+export const createBeforeTurnWebhooks = (
+  webhooks: readonly Webhook[],
+  options: SignedPostOptions,
+): BeforeTurnHook[] =>
+  hooksFor(webhooks, 'beforeTurn').map(({ webhook, ...hook }) => ({
+    ...hook,
+    run: async (
+      event: BeforeTurnEvent,
+      signal: AbortSignal,
+    ): Promise<BeforeTurnAnswer | undefined> =>
+      parseAnswer(
+        webhook,
+        beforeTurnAnswerSchema,
+        await call(options, { webhook, type: 'beforeTurn', event }, signal),
+      ),
+  }));

@@ -16,6 +16,8 @@ import type {
   Signer,
 } from '../../../shared/ports.ts';
 import type { Quota } from '../../../shared/quota-ports.ts';
+import type { BeforeTurnHook } from '../../../shared/hooks/before-turn.ts';
+import type { Webhook } from '../../../shared/hooks/webhook.ts';
 import type { Config } from '../config.ts';
 import type { LiveTurns } from './answer/live-turn.ts';
 import type { Toolbox } from './tools/toolbox.ts';
@@ -47,4 +49,8 @@ export interface ChatDependencies {
   atCrashPoint: AtCrashPoint;
   /** Fires when the process has been told to end: new messages are refused, running turns go on. */
   shutdown: AbortSignal;
+  /** The deployment's own. Default: none. */
+  beforeTurnHooks?: readonly BeforeTurnHook[];
+  /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
+  beforeTurnWebhooks?: (webhooks: readonly Webhook[]) => readonly BeforeTurnHook[];
 }

@@ -1,5 +1,5 @@
 import type { CompactionHooks } from '../../../shared/compaction/hooks.ts';
-import type { Webhook } from '../../../shared/compaction/webhook.ts';
+import type { Webhook } from '../../../shared/hooks/webhook.ts';
 import type { ConversationCache } from '../../../shared/conversation/read-conversation.ts';
 import type { PushTokenVerifier } from '../../../shared/identity-ports.ts';
 import type {

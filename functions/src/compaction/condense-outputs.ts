@@ -16,7 +16,7 @@ import { AppError } from '../../../shared/errors.ts';
 import { inParallel } from '../in-parallel.ts';
 import { askSummariser, promptIdOf } from './ask-summariser.ts';
 import { summariserOfRun, type ClaimedRun } from './run.ts';
-import { withDeadline } from './with-deadline.ts';
+import { withDeadline } from '../with-deadline.ts';
 
 /** Calls at once for one compaction. */
 const CALLS_AT_ONCE = 4;

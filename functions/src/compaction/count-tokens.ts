@@ -3,7 +3,7 @@ import { isSoundCount } from '../../../shared/compaction/swap-decision.ts';
 import { estimatePromptTokens } from '../../../shared/compaction/token-estimate.ts';
 import type { Prompt } from '../../../shared/ports.ts';
 import type { ClaimedRun } from './run.ts';
-import { withDeadline } from './with-deadline.ts';
+import { withDeadline } from '../with-deadline.ts';
 
 /** How long the token counter may take. */
 export const COUNT_TIMEOUT_MS = 10_000;

@@ -4,12 +4,12 @@ import {
   type FoldPlan,
   type Plan,
 } from '../../../shared/compaction/plan.ts';
-import { AppError } from '../../../shared/errors.ts';
+import type { Hook } from '../../../shared/hooks/hook.ts';
+import { runHook } from '../run-hook.ts';
 import { hooksOf } from './hooks-of.ts';
 import { storeHookPins, type ReturnedPins } from './hook-pins.ts';
 import { unchanged, type Outcome } from './outcome.ts';
 import { contextOf, type ClaimedRun } from './run.ts';
-import { withDeadline } from './with-deadline.ts';
 
 function eventOf(run: ClaimedRun, plan: Pick<FoldPlan, 'from' | 'upTo'> & { folded: number }) {
   const { conversationId, head, policy } = run.reading;
@@ -40,38 +40,23 @@ function plannedEvent(run: ClaimedRun, plan: Plan): CompactionHookEvent | undefi
   }
 }
 
-interface NamedHook<Event, Answer> {
-  name: string;
-  required?: boolean;
-  run(event: Event, signal: AbortSignal): Promise<Answer>;
-}
-
-/** Runs one hook within its time. A failure is logged; of a required hook it is thrown as AppError. */
-async function runHook<Event, Answer>(
+const runHookOf = <Event, Answer>(
   run: ClaimedRun,
-  hook: NamedHook<Event, Answer>,
+  hook: Hook<Event, Answer>,
   event: Event,
-): Promise<Answer | undefined> {
+): Promise<Answer | undefined> => {
   const { clock, logger } = run.dependencies;
-  try {
-    return await withDeadline({ clock, ms: HOOK_TIMEOUT_MS, signal: run.signal }, (signal) =>
-      hook.run(event, signal),
-    );
-  } catch (error) {
-    if (run.signal.aborted) throw error;
-    const { conversationId } = run.reading;
-    logger.log('WARNING', 'compaction_hook_failed', { conversationId, hook: hook.name });
-    if (hook.required !== true) return undefined;
-    throw new AppError({
-      status: 'UNAVAILABLE',
-      reason: 'HOOK_FAILED',
-      message: `the required hook ${hook.name} failed for ${conversationId}`,
-      publicMessage: 'A required step before the compaction failed.',
-      retryable: true,
-      cause: error,
-    });
-  }
-}
+  const asked = {
+    clock,
+    logger,
+    signal: run.signal,
+    timeoutMs: HOOK_TIMEOUT_MS,
+    conversationId: run.reading.conversationId,
+    failedEvent: 'compaction_hook_failed',
+    publicMessage: 'A required step before the compaction failed.',
+  };
+  return runHook(asked, hook, event);
+};
 
 /** What the PreCompact hooks lead to: the end by a veto, or the run with what they pinned. */
 export type Prepared = { kind: 'vetoed'; outcome: Outcome } | { kind: 'go'; run: ClaimedRun };
@@ -87,7 +72,7 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: Plan): Promise<P
   const returned: ReturnedPins[] = [];
   let isVetoed = false;
   for (const hook of preCompact) {
-    const answer = await runHook(run, hook, event);
+    const answer = await runHookOf(run, hook, event);
     if (answer?.pins) returned.push({ hook: hook.name, pins: answer.pins });
     isVetoed = answer?.veto === true;
     if (isVetoed) break;
@@ -117,7 +102,7 @@ export async function runPostCompactHooks(
   };
   for (const hook of postCompact)
     try {
-      await runHook(run, hook, result);
+      await runHookOf(run, hook, result);
     } catch {
       run.dependencies.logger.log('ERROR', 'compaction_hook_required_after', {
         conversationId: event.conversationId,

@@ -23,6 +23,16 @@ export const answerReasons = {
     on: 'answer',
     meaning: 'The message does not fit what is left of the context window; nothing was stored.',
   },
+  TURN_DENIED: {
+    status: 'FAILED_PRECONDITION',
+    on: 'answer',
+    meaning: 'The service does not take this message, and says why; nothing was stored.',
+  },
+  HOOK_FAILED: {
+    status: 'UNAVAILABLE',
+    on: 'answer',
+    meaning: 'A step that the service requires before each answer failed; send the message again.',
+  },
   TURN_IN_PROGRESS: {
     status: 'ABORTED',
     on: 'answer',

@@ -1,4 +1,4 @@
-import { isAllowedWebhook } from '../../../../shared/compaction/webhook.ts';
+import { isAllowedWebhook } from '../../../../shared/hooks/webhook.ts';
 import { refuseOverhead } from '../../../../shared/compaction/policy.ts';
 import { estimatePromptTokens } from '../../../../shared/compaction/token-estimate.ts';
 import { clientToolsOf, declarationOf } from '../../../../shared/conversation/declared-tools.ts';

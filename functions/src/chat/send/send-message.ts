@@ -6,6 +6,7 @@ import {
 } from '../../../../shared/conversation/end-abandoned.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { Write } from '../../../../shared/ports.ts';
+import { beforeTurnOf } from './before-turn.ts';
 import { beginTurn } from './begin-turn.ts';
 import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -52,6 +53,13 @@ async function giveUp(dependencies: ChatDependencies, request: SendRequest, stat
     ...closeAbandonedWrites(conversationId, { abandoned, now }),
     ...(head.value.open?.seq === value.seq ? [freed] : []),
   ]);
+}
+
+/** The turn that a decision creates, now or as soon as there is room; undefined: none. */
+function newTurnSeq(decision: StartDecision, { facts }: StartState): number | undefined {
+  const { kind } = decision;
+  if (kind === 'start' || kind === 'enqueue') return decision.seq;
+  return kind === 'interrupt' ? (facts.head?.lastSeq ?? 0) + 1 : undefined;
 }
 
 /**
@@ -115,7 +123,7 @@ async function carryOut(
  * and a regeneration are starts that replace earlier turns.
  * Throws AppError for all that is decided before the first byte: NOT_FOUND, TURN_IN_PROGRESS,
  * MESSAGE_NOT_FOUND, NOT_A_USER_MESSAGE, NOT_THE_LAST_ANSWER, MESSAGE_REPLACED, EDIT_TOO_FAR_BACK,
- * IDEMPOTENCY_KEY_REUSED, CONTEXT_WINDOW_WILL_OVERFLOW, quota reasons, STORE_UNAVAILABLE, SHUTTING_DOWN.
+ * IDEMPOTENCY_KEY_REUSED, CONTEXT_WINDOW_WILL_OVERFLOW, TURN_DENIED, HOOK_FAILED, quota reasons, STORE_UNAVAILABLE, SHUTTING_DOWN.
  */
 export async function sendMessage(
   dependencies: ChatDependencies,
@@ -123,12 +131,18 @@ export async function sendMessage(
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
   let isTorn = false;
+  const beforeTurn = beforeTurnOf(dependencies, request);
   for (let tries = 0; tries < START_TRIES; tries++) {
     const state = await readStart(dependencies, request);
     if (request.isStored && !state.known) throw notFoundError(request.conversationId);
     const decision = decideStart(state.facts);
     try {
-      const handle = await carryOut(dependencies, request, { decision, state });
+      // Before anything is stored, and before what is being answered is stopped for it.
+      const seq = newTurnSeq(decision, state);
+      const head = state.facts.head;
+      const addedContext = seq === undefined ? undefined : await beforeTurn({ seq, head });
+      const asked = { ...request, addedContext };
+      const handle = await carryOut(dependencies, asked, { decision, state });
       if (handle === 'again') continue;
       if (handle) return handle;
       isTorn = true;

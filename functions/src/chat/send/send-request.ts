@@ -26,6 +26,8 @@ export interface SendRequest {
   replacing?: Replacing;
   /** What the model is to know of the moment; a retry may bring another one, which counts for nothing. */
   clientContext?: ClientContext;
+  /** What BeforeTurn hooks add to it, as the model is told. */
+  addedContext?: string | undefined;
   /** Id of the last frame that the caller has of this message's answer. */
   cursor?: number | undefined;
   /** Made from the turn as it is stored: goes on with it, and never begins another one. */

@@ -15,10 +15,10 @@ const DIGEST_CHARACTERS = 16;
  */
 export function surroundingsOf(
   { clock, sha256 }: Pick<ChatDependencies, 'clock' | 'sha256'>,
-  { clientContext }: Pick<SendRequest, 'clientContext'>,
+  { clientContext, addedContext }: Pick<SendRequest, 'clientContext' | 'addedContext'>,
   { generation, turns }: { generation: number; turns: readonly Turn[] },
 ): Surroundings {
-  if (!clientContext) return {};
+  if (!clientContext) return addedContext === undefined ? {} : { surroundings: addedContext };
   const { text, told } = tellContext({
     context: clientContext,
     now: clock.now(),
@@ -26,5 +26,6 @@ export function surroundingsOf(
     turns,
     digest: (line) => sha256(line).slice(0, DIGEST_CHARACTERS),
   });
-  return { surroundings: text, told };
+  const texts = [text, ...(addedContext === undefined ? [] : [addedContext])];
+  return { surroundings: texts.join('\n'), told };
 }

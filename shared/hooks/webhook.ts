@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Webhooks of one level: each may take ten seconds of every compaction. */
+/** Webhooks of one level: each may take ten seconds of every compaction, and is called with every message. */
 export const WEBHOOKS_MAX = 5;
 
 /** Bytes of an answer; what a hook may pin is far below. */
@@ -9,21 +9,25 @@ export const WEBHOOK_ANSWER_MAX_BYTES = 64 * 1024;
 /** Pins in one answer, before the budget of the conversation's pins. */
 const ANSWER_PINS_MAX = 50;
 
-export const webhookEvents = ['preCompact', 'postCompact'] as const;
+export const webhookEvents = ['preCompact', 'postCompact', 'beforeTurn'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** An address that is told of compactions. Which hosts may be called is the deployment's decision. */
+/** An address that is told of compactions and messages. Which hosts may be called is the deployment's decision. */
 export const webhookSchema = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).max(2_000),
   events: z
     .array(z.enum(webhookEvents))
     .min(1)
     .max(webhookEvents.length)
-    .describe('preCompact: may veto and pin; postCompact: is told how it ended.'),
+    .describe(
+      'preCompact: may veto and pin; postCompact: is told how it ended; beforeTurn: may refuse a message, and add what the model is to know.',
+    ),
   required: z
     .boolean()
     .optional()
-    .describe('true: a preCompact call that fails stops the compaction. Default false.'),
+    .describe(
+      'true: a call that fails stops the compaction (preCompact) or refuses the message (beforeTurn). Default false.',
+    ),
 });
 export type Webhook = z.infer<typeof webhookSchema>;
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/ports.ts';
+import type { Clock } from '../../shared/ports.ts';
 
 /**
  * Runs `work` with a signal that fires when `signal` does or after `ms`, and rejects then even if the
