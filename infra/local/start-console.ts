@@ -60,6 +60,9 @@ function eventText(event: StackEvent, isVerbose: boolean): string | undefined {
   }
 }
 
+/** Lines that wait for the list of parts to stand; older ones are dropped and counted. */
+export const HELD_LINES_MAX = 100;
+
 /**
  * Shows what the stack tells: the start-up as a list with a line a part, which is drawn again in place on
  * a terminal, afterwards one line an event. Whatever else happens meanwhile appears once the list stands.
@@ -72,6 +75,7 @@ export function createStartConsole(options: ConsoleOptions): {
   const { write, isTerminal, isVerbose } = options;
   const steps = new Map<PartName, Step>();
   const held: string[] = [];
+  let droppedLines = 0;
   let drawnLines = 0;
   let isSettled = false;
 
@@ -85,12 +89,19 @@ export function createStartConsole(options: ConsoleOptions): {
     drawnLines = lines.length;
   };
 
+  const hold = (text: string): void => {
+    held.push(text);
+    if (held.length <= HELD_LINES_MAX) return;
+    held.shift();
+    droppedLines += 1;
+  };
+
   const log: StackLog = (event) => {
     const text = eventText(event, isVerbose);
     if (text !== undefined) {
       if (isSettled) write(`${text}\n`);
       // What a part says while it starts is of interest when it fails, and is in that message then.
-      else if (isVerbose || event.kind !== 'line') held.push(text);
+      else if (isVerbose || event.kind !== 'line') hold(text);
     }
     if (event.kind === 'starting') {
       const step: Step = { title: event.title, state: 'starting' };
@@ -109,6 +120,7 @@ export function createStartConsole(options: ConsoleOptions): {
     log,
     settle: () => {
       isSettled = true;
+      if (droppedLines > 0) write(`(${droppedLines} earlier lines left out)\n`);
       for (const text of held.splice(0)) write(`${text}\n`);
     },
   };

@@ -11,6 +11,8 @@ export interface AccountLookupOptions {
   baseUrl: string;
   accessTokens: Pick<AccessTokens, 'get'>;
   clock: Pick<Clock, 'now'>;
+  /** Accounts that are remembered. Default 10,000. */
+  maxAccounts?: number;
 }
 
 /** How long an answer is believed: for so long a revoked sign-in may still be let in. */
@@ -94,7 +96,7 @@ async function lookUp(options: AccountLookupOptions, uid: string): Promise<Accou
 export function createAccountRevocationCheck(options: AccountLookupOptions): RevocationCheck {
   const { clock } = options;
   const known = new LRUCache<string, { account: Promise<Account>; atMs: number }>({
-    max: CACHE_ACCOUNTS,
+    max: options.maxAccounts ?? CACHE_ACCOUNTS,
   });
 
   function accountOf(uid: string): Promise<Account> {

@@ -8,6 +8,9 @@ const LONGEST_PAUSE_MS = 10 * 60_000;
 /** One 503 is an accident. */
 const FAILURES_BEFORE_PAUSE = 3;
 
+/** Models whose failures are remembered; conversations may name any, so the one that failed longest ago is forgotten. */
+export const MODELS_REMEMBERED_MAX = 100;
+
 interface Health {
   failures: number;
   until: number;
@@ -48,6 +51,13 @@ const pausedError = (model: string, leftMs: number) =>
  */
 export function createPausingGenerator(model: ModelGenerator, clock: Pick<Clock, 'now'>) {
   const healths = new Map<string, Health>();
+  const remember = (name: string, health: Health) => {
+    healths.delete(name);
+    if (health === healthy) return;
+    healths.set(name, health);
+    const [oldest] = healths.keys();
+    if (healths.size > MODELS_REMEMBERED_MAX && oldest !== undefined) healths.delete(oldest);
+  };
   const generate: ModelGenerator['generate'] = async (request, signal) => {
     const leftMs = (healths.get(request.model)?.until ?? 0) - clock.now().getTime();
     if (leftMs > 0) throw pausedError(request.model, leftMs);
@@ -58,7 +68,7 @@ export function createPausingGenerator(model: ModelGenerator, clock: Pick<Clock,
     } catch (error) {
       if (error instanceof AppError && !signal.aborted) {
         const before = healths.get(request.model) ?? healthy;
-        healths.set(request.model, healthAfter(before, error, clock.now().getTime()));
+        remember(request.model, healthAfter(before, error, clock.now().getTime()));
       }
       throw error;
     }

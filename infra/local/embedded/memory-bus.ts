@@ -11,6 +11,8 @@ import {
 export interface MemoryBus extends EventPublisher {
   /** What was refused too often, oldest first. */
   deadLetters(): readonly DeadLetter[];
+  /** How many older ones were dropped. */
+  droppedDeadLetters(): number;
   /** Resolves when no message is queued, in flight or waiting for a further try. */
   idle(): Promise<void>;
   /** Stops every delivery; later events are refused with EVENT_BUS_UNAVAILABLE. */
@@ -20,7 +22,7 @@ export interface MemoryBus extends EventPublisher {
 /**
  * A Pub/Sub in this process: events go to the push subscriptions of their topic, over real HTTP and in
  * Pub/Sub's own push body, with its back-off, dead letters and, on demand, its duplicates. A topic without
- * a subscription drops its events. Nothing is stored: what is queued ends with the process, as
+ * a subscription drops its events. One with too many waiting refuses them, for whoever publishes to try again. Nothing is stored: what is queued ends with the process, as
  * does the embedded store.
  */
 export function createMemoryBus(options: {
@@ -37,7 +39,9 @@ export function createMemoryBus(options: {
     async publish({ topic, data, attributes }) {
       const encoded = Buffer.from(JSON.stringify(data)).toString('base64');
       await setImmediate();
-      if (isClosed) throw closedError(topic);
+      if (isClosed) throw refusedError(topic, 'is closed');
+      const asked = subscriptions.filter((subscription) => subscription.topic === topic);
+      if (asked.some(({ queue }) => queue.isFull)) throw refusedError(topic, 'is full');
       published += 1;
       const message: BusMessage = {
         messageId: String(published),
@@ -45,11 +49,11 @@ export function createMemoryBus(options: {
         attributes: { ...attributes },
         publishTime: new Date().toISOString(),
       };
-      for (const subscription of subscriptions) {
-        if (subscription.topic === topic) subscription.queue.enqueue(message);
-      }
+      for (const { queue } of asked) queue.enqueue(message);
     },
     deadLetters: () => subscriptions.flatMap(({ queue }) => queue.deadLetters),
+    droppedDeadLetters: () =>
+      subscriptions.reduce((sum, { queue }) => sum + queue.droppedDeadLetters, 0),
     async idle() {
       await Promise.all(subscriptions.map(({ queue }) => queue.idle()));
     },
@@ -60,11 +64,11 @@ export function createMemoryBus(options: {
   };
 }
 
-function closedError(topic: Topic): AppError {
+function refusedError(topic: Topic, why: string): AppError {
   return new AppError({
     status: 'UNAVAILABLE',
     reason: 'EVENT_BUS_UNAVAILABLE',
-    message: `the in-process bus is closed and took no event for ${topic}`,
+    message: `the in-process bus ${why} and took no event for ${topic}`,
     publicMessage: 'The service is busy. Try again in a moment.',
     retryable: true,
   });

@@ -9,7 +9,11 @@ const DEFAULTS = {
   maxDeliveryAttempts: 8,
   maxInFlight: 2,
   duplicates: 0,
+  maxQueued: 10_000,
 };
+
+/** Dead letters that are kept to be looked at, the newest. */
+export const DEAD_LETTERS_KEPT = 100;
 
 export interface PushSubscriptionOptions {
   /** Full name, as it stands in the push body: `projects/demo-recap/subscriptions/compaction`. */
@@ -28,6 +32,8 @@ export interface PushSubscriptionOptions {
   maxInFlight?: number;
   /** Each message is delivered this many times more, acknowledged or not. Default 0. */
   duplicates?: number;
+  /** Messages that wait, are on their way or between two tries; more are refused. Default 10,000. */
+  maxQueued?: number;
 }
 
 export interface DeadLetter {
@@ -44,9 +50,20 @@ export class PushSubscription {
   readonly #deliveries = new Set<Promise<void>>();
   readonly #waiting: (() => void)[] = [];
   #inFlight = 0;
+  #droppedDeadLetters = 0;
 
   constructor(options: PushSubscriptionOptions) {
     this.#options = { ...DEFAULTS, ...options };
+  }
+
+  /** Dead letters that made place for newer ones. */
+  get droppedDeadLetters(): number {
+    return this.#droppedDeadLetters;
+  }
+
+  /** Whether it takes no further message for now. */
+  get isFull(): boolean {
+    return this.#deliveries.size >= this.#options.maxQueued;
   }
 
   enqueue(message: BusMessage): void {
@@ -76,6 +93,9 @@ export class PushSubscription {
       if (isAcknowledged || this.#closing.signal.aborted) return;
     }
     this.deadLetters.push({ message, subscription: name, deliveryAttempts: maxDeliveryAttempts });
+    if (this.deadLetters.length <= DEAD_LETTERS_KEPT) return;
+    this.deadLetters.shift();
+    this.#droppedDeadLetters += 1;
   }
 
   async #backOff(refusals: number): Promise<void> {

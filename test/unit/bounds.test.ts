@@ -1,0 +1,188 @@
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createAccountRevocationCheck } from '../../functions/src/adapters/account-revocation-check.ts';
+import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
+import { createAudience } from '../../functions/src/chat/answer/audience.ts';
+import {
+  createPausingGenerator,
+  MODELS_REMEMBERED_MAX,
+} from '../../functions/src/compaction/pausing-generator.ts';
+import { createOneAtATime } from '../../functions/src/quota/one-at-a-time.ts';
+import { createOpenStreams } from '../../functions/src/quota/open-streams.ts';
+import { createMemoryBus } from '../../infra/local/embedded/memory-bus.ts';
+import {
+  DEAD_LETTERS_KEPT,
+  type PushSubscriptionOptions,
+} from '../../infra/local/embedded/push-subscription.ts';
+import { createStartConsole, HELD_LINES_MAX } from '../../infra/local/start-console.ts';
+import { AppError } from '../../shared/errors.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+import { chatDependencies } from '../support/chat-dependencies.ts';
+import { openServer } from '../support/open-server.ts';
+import { openPushEndpoint } from '../support/push-endpoint.ts';
+import { sendAll } from '../support/sending.ts';
+
+/** What docs/reference/bounds.md names and no other test reaches. */
+
+test('models that failed are remembered up to a hundred: the one that failed longest ago is asked again', async () => {
+  const quota = () =>
+    new AppError({
+      status: 'RESOURCE_EXHAUSTED',
+      reason: 'MODEL_QUOTA',
+      message: 'quota',
+      publicMessage: 'quota',
+      retryable: true,
+    });
+  const asked: string[] = [];
+  const { generate } = createPausingGenerator(
+    {
+      generate: ({ model }) => {
+        asked.push(model);
+        return Promise.reject(quota());
+      },
+    },
+    createManualClock(),
+  );
+  const ask = (model: string) =>
+    generate(
+      { model, contents: [], role: 'utility_compressor', promptId: 'r' },
+      new AbortController().signal,
+    ).catch(() => undefined);
+  for (let i = 0; i <= MODELS_REMEMBERED_MAX; i++) await ask(`m${i}`);
+
+  await ask('m1');
+  await ask('m0');
+
+  expect(asked.slice(-2)).toEqual([`m${MODELS_REMEMBERED_MAX}`, 'm0']);
+});
+
+test('accounts that were looked up are remembered up to a bound, those asked about last', async () => {
+  const asked: string[] = [];
+  const server = createServer((incoming, response) => {
+    void text(incoming).then((body) => {
+      const [localId] = JSON.parse(body).localId;
+      asked.push(localId);
+      response.end(JSON.stringify({ users: [{ localId }] }));
+    });
+  });
+  const { url, close } = await openServer(server);
+  onTestFinished(close);
+  const accounts = createAccountRevocationCheck({
+    projectId: 'p',
+    baseUrl: url,
+    accessTokens: { get: () => Promise.resolve('token') },
+    clock: createManualClock(),
+    maxAccounts: 2,
+  });
+  for (const uid of ['a', 'b', 'a', 'c', 'a', 'b'])
+    await accounts.check({ uid, tier: 'signedIn', signedInAt: new Date(0) });
+
+  expect(asked).toEqual(['a', 'b', 'c', 'b']);
+});
+
+describe('the in-process bus', () => {
+  async function startBus(status: number, settings: Partial<PushSubscriptionOptions>) {
+    const endpoint = await openPushEndpoint(() => status);
+    const name = 'projects/demo-recap/subscriptions/compaction';
+    const subscription = { topic: 'compaction' as const, name, endpoint: endpoint.url };
+    const bus = createMemoryBus({
+      subscriptions: [{ ...subscription, minBackoffMs: 1, maxBackoffMs: 1, ...settings }],
+    });
+    onTestFinished(async () => {
+      await bus.close();
+      await endpoint.close();
+    });
+    return { bus, endpoint };
+  }
+  const event = { topic: 'compaction' as const, data: {} };
+
+  test('keeps the newest hundred dead letters and counts what it dropped', async () => {
+    const { bus } = await startBus(500, { maxDeliveryAttempts: 1 });
+    for (let i = 0; i < DEAD_LETTERS_KEPT + 7; i++) await bus.publish(event);
+    await bus.idle();
+
+    expect(bus.deadLetters()).toHaveLength(DEAD_LETTERS_KEPT);
+    expect(bus.droppedDeadLetters()).toBe(7);
+  });
+
+  test('refuses an event when too many wait, for its publisher to try again', async () => {
+    const later = { minBackoffMs: 60_000, maxBackoffMs: 60_000 };
+    const { bus, endpoint } = await startBus(500, { maxQueued: 3, ...later });
+    for (let i = 0; i < 3; i++) await bus.publish(event);
+    await endpoint.untilReceived(3, 30_000);
+
+    await expect(bus.publish(event)).rejects.toMatchObject({
+      reason: 'EVENT_BUS_UNAVAILABLE',
+      retryable: true,
+    });
+  });
+});
+
+test('the console holds a hundred lines until the list stands, and says how many it dropped', () => {
+  const written: string[] = [];
+  const write = (line: string) => void written.push(line);
+  const { log, settle } = createStartConsole({ write, isTerminal: false, isVerbose: true });
+  for (let i = 1; i <= HELD_LINES_MAX + 5; i++)
+    log({ kind: 'line', part: 'chat', line: `line ${i}` });
+  settle();
+
+  expect(written).toHaveLength(HELD_LINES_MAX + 1);
+  expect(written[0]).toBe('(5 earlier lines left out)\n');
+  expect(written[1]).toContain('line 6');
+});
+
+test('writers that wait for each other are forgotten when they are done', async () => {
+  const oneAtATime = createOneAtATime();
+  const order: number[] = [];
+  const work = (n: number) =>
+    oneAtATime('k', async () => {
+      await Promise.resolve();
+      order.push(n);
+    });
+  await Promise.all(Array.from({ length: 100 }, (_, i) => work(i)));
+
+  expect(order).toEqual(Array.from({ length: 100 }, (_, i) => i));
+  // Nobody is waited for any more: work begins in the same turn of the event loop.
+  let isBegun = false;
+  void oneAtATime('k', () => {
+    isBegun = true;
+    return Promise.resolve();
+  });
+  await Promise.resolve();
+  expect(isBegun).toBe(true);
+});
+
+test('streams that nobody gave back are not counted for ever', () => {
+  const clock = createManualClock();
+  const streams = createOpenStreams(clock, 60_000);
+  for (let i = 0; i < 50; i++) streams.open('alice');
+  expect(streams.count('alice')).toBe(50);
+
+  clock.advance(60_000);
+
+  expect(streams.count('alice')).toBe(0);
+});
+
+test('of a thousand readers that came and left only those who are there are known', () => {
+  const audience = createAudience();
+  for (let i = 0; i < 1_000; i++) {
+    const left = new AbortController();
+    audience.attend(left.signal);
+    left.abort();
+  }
+  const stays = new AbortController();
+  audience.attend(stays.signal);
+
+  expect(audience.present()).toEqual([stays.signal]);
+});
+
+test('an instance keeps nothing of the turns that it has answered but what its cache may hold', async () => {
+  const cache = createMemoryCache({ maxBytes: 1 });
+  const dependencies = chatDependencies({ cache });
+  await sendAll(dependencies, 'bounds', ['One', 'Two', 'Three']);
+  await Promise.all(dependencies.afterwork);
+
+  expect(dependencies.liveTurns.size).toBe(0);
+  expect(dependencies.afterwork.size).toBe(0);
+});
