@@ -3,7 +3,6 @@ import { splitPolicies } from '../../shared/compaction/split-policy.ts';
 import {
   integer,
   list,
-  listOr,
   prices,
   snapshotKeys,
   thresholdRows,
@@ -27,19 +26,6 @@ export const CLIENT_WRITABLE_FIELDS = [
   'windowTokens',
   'hooks',
 ] as const;
-
-/** Tools that the server brings along; which of them it offers, BUILT_IN_TOOLS says. */
-export const BUILT_IN_TOOL_NAMES = [
-  'recall_history',
-  'read_blob',
-  'save_memory',
-  'forget_memory',
-] as const;
-/** The others change what is remembered about users: a deployment asks for them. */
-const DEFAULT_TOOL_NAMES = [
-  'recall_history',
-  'read_blob',
-] as const satisfies readonly (typeof BUILT_IN_TOOL_NAMES)[number][];
 
 /**
  * Every environment variable, with unit, default, range and why. A value out of range fails at start,
@@ -157,11 +143,6 @@ export const environmentSchema = z.object({
   CLIENT_WRITABLE: list
     .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
     .describe('Comma-separated conversation fields that end users may write.'),
-  BUILT_IN_TOOLS: listOr(DEFAULT_TOOL_NAMES.join(','))
-    .pipe(z.array(z.enum(BUILT_IN_TOOL_NAMES)))
-    .describe(
-      'Comma-separated tools of the server that the model may call where they are of use, or none: recall_history looks folded turns up, read_blob reads shortened tool outputs, save_memory and forget_memory keep and drop notes about the user.',
-    ),
   CORS_ORIGINS: list
     .pipe(
       z.array(

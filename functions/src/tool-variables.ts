@@ -1,7 +1,26 @@
-import { integer } from './config-values.ts';
+import { z } from 'zod';
+import { integer, listOr } from './config-values.ts';
 
-/** Limits of what the model may call within one answer. */
+/** Tools that the server brings along; which of them it offers, BUILT_IN_TOOLS says. */
+const BUILT_IN_TOOL_NAMES = [
+  'recall_history',
+  'read_blob',
+  'save_memory',
+  'forget_memory',
+] as const;
+/** The others change what is remembered about users: a deployment asks for them. */
+const DEFAULT_TOOL_NAMES = [
+  'recall_history',
+  'read_blob',
+] as const satisfies readonly (typeof BUILT_IN_TOOL_NAMES)[number][];
+
+/** What the model may call, and how often within one answer. */
 export const toolVariables = {
+  BUILT_IN_TOOLS: listOr(DEFAULT_TOOL_NAMES.join(','))
+    .pipe(z.array(z.enum(BUILT_IN_TOOL_NAMES)))
+    .describe(
+      'Comma-separated tools of the server that the model may call where they are of use, or none: recall_history looks folded turns up, read_blob reads shortened tool outputs, save_memory and forget_memory keep and drop notes about the user.',
+    ),
   TOOL_ROUNDS: integer(10, { min: 1, max: 1_000 }).describe(
     'Rounds of tool calls in one answer; then the model has to answer with what there is.',
   ),

@@ -86,12 +86,12 @@ function fromPart(part: Part): OutputPart[] {
     return [
       { type: 'functionCall', name: part.functionCall.name, args: part.functionCall.args ?? {} },
     ];
-  if (part.functionResponse)
+  if (part.functionResponse?.response)
     return [
       {
         type: 'functionResponse',
         name: part.functionResponse.name,
-        response: part.functionResponse.response ?? {},
+        response: part.functionResponse.response,
       },
     ];
   return [];

@@ -1,3 +1,5 @@
+import { callId } from '../conversation/tool-calls.ts';
+import { waitingCalls } from '../conversation/tool-results.ts';
 import { clientToolsOf } from '../conversation/declared-tools.ts';
 import type { Head, Pin } from '../conversation/head.ts';
 import type { History } from '../conversation/history.ts';
@@ -58,6 +60,19 @@ function finishReasonView({ state, finishReason }: Turn) {
 
 const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
 
+/** What a turn waits for; nothing of one that does not wait. */
+function openCallsView(turn: Turn): Pick<TurnView, 'openCalls'> {
+  if (turn.state !== 'awaiting_tool') return {};
+  return {
+    openCalls: waitingCalls(turn).map(({ index, name, args }) => ({
+      callId: callId(turn.seq, index),
+      name,
+      args,
+      wants: turn.rounds?.app.includes(index) ? 'output' : 'approved',
+    })),
+  };
+}
+
 export const turnView = (turn: Turn): TurnView => ({
   id: turnId(turn.seq),
   seq: turn.seq,
@@ -73,6 +88,7 @@ export const turnView = (turn: Turn): TurnView => ({
   ...(turn.usage && { usage: usageView(turn.usage) }),
   ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
   ...(turn.error && { error: turn.error }),
+  ...openCallsView(turn),
 });
 
 const messageBase = (turn: Turn) => ({

@@ -1,4 +1,5 @@
 import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
+import { answerCalls } from '../../functions/src/chat/tools/answer-calls.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { conversation, messageIdOf } from '../property/actors.ts';
 import { questionText } from '../property/scripted-models.ts';
@@ -26,6 +27,33 @@ const farOver = await stateOf('eight turns, far over the threshold, a compaction
   turns: markedTurns(MARKS),
   head: { settings: { thresholdTokens: 350 }, compactionNeeded: autoNeed },
 });
+
+const withAppTools = await stateOf('two turns, and an app that runs functions', {
+  turns: markedTurns(['first', 'second']),
+  head: {
+    toolsJson: JSON.stringify(
+      ['locate', 'choose'].map((name) => ({ name, parameters: { type: 'object' } })),
+    ),
+  },
+});
+
+/** The app says something to a call of turn 3. */
+const answerCall = (stage: Stage, index: number) =>
+  stage.phone(`answering call ${index}`, async (chat) => {
+    const callId = `t_3_c${index}`;
+    const results = [{ callId, kind: 'response' as const, response: { index } }];
+    const asked = { ...conversation, turnId: 't_3', results, locale: undefined, sendMessage };
+    return (await answerCalls(chat, asked)).result;
+  });
+
+/** A message whose answer waits for the app. */
+const askTheApp = ({ phone, world }: Stage) => {
+  const message = { id: messageIdOf('apped'), parts: [{ text: questionText('apped') }] };
+  world.journal.sent.set(message.id, { name: 'apped', replacing: undefined });
+  return phone('asking the app', async (chat) => {
+    return (await sendMessage(chat, { ...conversation, message })).result;
+  });
+};
 
 const turnOf = ({ documents }: After, name: string) =>
   documents.turns.find(({ messageId }) => messageId === messageIdOf(name));
@@ -94,6 +122,17 @@ const sends: Scenario[] = [
     initial: twoTurns,
     run: ({ say }) => say({ name: 'tooled' }),
     problems: answered('tooled'),
+  },
+  {
+    name: 'an answer that waits for the app',
+    points: ['results-stored', 'turn-resumed'],
+    initial: withAppTools,
+    run: async (stage) => {
+      await askTheApp(stage);
+      await answerCall(stage, 0);
+      await answerCall(stage, 1);
+    },
+    problems: answered('apped'),
   },
   {
     name: 'an edit of a folded turn that brings the conversation over its threshold',

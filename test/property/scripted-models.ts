@@ -54,9 +54,13 @@ const TOOL_ROUNDS = 2;
 export function chatCalls({ contents }: Pick<ModelRequest, 'contents'>): Part[] {
   const since = contents.slice(questionIndex(contents) + 1);
   const done = since.filter(({ parts }) => parts.some(({ functionCall }) => functionCall)).length;
-  if (!askedName(contents).startsWith('tool') || done >= TOOL_ROUNDS) return [];
-  return ['look', 'ask'].map((name) => ({ functionCall: { name, args: { round: done } } }));
+  const name = askedName(contents);
+  if (name.startsWith('app')) return done > 0 ? [] : callsOf(['locate', 'choose'], done);
+  return name.startsWith('tool') && done < TOOL_ROUNDS ? callsOf(['look', 'ask'], done) : [];
 }
+
+const callsOf = (names: readonly string[], round: number): Part[] =>
+  names.map((name) => ({ functionCall: { name, args: { round } } }));
 
 /** What was talked about in turns without marks: shorter is no summary. */
 const WALK = 'a walk along the river to the old harbour, and back in the evening';

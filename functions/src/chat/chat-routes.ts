@@ -45,6 +45,7 @@ import { editMessageRoute, regenerateRoute } from './routes/replacements.ts';
 import { searchRoute } from './routes/search.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { streamConversationRoute, streamTurnRoute } from './routes/streams.ts';
+import { toolResultsRoute } from './routes/tool-results.ts';
 import { cancelTurnRoute, getTurnRoute } from './routes/turns.ts';
 import { usageRoute } from './routes/usage.ts';
 
@@ -74,6 +75,7 @@ export const chatRoutes: readonly Route[] = [
   deleteFeedbackRoute,
   getTurnRoute,
   cancelTurnRoute,
+  toolResultsRoute,
   streamConversationRoute,
   streamTurnRoute,
   aiSdkChatRoute,

@@ -17,6 +17,9 @@ export const chatCrashPoints = {
   'calls-stored': 'The calls of a round are stored; no tool has run.',
   'tools-ran': 'The tools of a round have given what they give; nothing of it is stored.',
   'responses-stored': 'A round is stored whole; the model has not been asked again.',
+  'results-stored': 'Some calls of the app are answered; others wait.',
+  'turn-resumed':
+    'The last call of the app is answered; the turn runs again, and nobody has been asked.',
   'answer-streamed': 'The model has ended; nothing of the end is stored.',
   'before-finish': 'No flush runs any more; the finish is not committed.',
   'turn-finished': 'The finish is committed; readers and workers have not been told.',

@@ -94,6 +94,16 @@ export const resourceReasons = {
     on: 'declared',
     meaning: 'The field is set by the deployment.',
   },
+  TOOL_CALL_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: 'declared',
+    meaning: 'The turn has no such call that the app answers; the message lists those that wait.',
+  },
+  TOOL_RESULT_CONFLICT: {
+    status: 'ALREADY_EXISTS',
+    on: 'declared',
+    meaning: 'The call has another answer already, or its turn has ended.',
+  },
   TOOL_NAME_TAKEN: {
     status: 'INVALID_ARGUMENT',
     on: 'declared',

@@ -96,6 +96,19 @@ export const turnResponse = z.object({
     .boolean()
     .optional()
     .describe('Somebody asked to stop the answer; it may still run for a moment.'),
+  openCalls: z
+    .array(
+      z.object({
+        callId: z.string(),
+        name: z.string(),
+        args: z.record(z.string(), z.unknown()),
+        wants: z
+          .enum(['output', 'approved'])
+          .describe('output: the app runs it; approved: the server does, if the user allows it.'),
+      }),
+    )
+    .optional()
+    .describe('Of a turn that waits (`awaiting_tool`): what for.'),
   error: z
     .object({
       status: z.string(),

@@ -1,5 +1,7 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import { firstFrameId } from '../../../../shared/wire/frame-ids.ts';
+import { collapseFrames } from '../../../../shared/wire/collapse-frames.ts';
+import { readFramesAfter } from '../../../../shared/conversation/stored-frames.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -72,6 +74,29 @@ async function* framesOf(
   yield* followFrames(dependencies, { conversationId, seq, cursor, locale, left, sendAgain });
 }
 
+/**
+ * The same for a turn that goes on after a pause: who comes without a cursor, or with one from before it, gets
+ * what was stored then first. The one whose request made the turn go on has all of that.
+ */
+async function* framesAcrossPause(
+  dependencies: ChatDependencies,
+  starting: Starting,
+  of: Parameters<typeof framesOf>[2] & { begun: BegunTurn },
+): AsyncGenerator<StreamFrame> {
+  const { begun, reading } = of;
+  const { chunks, nextFrameId, isResumed } = begun.progress;
+  const from = reading.kind === 'after' ? reading.id : firstFrameId(begun.attempt.attempt) - 1;
+  if (!isResumed || reading.kind === 'all' || from >= nextFrameId - 1) {
+    yield* framesOf(dependencies, starting, of);
+    return;
+  }
+  const before = await readFramesAfter(dependencies.store, { ...begun.attempt, chunks }, from);
+  const known = (before ?? []).filter(({ id }) => id < nextFrameId);
+  yield* reading.kind === 'collapsed' ? collapseFrames(known) : known;
+  const rest = { kind: 'after' as const, id: nextFrameId - 1 };
+  yield* framesOf(dependencies, starting, { ...of, reading: rest });
+}
+
 interface Starting {
   request: SendRequest;
   sendMessage: SendMessage;
@@ -99,7 +124,7 @@ export function startProduction(
   const { request } = starting;
   const { conversationId, seq, attempt } = begun.attempt;
   const key = liveTurnKey(conversationId, seq);
-  const log = createFrameLog(firstFrameId(attempt));
+  const log = createFrameLog(begun.progress.nextFrameId);
   const audience = createAudience();
   const cancelled = new AbortController();
   const givenUp = new AbortController();
@@ -112,11 +137,12 @@ export function startProduction(
     cancelled,
     givenUp: givenUp.signal,
   }).finally(() => {
-    if (dependencies.liveTurns.get(key)?.attempt === attempt) dependencies.liveTurns.delete(key);
+    if (dependencies.liveTurns.get(key) === live) dependencies.liveTurns.delete(key);
   });
   const live: LiveTurn = {
     attempt,
-    frames: (reading, left) => framesOf(dependencies, starting, { log, seq, reading, left }),
+    frames: (reading, left) =>
+      framesAcrossPause(dependencies, starting, { begun, log, seq, reading, left }),
     attend: (left) => audience.attend(left),
     lastId: () => log.lastId(),
     result: settled(result),

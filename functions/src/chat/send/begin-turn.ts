@@ -85,6 +85,9 @@ interface ContextBefore {
 const replacesOf = ({ state, decision }: Begin): number | undefined =>
   decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
 
+/** The turn has begun before: what it replaces is replaced. */
+const isGoingOn = ({ decision }: Begin): boolean => 'attempt' in decision;
+
 /** Reads the context, and where the turn replaces others the one without them. */
 async function readBefore(
   dependencies: ChatDependencies,
@@ -97,9 +100,7 @@ async function readBefore(
   const parts = await readContextBefore(dependencies, { conversationId, head, beforeSeq });
   if (!parts) return undefined;
   const fromSeq = replacesOf(begin);
-  // A turn that is taken over has replaced what it replaces.
-  if (fromSeq === undefined || begin.decision.kind === 'takeOver')
-    return { head, ...parts, replacement: undefined };
+  if (fromSeq === undefined || isGoingOn(begin)) return { head, ...parts, replacement: undefined };
   // While an edit waited, another one may have taken the place of the same message.
   const { replacing } = begin.state.facts;
   if (replacing?.target && isReplaced(replacing.target))
@@ -110,12 +111,11 @@ async function readBefore(
   return { head: headAfter, history, turns, replacement };
 }
 
-const attemptOf = ({ decision }: Begin): number =>
-  decision.kind === 'takeOver' ? decision.attempt : 1;
+const attemptOf = ({ decision }: Begin): number => ('attempt' in decision ? decision.attempt : 1);
 
 /** Messages whose turns the batch closes because nobody answers them any more. */
 function abandonedMessages({ state, decision }: Begin): string[] {
-  if (decision.kind === 'takeOver') return [];
+  if (!('abandoned' in decision)) return [];
   return abandonedDocuments(state, decision.abandoned).map(({ value }) => value.messageId);
 }
 
@@ -247,10 +247,7 @@ export async function beginTurn(
   const lease = { producer, leaseUntil: new Date(now.getTime() + config.TURN_LEASE_MS) };
   const { userTokens, surroundings, told } = prepared;
   const { replacement } = before;
-  const kept =
-    decision.kind === 'takeOver'
-      ? await keptRounds(dependencies, conversationId, state.known)
-      : undefined;
+  const kept = await keptRounds(dependencies, conversationId, { decision, known: state.known });
   const around = { surroundings, told };
   const turn = { head, message, ...around, replacement, lease, userTokens, now, kept };
   const draft = { ...begin, ...turn };
@@ -274,7 +271,7 @@ export async function beginTurn(
     turns,
     ...message,
     ...prepared,
-    progress: progressAtStart(attemptOf(begin), kept),
+    progress: progressAtStart({ decision, kept, known: state.known }),
     createTime: decision.kind === 'start' ? now : (state.known?.value.createTime ?? now),
     replaces,
     replacementNeed: replacement?.need,

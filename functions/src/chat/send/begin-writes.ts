@@ -11,6 +11,8 @@ import {
 } from '../../../../shared/conversation/turn-writes.ts';
 import type { Write } from '../../../../shared/ports.ts';
 import { abandonedTurns, type StartState } from './read-start.ts';
+import { resumeWrites } from '../../../../shared/conversation/resume-writes.ts';
+import type { Kept } from './kept-rounds.ts';
 import type { SendRequest } from './send-request.ts';
 import type { Surroundings } from './surroundings.ts';
 import { regeneratedBy, type Message } from './stored-message.ts';
@@ -18,7 +20,9 @@ import { regeneratedBy, type Message } from './stored-message.ts';
 /** The ways in which a turn gets a producer. */
 export type Beginning =
   | Extract<StartDecision, { kind: 'start' | 'takeOver' }>
-  | Extract<QueuedDecision, { kind: 'beginQueued' }>;
+  | Extract<QueuedDecision, { kind: 'beginQueued' }>
+  /** The app has answered all that a turn waited for. */
+  | { kind: 'resume'; seq: number; attempt: number; kept: Kept };
 
 export interface Draft extends Surroundings {
   request: SendRequest;
@@ -54,6 +58,17 @@ export function beginWrites(draft: Draft): Write[] {
         lease,
         now,
         kept: draft.kept,
+        ...stored(draft),
+      });
+    case 'resume':
+      return resumeWrites({
+        conversationId,
+        seq,
+        attempt: decision.attempt,
+        lease,
+        now,
+        kept: decision.kept,
+        obsolete: state.known?.piecePaths.slice(state.known.value.userPieces) ?? [],
         ...stored(draft),
       });
     case 'beginQueued':

@@ -4,31 +4,44 @@ import type { KeptRounds } from '../../../../shared/conversation/turn-writes.ts'
 import { firstFrameId } from '../../../../shared/wire/frame-ids.ts';
 import type { ProgressAtStart } from '../answer/turn-progress.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { Beginning } from './begin-writes.ts';
 
 /** What attempts before this one have left, and what it cost. */
-interface Kept extends KeptRounds {
+export interface Kept extends KeptRounds {
   usage: TurnUsage | undefined;
   settled: TurnUsage | undefined;
 }
 
-/** The rounds of a turn that is taken over, those whose calls nobody answered included. */
+/** The rounds of a turn that is taken over or goes on, those whose calls nobody answered included. */
 export async function keptRounds(
   { store }: Pick<ChatDependencies, 'store'>,
   conversationId: string,
-  known: TurnDocument | undefined,
+  { decision, known }: { decision: Beginning; known: TurnDocument | undefined },
 ): Promise<Kept | undefined> {
-  if (known?.value.rounds === undefined) return undefined;
+  if (decision.kind === 'resume') return decision.kept;
+  if (decision.kind !== 'takeOver' || known?.value.rounds === undefined) return undefined;
   const { contents, rounds, usage, settled } = (await readStoredTurn(store, conversationId, known))
     .value;
   return rounds && { contents: contents.slice(0, 2 * rounds.count), rounds, usage, settled };
 }
 
-/** What an attempt begins with. */
-export const progressAtStart = (attempt: number, kept: Kept | undefined): ProgressAtStart => ({
-  contents: [],
-  ...kept,
-  ...(kept && { rounds: { ...kept.rounds, step: kept.rounds.step + 1, frames: [] } }),
-  chunks: 0,
-  nextFrameId: firstFrameId(attempt),
-  isResumed: false,
-});
+/** What a producer begins with: a new attempt, or one that goes on after a pause. */
+export function progressAtStart(of: {
+  decision: Beginning;
+  kept: Kept | undefined;
+  known: TurnDocument | undefined;
+}): ProgressAtStart {
+  const { decision, kept, known } = of;
+  if (decision.kind === 'resume') {
+    const { chunks = 0, lastFrameId = -1 } = known?.value ?? {};
+    return { ...decision.kept, chunks, nextFrameId: lastFrameId + 1, isResumed: true };
+  }
+  return {
+    contents: [],
+    ...kept,
+    ...(kept && { rounds: { ...kept.rounds, step: kept.rounds.step + 1, frames: [] } }),
+    chunks: 0,
+    nextFrameId: firstFrameId('attempt' in decision ? decision.attempt : 1),
+    isResumed: false,
+  };
+}

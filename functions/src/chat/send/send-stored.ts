@@ -14,7 +14,7 @@ interface Sender {
 }
 
 /** What was sent, as far as it is needed to go on with its turn. */
-function storedRequest({ locale, ...sender }: Sender, turn: Turn): SendRequest {
+export function storedRequest({ locale, ...sender }: Sender, turn: Turn): SendRequest {
   const { messageId, user, retention, replaces, regenerates } = turn;
   const kind = regenerates === undefined ? 'edit' : 'regenerate';
   return {

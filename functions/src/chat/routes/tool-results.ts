@@ -1,0 +1,58 @@
+import type { ToolResult } from '../../../../shared/conversation/tool-results.ts';
+import { turnParams } from '../../../../shared/wire/requests/ids.ts';
+import { noQuery } from '../../../../shared/wire/requests/queries.ts';
+import {
+  toolResultsBody,
+  type ToolResultsBody,
+} from '../../../../shared/wire/requests/tool-results.ts';
+import { sendMessageResponse } from '../../../../shared/wire/responses/messages.ts';
+import { preferredLocale } from '../http/locale.ts';
+import { userRoute } from '../route.ts';
+import { answerCalls } from '../tools/answer-calls.ts';
+import { errorResponse, storableResponse } from '../tools/tool-response.ts';
+import { OUTPUT_MAX_BYTES } from '../tools/tool-limits.ts';
+import { turnReply } from './turn-reply.ts';
+
+const resultOf = ({
+  callId,
+  output,
+  error,
+  approved,
+}: ToolResultsBody['results'][number]): ToolResult => {
+  if (approved !== undefined) return { callId, kind: 'approval', isApproved: approved };
+  const response =
+    error === undefined ? storableResponse(output, OUTPUT_MAX_BYTES) : errorResponse(error);
+  return { callId, kind: 'response', response };
+};
+
+export const toolResultsRoute = userRoute({
+  operation: 'answerToolCalls',
+  method: 'POST',
+  path: '/v1/conversations/{conversationId}/turns/{turnId}/toolResults',
+  summary:
+    'Answers calls of the model that the app runs, or allows a tool of the server. When no call is open any more the turn goes on, and its answer comes as that of a message does; before, the turn with its `openCalls`.',
+  params: turnParams,
+  query: noQuery,
+  body: toolResultsBody,
+  response: sendMessageResponse,
+  statuses: [200],
+  media: ['application/json', 'text/event-stream'],
+  requestHeaders: {
+    Accept: '`text/event-stream` streams the answer; else one JSON comes at its end.',
+    'Accept-Language': 'Where `locale` is left out: the language of the sentences for people.',
+  },
+  responseHeaders: { 'X-Turn-Id': 'The turn that answers.' },
+  errors: ['TOOL_CALL_NOT_FOUND', 'TOOL_RESULT_CONFLICT', 'TEXT_TOO_LONG'],
+  example: { results: [{ callId: 't_17_c0', output: { latitude: 59.9, longitude: 10.7 } }] },
+  handle: async (dependencies, { caller, params, body, header, left }) => {
+    const { sendMessage } = dependencies;
+    const handle = await answerCalls(dependencies, {
+      caller,
+      ...params,
+      results: body.results.map(resultOf),
+      locale: body.locale ?? preferredLocale(header('accept-language')),
+      sendMessage,
+    });
+    return turnReply(dependencies, handle, { accept: header('accept'), left });
+  },
+});

@@ -1,0 +1,40 @@
+import type { Write } from '../ports.ts';
+import type { Head, Versioned } from './head.ts';
+import { headPath, turnPath } from './paths.ts';
+import { encodeAnswer } from './turn.ts';
+import type { KeptRounds, Lease } from './turn-writes.ts';
+
+/** The same attempt goes on under a new producer: the app has answered all that the turn waited for. */
+export function resumeWrites(batch: {
+  conversationId: string;
+  seq: number;
+  attempt: number;
+  lease: Lease;
+  now: Date;
+  head: Versioned<Head>;
+  turnUpdateTime: string;
+  kept: KeptRounds;
+  /** Pieces of the answer as it was stored before. */
+  obsolete: readonly string[];
+}): Write[] {
+  const { conversationId, seq, lease, now, head, kept } = batch;
+  const answer = encodeAnswer({ ...batch, step: kept.rounds.step }, kept.contents);
+  return [
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
+      guard: { updateTime: head.updateTime },
+    },
+    {
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: { state: 'running', ...lease, rounds: { ...kept.rounds }, ...answer.fields },
+      // Where its stream ends is open again.
+      remove: ['lastFrameId'],
+      guard: { updateTime: batch.turnUpdateTime },
+    },
+    ...answer.writes,
+    ...batch.obsolete.map((path) => ({ op: 'delete' as const, path })),
+  ];
+}
