@@ -35,6 +35,7 @@ export function policyOf(
   head: Pick<Head, 'epoch' | 'settings' | 'profile' | 'model' | 'context'>,
 ): CompactionPolicy {
   const { windowTokens, thresholdFraction, thresholdTokens } = head.settings;
+  const ownWindow = contextWindowTokens(head.model, config.MODEL_WINDOWS);
   return resolvePolicy({
     conversation: { thresholdFraction, thresholdTokens },
     environment: {
@@ -50,7 +51,8 @@ export function policyOf(
     profile: head.profile,
     windowOverrides: {
       ...config.MODEL_WINDOWS,
-      ...(windowTokens !== undefined && { [head.model]: windowTokens }),
+      // It may have been set for another model, and makes no model larger.
+      ...(windowTokens !== undefined && { [head.model]: Math.min(windowTokens, ownWindow) }),
     },
     overheadTokens: head.context.overheadTokens,
   });

@@ -41,7 +41,13 @@ const settingsSchema = z.strictObject({
     .max(1)
     .optional()
     .describe('The same as a share of the context window.'),
-  windowTokens: z.number().int().min(WINDOW_MIN_TOKENS).max(WINDOW_MAX_TOKENS).optional(),
+  windowTokens: z
+    .number()
+    .int()
+    .min(WINDOW_MIN_TOKENS)
+    .max(WINDOW_MAX_TOKENS)
+    .optional()
+    .describe('Tokens of the window to use; more than the model has are what it has.'),
   onBusy: conversationSettingsSchema.shape.onBusy,
   compaction: conversationSettingsSchema.shape.compaction,
   hooks: conversationSettingsSchema.shape.hooks,
