@@ -1,4 +1,5 @@
 import type { Content, Part } from './conversation/content.ts';
+import type { Repairs } from './conversation/repairs.ts';
 
 // ---------------------------------------------------------------- documents
 
@@ -137,6 +138,8 @@ export interface Prompt {
   systemInstruction?: string;
   tools?: readonly ToolDeclaration[];
   contents: readonly Content[];
+  /** What was mended of it, where a model would have refused it; for logs and records. */
+  repairs?: Repairs;
 }
 
 export interface ModelRequest extends Prompt {

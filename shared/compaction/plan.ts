@@ -6,6 +6,7 @@ import {
 } from '../conversation/assemble-context.ts';
 import type { Content, Part } from '../conversation/content.ts';
 import type { CoveredThrough, Trigger } from '../conversation/head.ts';
+import type { Repairs } from '../conversation/repairs.ts';
 import type { Turn } from '../conversation/turn.ts';
 import { mediaFamilyOf } from './media-tokens.ts';
 import type { CompactionPolicy } from './policy.ts';
@@ -61,6 +62,8 @@ export interface FoldPlan {
   masks: PlannedMask[];
   /** What all chunks hold as one prompt, previous snapshot first. */
   contents: Content[];
+  /** What was mended of the turns, where no model would have taken them as they were stored. */
+  repairs?: Repairs | undefined;
   hasPreviousSnapshot: boolean;
 }
 
@@ -143,7 +146,7 @@ function foldPlanOf(
   input: SummariserInput,
   masks: PlannedMask[],
 ): FoldPlan {
-  const { point: coveredThrough, isPartial, folded, chunks, contents } = input;
+  const { point: coveredThrough, isPartial, folded, chunks, contents, repairs } = input;
   const kept = keptTurns(context.turns, coveredThrough);
   return {
     kind: 'fold',
@@ -158,6 +161,7 @@ function foldPlanOf(
     tail: kept.map((turn) => slicedTurn(turn, { from: foldedContents(turn, coveredThrough) })),
     masks: masks.filter((mask) => isShown(mask, coveredThrough)),
     contents,
+    ...(repairs && { repairs }),
     hasPreviousSnapshot: (context.history?.snapshotText ?? '') !== '',
   };
 }

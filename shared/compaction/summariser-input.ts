@@ -1,6 +1,7 @@
 import {
   assembleContext,
   masksBySeq,
+  type ContextItem,
   type ContextSource,
 } from '../conversation/assemble-context.ts';
 import type { Content } from '../conversation/content.ts';
@@ -9,6 +10,7 @@ import type { Mask } from '../conversation/history.ts';
 import { CALIBRATION_MAX } from '../conversation/meter.ts';
 import { withoutSurroundings } from '../conversation/shown-user.ts';
 import { nothingCovered } from '../conversation/next-generation.ts';
+import { addRepairs, type Repairs } from '../conversation/repairs.ts';
 import type { Turn } from '../conversation/turn.ts';
 import { planChunks, type Piece } from './chunks.ts';
 import { curate } from './curate.ts';
@@ -53,9 +55,11 @@ export interface SummariserInput {
   chunks: Chunk[];
   /** What all chunks hold, previous snapshot first. */
   contents: Content[];
+  /** What was mended of `folded`, where no model would have taken it as it was stored. */
+  repairs?: Repairs | undefined;
 }
 
-function contentsOf(context: ContextSource, turns: readonly Turn[]): Content[] {
+function itemsOf(context: ContextSource, turns: readonly Turn[]): ContextItem[] {
   const snapshotText = withoutFrame(context.history?.snapshotText ?? '');
   return assembleContext({
     ...context,
@@ -64,11 +68,15 @@ function contentsOf(context: ContextSource, turns: readonly Turn[]): Content[] {
     memory: undefined,
     pins: [],
     turns: turns.map(withoutSurroundings),
-  }).map(
-    // Our own snapshot is the one thing that may look like one.
-    ({ kind, content }) => (kind === 'turn' ? neutraliseContent(content) : content),
-  );
+  });
 }
+
+// Our own snapshot is the one thing that may look like one.
+const readContent = ({ kind, content }: ContextItem): Content =>
+  kind === 'turn' ? neutraliseContent(content) : content;
+
+const contentsOf = (context: ContextSource, turns: readonly Turn[]): Content[] =>
+  itemsOf(context, turns).map(readContent);
 
 /** The mark before what somebody says, `[12345] (model): `, and its line end. */
 const MARK_TOKENS = 16;
@@ -135,7 +143,12 @@ const sliceOf = (turn: Turn, { from, end }: { from: number; end: number }): Turn
 /** What of the turns goes, and the prompt that it makes. */
 function readOf(context: ContextSource, wanted: readonly WantedTurn[]) {
   const slices = wanted.map(({ turn, ...range }) => sliceOf(turn, range));
-  return { slices, contents: contentsOf(context, slices) };
+  const items = itemsOf(context, slices);
+  const repairs = items.reduce<Repairs | undefined>(
+    (sum, item) => addRepairs(sum, item.repairs),
+    undefined,
+  );
+  return { slices, contents: items.map(readContent), repairs };
 }
 
 /** What the pieces cover of each turn, as one; they come in order, so those of a turn are neighbours. */
@@ -184,6 +197,7 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
       folded: whole.slices,
       chunks: [{ turns: slices }],
       contents: curate(contents),
+      repairs: whole.repairs,
     };
 
   const memoryTokens = tokensOf(contentsOf(context, []));
@@ -216,5 +230,6 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     folded: isUncut ? whole.slices : foldedBy(wanted, pieces),
     chunks: chunks.map((chunk) => ({ turns: turnsOf(chunk) })),
     contents: curate(isUncut ? contents : contentsOf(context, turnsOf(pieces))),
+    repairs: whole.repairs,
   };
 }

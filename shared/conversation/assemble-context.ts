@@ -6,7 +6,10 @@ import { emptiedResponse } from './emptied-response.ts';
 import type { CoveredThrough, Pin } from './head.ts';
 import type { History, Mask } from './history.ts';
 import { pinText } from './pin-text.ts';
-import { sendableContents } from './sendable.ts';
+import { mendHistory } from './mend-prompt.ts';
+import type { Mended } from './mend-contents.ts';
+import { addRepairs, type Repairs } from './repairs.ts';
+import { sendableTurn } from './sendable.ts';
 import { shownUser } from './shown-user.ts';
 import type { Turn } from './turn.ts';
 
@@ -33,6 +36,8 @@ export type ContextItem = {
   kind: 'memory' | 'pin' | 'snapshot' | 'ack' | 'turn' | 'marker';
   seq?: number;
   content: Content;
+  /** On the first item of a turn whose stored contents no model would take: what was mended. */
+  repairs?: Repairs;
 };
 
 /** What the model answers to its own memory; fixed, so that the cached prefix stays stable. */
@@ -81,7 +86,7 @@ export function maskedContents(contents: readonly Content[], masks: readonly Mas
 function turnContents(
   turn: Turn,
   { coveredThrough, masks }: { coveredThrough: CoveredThrough; masks: MasksBySeq },
-): Content[] {
+): Mended {
   const own = masks.get(turn.seq);
   const whole = [turn.user, ...turn.contents];
   const [user = turn.user, ...answer] = own === undefined ? whole : maskedContents(whole, own);
@@ -92,8 +97,17 @@ function turnContents(
     turn.seq === seq && contentIndex > 0
       ? [contents[0], ...contents.slice(contentIndex + 1)].filter((item) => item !== undefined)
       : contents;
-  return sendableContents(kept);
+  return sendableTurn(kept);
 }
+
+/** What of a turn is sent, as items. */
+export const turnItems = (seq: number, { contents, repairs }: Mended): ContextItem[] =>
+  contents.map((content, index) => ({
+    kind: 'turn',
+    seq,
+    content,
+    ...(index === 0 && repairs && { repairs }),
+  }));
 
 /**
  * The context: the one function behind the model call, `/context` and the compactor, so that what is
@@ -105,19 +119,14 @@ export function assembleContext(source: ContextSource): ContextItem[] {
   const items = prefixItems(source);
   for (const turn of source.turns) {
     if (!turn.inContext) continue;
-    for (const content of turnContents(turn, { coveredThrough, masks }))
-      items.push({ kind: 'turn', seq: turn.seq, content });
+    items.push(...turnItems(turn.seq, turnContents(turn, { coveredThrough, masks })));
   }
   return items;
 }
 
 const prefixKinds: ReadonlySet<ContextItem['kind']> = new Set(['memory', 'pin', 'snapshot']);
 
-/**
- * The contents that items make in a prompt, in order: one for each, but memory, pins and snapshot, which are
- * parts of one user content, so that user and model go on taking turns.
- */
-export function contentsOf(items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] {
+function joinedPrefix(items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] {
   const contents: Content[] = [];
   for (const [index, { kind, content }] of items.entries()) {
     const before = items[index - 1];
@@ -130,17 +139,28 @@ export function contentsOf(items: readonly Pick<ContextItem, 'kind' | 'content'>
   return contents;
 }
 
+/**
+ * The contents that items make in a prompt, in order: one for each, but memory, pins and snapshot, which are
+ * parts of one user content, so that user and model go on taking turns, and where turns beside each other
+ * do not fit, as `mendHistory` mends them.
+ */
+export const contentsOf = (items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] =>
+  mendHistory(joinedPrefix(items)).contents;
+
 /** The prompt of the next call: the context and, last, the new user content. */
 export function promptOf(
   source: ContextSource,
   items: readonly ContextItem[],
   user?: Content,
 ): Prompt {
-  const contents = [...contentsOf(items), ...(user ? [user] : [])];
+  const mended = mendHistory([...joinedPrefix(items), ...(user ? [user] : [])]);
+  const repairs = items.reduce((sum, item) => addRepairs(sum, item.repairs), mended.repairs);
+  const { contents } = mended;
   return {
     model: source.model,
     systemInstruction: source.systemInstruction,
     tools: declaredTools({ ...source, contents }),
     contents,
+    ...(repairs && { repairs }),
   };
 }

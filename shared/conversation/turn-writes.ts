@@ -14,6 +14,7 @@ import {
   type TurnState,
   type TurnUsage,
 } from './turn.ts';
+import type { Repairs } from './repairs.ts';
 
 /** Whose attempt it is and until when; written with every start and renewed while it runs. */
 export interface Lease {
@@ -194,6 +195,7 @@ export interface FinishBatch {
   rounds?: Rounds | undefined;
   unanswered?: UnansweredReason | undefined;
   usage?: TurnUsage;
+  repairs?: Repairs | undefined;
   finishReason?: string;
   error?: TurnError;
   now: Date;
@@ -230,6 +232,7 @@ export function finishWrites(batch: FinishBatch): Write[] {
         tokens: { user: batch.userTokens, answer: batch.answerTokens },
         inContext: batch.inContext,
         usage: batch.usage && { ...batch.usage },
+        repairs: batch.repairs && { ...batch.repairs },
         finishReason: batch.finishReason,
         error: batch.error && { ...batch.error },
         ...(stream && { chunks: stream.chunks, lastFrameId: stream.lastFrameId }),

@@ -7,6 +7,7 @@ import type { Versioned } from './head.ts';
 import { noticeSchema } from '../notification/notice-schema.ts';
 import { cutIntoPieces } from './json-pieces.ts';
 import { turnPiecePath } from './paths.ts';
+import { repairsSchema } from './repairs.ts';
 import { endedContents, unansweredReasons } from './tool-calls.ts';
 
 /** `queued`: the message is stored and waits until the one before it is answered. */
@@ -85,6 +86,8 @@ const turnFieldsSchema = z.object({
   usage: turnUsageSchema.optional(),
   /** Part of `usage` that the user's quota has been charged with: what the turn took before it waited. */
   settled: turnUsageSchema.optional(),
+  /** What of the history had to be mended before a model would take it. */
+  repairs: repairsSchema.optional(),
   finishReason: z.string().optional(),
   error: turnErrorSchema.optional(),
   inContext: z.boolean(),

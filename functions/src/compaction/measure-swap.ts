@@ -65,6 +65,7 @@ function candidateOf(measured: Measured): Candidate {
     report: {
       ...checked.report,
       tokensSource: counts.source,
+      ...(plan.repairs && { repairs: plan.repairs }),
       ...(measured.condensing && { condensing: measured.condensing }),
       ...(kept.leftOut.length > 0 && { keptOver: kept.leftOut.slice(-PINS_MAX) }),
     },

@@ -97,7 +97,15 @@ async function planStep(run: ClaimedRun): Promise<Step<Planned>> {
 const stepOf = (verified: Verified) =>
   verified.kind === 'candidate' ? ({ kind: 'next', value: verified.candidate } as const) : verified;
 
+/** That turns were not as a model takes them: how often what, no text. */
+function tellRepairs({ dependencies, reading }: ClaimedRun, { repairs }: FoldPlan): void {
+  if (!repairs) return;
+  const { conversationId } = reading;
+  dependencies.logger.log('WARNING', 'history_mended', { conversationId, ...repairs });
+}
+
 async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
+  tellRepairs(run, plan);
   const drafted = await step(run, 'summarised', async () => ({
     kind: 'next',
     value: await strategyOf(run).draft(run, plan),

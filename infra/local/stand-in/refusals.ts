@@ -15,12 +15,16 @@ function responses(content: RequestContent | undefined): RequestPart[] {
   return (content?.parts ?? []).filter((part) => part.functionResponse !== undefined);
 }
 
+/** An empty text is one only as the bearer of a signature: so models end their streams. */
+const isBare = ({ text, thoughtSignature }: RequestPart) =>
+  text === '' && thoughtSignature === undefined;
+
 function hasPayload(part: RequestPart): boolean {
   return Object.entries(part).some(
     ([key, value]) =>
       value !== undefined &&
       !['thought', 'thoughtSignature', 'videoMetadata', 'partMetadata'].includes(key) &&
-      !(key === 'text' && value === ''),
+      !(key === 'text' && isBare(part)),
   );
 }
 

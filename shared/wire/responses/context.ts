@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contentSchema } from '../../conversation/content.ts';
+import { repairsSchema } from '../../conversation/repairs.ts';
 import { tokens } from './fields.ts';
 import { leftOutImports } from './memories.ts';
 
@@ -18,6 +19,9 @@ export const contextItemResponse = z.object({
     .describe(
       'The text of `system`, the declarations of `tools`, else a Content. `memory`, `pin` and `snapshot` are sent as parts of one Content.',
     ),
+  repairs: repairsSchema
+    .optional()
+    .describe('On the first item of a turn: what of it is mended so that the model takes it.'),
 });
 export type ContextItemView = z.infer<typeof contextItemResponse>;
 

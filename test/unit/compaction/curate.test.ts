@@ -32,9 +32,9 @@ describe('curate', () => {
       [model(call('f', '1'), call('f', '2')), user(response('f', '1'), response('f', '2'))],
     ],
     [
-      'puts responses before what the user wrote meanwhile',
+      'puts responses before what the user wrote meanwhile, in a content of their own',
       [model(call('f')), user(text('b')), user(response('f'))],
-      [model(call('f')), user(response('f'), text('b'))],
+      [model(call('f')), user(response('f')), user(text('b'))],
     ],
     [
       'tells a call without response',

@@ -134,7 +134,11 @@ async function step(
   const { config } = dependencies;
   const usage = answer.usage && pricedUsage(config, begun.head.model, answer.usage);
   going.sentContents = going.progress.contents.length;
-  going.progress = { ...going.progress, usage: addUsage(going.progress.usage, usage) };
+  going.progress = {
+    ...going.progress,
+    usage: addUsage(going.progress.usage, usage),
+    repairs: answer.repairs ?? going.progress.repairs,
+  };
   // A report about a shrunken prompt says nothing about the context.
   const reported = prompt.shrinkage ? undefined : answer.usage;
   going.report = reported && { usage: reported, contents: going.sentContents };

@@ -124,6 +124,7 @@ export function endTurn(
     userTokens: begun.userTokens,
     inContext,
     usage,
+    repairs: answer.repairs,
     finishReason: answer.finishReason,
     ...(error && { error: errorOf(error) }),
     now,

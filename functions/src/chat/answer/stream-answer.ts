@@ -1,11 +1,13 @@
 import type { Part } from '../../../../shared/conversation/content.ts';
 import { AppError } from '../../../../shared/errors.ts';
+import type { Repairs } from '../../../../shared/conversation/repairs.ts';
 import type { ModelChunk, ModelRequest, ModelUsage } from '../../../../shared/ports.ts';
 import { LOOP_OF_TEXT } from '../../../../shared/loops/loop-reasons.ts';
 import { utf8Length } from '../../../../shared/store/names.ts';
 import { finishReasonOf, type StreamChunk } from '../../../../shared/wire/stream.ts';
 import { untilAborted } from './abortable.ts';
 import { createChantGate, openGate, withoutEnd } from './chant-gate.ts';
+import { mendedRequest } from '../../mended-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
 import { timeoutAfter } from './timeout-after.ts';
@@ -15,6 +17,8 @@ export interface Answer {
   parts: Part[];
   finishReason?: string;
   usage?: ModelUsage;
+  /** What was mended of the history that it was asked with. */
+  repairs?: Repairs;
   /** The call ended in an error; what was received until then stands in `parts`. */
   error?: AppError;
 }
@@ -133,7 +137,7 @@ function takeChunk(
  * one that repeats itself over and over before the repetitions, as LOOP_OF_TEXT.
  */
 export async function streamAnswer(
-  dependencies: Pick<ChatDependencies, 'model' | 'clock' | 'config'>,
+  dependencies: Pick<ChatDependencies, 'model' | 'clock' | 'config' | 'logger'>,
   call: AnswerCall,
 ): Promise<Answer> {
   const answer: Answer = { parts: [] };
@@ -144,7 +148,8 @@ export async function streamAnswer(
   const timeout = timeoutAfter(dependencies, call.timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout.signal]);
   try {
-    const { request } = call;
+    const { request, repairs } = mendedRequest(dependencies, call.request);
+    if (repairs) answer.repairs = repairs;
     for await (const chunk of untilAborted(dependencies.model.stream(request, signal), signal)) {
       const shown = takeChunk(answer, chunk, sizes);
       if (shown === 'full') break;

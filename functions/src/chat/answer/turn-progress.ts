@@ -1,4 +1,5 @@
 import type { Content } from '../../../../shared/conversation/content.ts';
+import type { Repairs } from '../../../../shared/conversation/repairs.ts';
 import type { Rounds, TurnUsage } from '../../../../shared/conversation/turn.ts';
 import type { AppError } from '../../../../shared/errors.ts';
 import type { ModelUsage } from '../../../../shared/ports.ts';
@@ -11,6 +12,8 @@ export interface TurnProgress {
   rounds?: Rounds | undefined;
   /** The bill of all calls of the model, those of earlier attempts included. */
   usage?: TurnUsage | undefined;
+  /** What was mended of the history in the last call that needed it. */
+  repairs?: Repairs | undefined;
 }
 
 /** What a producer begins with. */

@@ -2,13 +2,14 @@ import { shrinkContext, type ShrunkenView } from '../../../../shared/compaction/
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
 import {
   assembleContext,
+  turnItems,
   type ContextItem,
 } from '../../../../shared/conversation/assemble-context.ts';
 import type { Content } from '../../../../shared/conversation/content.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
-import { sendableContents } from '../../../../shared/conversation/sendable.ts';
+import { sendableTurn } from '../../../../shared/conversation/sendable.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
 import type { Config } from '../../config.ts';
@@ -67,11 +68,7 @@ export function viewOfRound(config: Config, context: ContextOfHead, turn: OpenTu
     );
   const before = reported?.tokens ?? contextTokens({ ...context, head: context }).tokens;
   const after = reported ? contents.slice(reported.contents) : [user, ...contents];
-  const own = sendableContents([user, ...contents]).map((content): ContextItem => ({
-    kind: 'turn',
-    seq,
-    content,
-  }));
+  const own = turnItems(seq, sendableTurn([user, ...contents]));
   const items = [...assembleContext(context), ...own];
   return viewOf(config, context, { items, tokens: before + estimated(after) });
 }

@@ -1,4 +1,5 @@
 import type { Content, Part } from '../../../../../shared/conversation/content.ts';
+import { OPENING } from '../../../../../shared/conversation/mend-prompt.ts';
 import {
   refuseTooLong,
   toPart,
@@ -40,9 +41,6 @@ export function textOf({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): 
   if (content === null || content === undefined) return '';
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 }
-
-/** Gemini refuses a dialogue that the model opens. What it said stays, as the answer to this. */
-const OPENING: Content = { role: 'user', parts: [{ text: 'Begin the conversation.' }] };
 
 /**
  * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, nothing empty, and a

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { refuseGeneration } from '../../../infra/local/stand-in/refusals.ts';
+import { curate } from '../../../shared/compaction/curate.ts';
+import type { Content } from '../../../shared/conversation/content.ts';
+import { mendContents } from '../../../shared/conversation/mend-contents.ts';
+import { mendPrompt } from '../../../shared/conversation/mend-prompt.ts';
+import { sendableContents } from '../../../shared/conversation/sendable.ts';
+import { brokenHistories, wholeHistories } from '../../support/broken-histories.ts';
+
+const RUNS = { numRuns: 3_000 };
+const FEWER_RUNS = { numRuns: 1_000 };
+const models = fc.constantFrom(
+  'gemini-2.5-flash',
+  'gemini-3-pro-preview',
+  'models/gemini-3.5-flash',
+);
+
+const refusalOf = (model: string, contents: readonly Content[]) =>
+  refuseGeneration({
+    model: model.slice(model.lastIndexOf('/') + 1),
+    body: { contents: structuredClone([...contents]) },
+    promptTokens: 1,
+    windowTokens: 10,
+  })?.message;
+
+const isWellFormed = (contents: readonly Content[]) =>
+  // JSON writes halves of a pair as escapes, which the text of a whole one never holds.
+  !/\\ud[89a-f]/iu.test(JSON.stringify(contents));
+
+/** A call is followed by responses alone, of the same names and ids in the same order. */
+function pairsOf(contents: readonly Content[]) {
+  return contents.flatMap(({ parts }, index) => {
+    const calls = parts.flatMap(({ functionCall }) => functionCall ?? []);
+    if (calls.length === 0) return [];
+    const answers = contents[index + 1]?.parts.map(({ functionResponse }) => functionResponse);
+    return [
+      {
+        calls: calls.map(({ id, name }) => ({ id, name })),
+        answers: answers?.map((answer) => ({ id: answer?.id, name: answer?.name })),
+      },
+    ];
+  });
+}
+
+describe('mendPrompt, whatever the history', () => {
+  test('makes a prompt that the strict model server takes: whole pairs in order, whole characters', () => {
+    fc.assert(
+      fc.property(brokenHistories, models, (contents, model) => {
+        const mended = mendPrompt({ model, contents }).contents;
+
+        expect(refusalOf(model, mended)).toBeUndefined();
+        for (const { calls, answers } of pairsOf(mended)) expect(answers).toEqual(calls);
+        expect(isWellFormed(mended)).toBe(true);
+        expect([mended[0]?.role, mended.at(-1)?.role]).toEqual(['user', 'user']);
+      }),
+      RUNS,
+    );
+  });
+
+  test('changes nothing the second time, and says so', () => {
+    fc.assert(
+      fc.property(brokenHistories, models, (contents, model) => {
+        const once = mendPrompt({ model, contents }).contents;
+        const twice = mendPrompt({ model, contents: once });
+
+        expect(twice.repairs).toBeUndefined();
+        expect(twice.contents.every((content, index) => content === once[index])).toBe(true);
+        expect(twice.contents).toHaveLength(once.length);
+      }),
+      RUNS,
+    );
+  });
+
+  test('says so where it changed something', () => {
+    fc.assert(
+      fc.property(brokenHistories, models, (contents, model) => {
+        const { contents: mended, repairs } = mendPrompt({ model, contents });
+        const isSame = JSON.stringify(mended) === JSON.stringify(contents);
+
+        expect(repairs === undefined).toBe(isSame);
+      }),
+      FEWER_RUNS,
+    );
+  });
+
+  test('does not change what it was given', () => {
+    fc.assert(
+      fc.property(brokenHistories, models, (contents, model) => {
+        const before = structuredClone(contents);
+        mendPrompt({ model, contents });
+
+        expect(contents).toEqual(before);
+      }),
+      FEWER_RUNS,
+    );
+  });
+});
+
+describe('mendPrompt of a whole history', () => {
+  test('returns the same objects and nothing to report', () => {
+    fc.assert(
+      fc.property(wholeHistories, models, (contents, model) => {
+        const mended = mendPrompt({ model, contents });
+
+        expect(mended.repairs).toBeUndefined();
+        expect(mended.contents.every((content, index) => content === contents[index])).toBe(true);
+        expect(mended.contents).toHaveLength(contents.length);
+      }),
+      FEWER_RUNS,
+    );
+  });
+});
+
+describe('what turns and the summariser send', () => {
+  test('is whole when it has been curated', () => {
+    fc.assert(
+      fc.property(brokenHistories, (contents) => {
+        const known = mendContents(contents).contents;
+
+        for (const sent of [sendableContents(known), curate(known)])
+          expect(
+            refusalOf('gemini-2.5-flash', mendPrompt({ model: '', contents: sent }).contents),
+          ).toBe(undefined);
+      }),
+      FEWER_RUNS,
+    );
+  });
+});
