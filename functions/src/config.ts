@@ -24,6 +24,13 @@ const checkedEnvironmentSchema = environmentSchema.superRefine((environment, con
       path: ['EVENT_WEBHOOK_URL'],
       message: 'must be an https address whose host HOOK_HOSTS names, without a user name',
     });
+  const { UPLOADS_BUCKET: bucket, UPLOADS_SIGNER: signer } = environment;
+  if (bucket !== undefined && signer === undefined && !allowsHttp)
+    context.addIssue({
+      code: 'custom',
+      path: ['UPLOADS_SIGNER'],
+      message: 'must be set with UPLOADS_BUCKET: the e-mail of the account that signs addresses',
+    });
   if (environment.APP_CHECK === 'enforced' && environment.APP_CHECK_PROJECT_NUMBER === undefined)
     context.addIssue({
       code: 'custom',
@@ -77,6 +84,7 @@ const moneyLimits = [
   'STREAMS_PER_USER',
   'USER_DAILY_USD',
   'GLOBAL_DAILY_USD',
+  'USER_DAILY_UPLOADS',
 ] as const;
 
 /** Limits that protect money are off where there is none to lose, unless they are asked for. */

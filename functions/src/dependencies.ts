@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Webhook } from '../../shared/hooks/webhook.ts';
 import type { RevocationCheck } from '../../shared/identity-ports.ts';
+import type { FileBucket } from '../../shared/file-ports.ts';
 import type {
   Clock,
   DocumentStore,
@@ -22,6 +23,11 @@ export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
   Partial<Pick<CompactionDependencies, 'pushTokens' | 'hooks' | 'notifier' | 'eventWebhook'>> & {
     model?: ChatDependencies['model'] & CompactionDependencies['model'];
   };
+
+const local = () => Promise.resolve('local');
+/** Stand-ins take any token, and a machine without credentials has none. */
+const localTokens = { get: local, renew: local };
+const LOCAL_SIGNER = 'local@demo-recap.iam.gserviceaccount.com';
 
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
@@ -61,6 +67,30 @@ async function createModel(config: Config) {
   });
 }
 
+/** The bucket of uploads, where the deployment names one. */
+async function createFiles(config: Config, clock: Clock): Promise<FileBucket | undefined> {
+  const { UPLOADS_BUCKET: bucket, UPLOADS_SIGNER: signer, isDemo } = config;
+  if (bucket === undefined) return undefined;
+  const [{ createGcsBucket }, { createAccessTokens }] = await Promise.all([
+    import('./adapters/gcs-bucket.ts'),
+    import('./adapters/access-tokens.ts'),
+  ]);
+  const baseUrl = config.UPLOADS_URL.replace(/\/+$/, '');
+  return createGcsBucket({
+    bucket,
+    baseUrl,
+    // The stand-in signs as well.
+    iamUrl: isDemo ? baseUrl : 'https://iamcredentials.googleapis.com',
+    signer: signer ?? LOCAL_SIGNER,
+    accessTokens: isDemo ? localTokens : createAccessTokens(),
+    clock,
+  });
+}
+
+/** Vertex AI reads the project's own buckets; a stand-in's bucket nobody but this process can read. */
+const readsBucket = ({ GEMINI_API_KEY, GEMINI_BASE_URL, isDemo }: Config): boolean =>
+  !isDemo && GEMINI_API_KEY === undefined && GEMINI_BASE_URL === undefined;
+
 const clockOf = ({ clock }: Overrides): Clock => clock ?? systemClock;
 
 async function createRevocationCheck(
@@ -87,12 +117,10 @@ async function createNotifier(config: Config, clock: Clock): Promise<Notifier | 
     import('./adapters/fcm-notifier.ts'),
     import('./adapters/access-tokens.ts'),
   ]);
-  // The stand-in takes any token, and a machine without credentials has none.
-  const local = () => Promise.resolve('local');
   return createFcmNotifier({
     projectId,
     baseUrl: FCM_URL.replace(/\/+$/, ''),
-    accessTokens: config.isDemo ? { get: local, renew: local } : createAccessTokens(),
+    accessTokens: config.isDemo ? localTokens : createAccessTokens(),
     clock,
   });
 }
@@ -127,14 +155,18 @@ async function createTools(shared: Parameters<typeof builtInTools>[0]) {
 
 /** What both functions share: store, bus, model and surroundings. */
 async function createShared(config: Config, overrides: Overrides) {
-  const [{ createMemoryCache }, { createHmacSigner }, { jsonLogger }] = await Promise.all([
-    import('./adapters/memory-cache.ts'),
-    import('./adapters/hmac-signer.ts'),
-    import('./adapters/json-logger.ts'),
-  ]);
+  const [{ createMemoryCache }, { createHmacSigner }, { jsonLogger }, { withFiles }] =
+    await Promise.all([
+      import('./adapters/memory-cache.ts'),
+      import('./adapters/hmac-signer.ts'),
+      import('./adapters/json-logger.ts'),
+      import('./adapters/gemini-files.ts'),
+    ]);
   const clock = clockOf(overrides);
   const store = overrides.store ?? (await createStore(config));
   const logger = overrides.logger ?? jsonLogger;
+  const files = overrides.files ?? (await createFiles(config, clock));
+  const model = overrides.model ?? (await createModel(config));
   return {
     config: Object.freeze({
       ...config,
@@ -147,7 +179,8 @@ async function createShared(config: Config, overrides: Overrides) {
     store,
     cache: overrides.cache ?? createMemoryCache({ maxBytes: config.CACHE_BYTES }),
     publisher: overrides.publisher ?? (await createPublisher(config)),
-    model: overrides.model ?? (await createModel(config)),
+    files,
+    model: withFiles(model, { files, modelReadsBucket: readsBucket(config) }),
     randomness: overrides.randomness ?? { uuid: () => randomUUID() },
     sha256,
     signer: overrides.signer ?? createHmacSigner(config.SNAPSHOT_KEYS),

@@ -6,7 +6,6 @@ import {
   prices,
   snapshotKeys,
   thresholdRows,
-  usd,
   variants,
   windows,
 } from './config-values.ts';
@@ -14,6 +13,8 @@ import { hookVariables } from './hook-variables.ts';
 import { identityVariables } from './identity-variables.ts';
 import { toolVariables } from './tool-variables.ts';
 import { notificationVariables } from './notification-variables.ts';
+import { quotaVariables } from './quota-variables.ts';
+import { uploadVariables } from './upload-variables.ts';
 
 /** What an end user may not write unless the deployment lists it. */
 export const CLIENT_WRITABLE_FIELDS = [
@@ -193,33 +194,7 @@ export const environmentSchema = z.object({
   COMPACTION_DAILY_TOKENS: integer(2_000_000, { min: 0, max: 1_000_000_000 }).describe(
     'Tokens that the summariser may read and write for one conversation in 24 hours; the run that reaches it ends. 0 = no limit, as in a demo- project where it is not set.',
   ),
-  USER_DAILY_MESSAGES: integer(200, { min: 0, max: 1_000_000 }).describe(
-    'Messages that one signed-in user may have answered in a day (UTC); 0 = no limit, as in a demo- project where it is not set.',
-  ),
-  USER_DAILY_TOKENS: integer(500_000, { min: 0, max: 10_000_000_000 }).describe(
-    'Tokens of one signed-in user in a day: input that no cache had, and output. 0 = no limit, as in a demo- project where it is not set.',
-  ),
-  USER_REQUESTS_PER_MINUTE: integer(30, { min: 0, max: 600 }).describe(
-    'Answers that one signed-in user may begin in a minute; 0 = no limit, as in a demo- project where it is not set.',
-  ),
-  ANONYMOUS_DAILY_MESSAGES: integer(20, { min: 0, max: 1_000_000 }).describe(
-    'As USER_DAILY_MESSAGES, of an anonymous user.',
-  ),
-  ANONYMOUS_DAILY_TOKENS: integer(30_000, { min: 0, max: 10_000_000_000 }).describe(
-    'As USER_DAILY_TOKENS, of an anonymous user.',
-  ),
-  ANONYMOUS_REQUESTS_PER_MINUTE: integer(10, { min: 0, max: 600 }).describe(
-    'As USER_REQUESTS_PER_MINUTE, of an anonymous user.',
-  ),
-  STREAMS_PER_USER: integer(3, { min: 0, max: 100 }).describe(
-    'Answers of one user on their way at once, and streams that one instance holds open for one user; 0 = no limit, as in a demo- project where it is not set.',
-  ),
-  USER_DAILY_USD: usd(5).describe(
-    'US dollars that one user may cost in a day, compactions and titles included; 0 = no limit, as in a demo- project where it is not set.',
-  ),
-  GLOBAL_DAILY_USD: usd(100).describe(
-    'US dollars that all users together may cost in a day; then nobody is answered until the next. 0 = no limit, as in a demo- project where it is not set.',
-  ),
+  ...quotaVariables,
   SOFT_DELETE_DAYS: integer(30, { min: 1, max: 3_650 }).describe(
     'How long a deleted conversation can be taken back, days; then it is erased for good.',
   ),
@@ -235,6 +210,7 @@ export const environmentSchema = z.object({
   SNAPSHOT_KEYS: snapshotKeys.describe(
     'Secret keys that sign snapshots, keyId:base64,keyId2:base64, of 32 bytes or more: the first signs, all verify. Must be set, but for a demo- project.',
   ),
+  ...uploadVariables,
   ...notificationVariables,
   ...identityVariables,
 });

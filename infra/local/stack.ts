@@ -21,6 +21,7 @@ import {
   startStandInPart,
   subscribeWorker,
 } from './stack-parts.ts';
+import { type LocalStorage, startStorage } from './storage/start-storage.ts';
 import { defaultSweepSeconds } from './sweep-schedule.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -67,6 +68,14 @@ export interface Stack {
 /** Notifications go to the stand-in of FCM, where there is one. */
 const messagingOf = (standInUrl: string | undefined): Environment =>
   standInUrl === undefined ? {} : { FCM_PROJECT: localProjectId, FCM_URL: standInUrl };
+
+/** The bucket of uploads, as its name is on this machine. */
+const LOCAL_BUCKET = 'recap-uploads';
+
+const uploadsOf = ({ url }: LocalStorage): Environment => ({
+  UPLOADS_BUCKET: LOCAL_BUCKET,
+  UPLOADS_URL: url,
+});
 
 type Children = Map<PartName, Child>;
 
@@ -138,6 +147,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const shell = options.shell ?? process.env;
   const model = chooseModel(shell);
   const ports = await choosePorts(options);
+  const storage = await startStorage({ bucket: LOCAL_BUCKET });
   const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
   const settingsWith = (emulators?: Emulators): PartSettings => ({
     ports,
@@ -146,7 +156,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       model,
       standInUrl,
       emulators,
-      settings: { ...messagingOf(standInUrl), ...environment },
+      settings: { ...messagingOf(standInUrl), ...uploadsOf(storage), ...environment },
     }),
     standInArguments,
     push,
@@ -163,6 +173,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       : startEmulated(settingsWith(emulators), emulators)),
   ]).catch(async (error: unknown) => {
     if (!('missing' in emulators)) await emulators.stop();
+    await storage.close();
     throw error;
   });
 
@@ -193,6 +204,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     stop: async () => {
       await schedule?.stop();
       await stopAll(children);
+      await storage.close();
       if (!('missing' in emulators)) await emulators.stop();
     },
   };

@@ -10,17 +10,29 @@ export function mediaFamilyOf(model: string): MediaFamily {
   return modelName(model).startsWith('gemini-3') ? 'gemini-3' : 'gemini-2.5';
 }
 
-function audioTokens({ data, family }: { data: string; family: MediaFamily }): number {
+/** The length of a file behind a URI, where it is known: pages of a PDF, seconds of a recording. */
+export interface MediaLength {
+  pages?: number | undefined;
+  seconds?: number | undefined;
+}
+
+interface Media {
+  data: string;
+  family: MediaFamily;
+  length?: MediaLength | undefined;
+}
+
+function audioTokens({ data, family, length }: Media): number {
   const isThird = family === 'gemini-3';
-  const seconds = wavSeconds(data);
+  const seconds = length?.seconds ?? wavSeconds(data);
   if (seconds === undefined)
     return (isThird ? tokenConstants.audioTokensGemini3 : tokenConstants.audioTokens).value;
   const perSecond = isThird ? tokenConstants.audioSecondGemini3 : tokenConstants.audioSecond;
   return Math.ceil(seconds) * perSecond.value;
 }
 
-function pdfTokens(data: string): number {
-  const pages = pdfPages(data);
+function pdfTokens({ data, length }: Media): number {
+  const pages = length?.pages ?? pdfPages(data);
   return pages === undefined
     ? tokenConstants.pdfTokens.value
     : pages * tokenConstants.pdfPageTokens.value;
@@ -35,15 +47,16 @@ export function mediaTokens(media: {
   /** The file as base64; '' for a file behind a URI. */
   data: string;
   family: MediaFamily;
+  length?: MediaLength | undefined;
 }): number {
   const { data, family } = media;
   const isThird = family === 'gemini-3';
   const mimeType = media.mimeType ?? '';
   if (mimeType.startsWith('image/'))
     return (isThird ? tokenConstants.imageTokensGemini3 : tokenConstants.imageTokens).value;
-  if (mimeType.startsWith('audio/')) return audioTokens({ data, family });
+  if (mimeType.startsWith('audio/')) return audioTokens(media);
   if (mimeType.startsWith('video/'))
     return (isThird ? tokenConstants.videoTokensGemini3 : tokenConstants.videoTokens).value;
-  if (mimeType === 'application/pdf' || data === '') return pdfTokens(data);
+  if (mimeType === 'application/pdf' || data === '') return pdfTokens(media);
   return (data.length * 0.75 * tokenConstants.inlineBytesWeight.value) / 100;
 }

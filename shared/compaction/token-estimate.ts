@@ -146,7 +146,8 @@ function partWeight(part: Part, counting: TokenCounting, depth: number): number 
   if (file !== undefined) {
     const data = inlineData?.data ?? '';
     const family = counting.mediaFamily ?? 'gemini-2.5';
-    sum += mediaTokens({ mimeType: file.mimeType, data, family }) * WEIGHT_UNIT;
+    sum +=
+      mediaTokens({ mimeType: file.mimeType, data, family, length: part.upload }) * WEIGHT_UNIT;
   }
   const isKnown = text ?? functionCall ?? functionResponse ?? file;
   return isKnown === undefined ? textWeight(jsonOf(withoutSignature(part)), rule) : sum;

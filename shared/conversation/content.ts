@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { uploadedFileSchema } from '../uploads/uploaded-file.ts';
 
 /**
  * Part and Content as the Gemini API has them. The schemas are tolerant: fields that Recap does not
@@ -25,6 +26,8 @@ export const partSchema = z.looseObject({
     .optional(),
   inlineData: z.looseObject({ mimeType: z.string(), data: z.string() }).optional(),
   fileData: z.looseObject({ mimeType: z.string().optional(), fileUri: z.string() }).optional(),
+  /** Ours alone: the upload that the part is. It is taken off before a model sees the part. */
+  upload: uploadedFileSchema.optional(),
 });
 export type Part = z.infer<typeof partSchema>;
 

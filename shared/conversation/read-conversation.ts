@@ -77,7 +77,8 @@ export async function readTurnDocuments(
   return documents.map((document) => document && readTurnDocument(conversationId, document));
 }
 
-const pieceText = (piece: StoredDocument | undefined) => {
+/** The text of an overflow piece; '' where it is gone. */
+export const pieceText = (piece: StoredDocument | undefined) => {
   const text = piece?.fields['text'];
   return typeof text === 'string' ? text : '';
 };

@@ -32,7 +32,7 @@ function partText(part: MessageView['parts'][number]): string {
       return part.text;
     case 'file':
       // The bytes of a picture are no text; the JSON export has them.
-      return `[file ${part.mediaType ?? ''}${part.url === undefined ? '' : ` ${part.url}`}]`;
+      return `[file ${[part.mediaType, part.name, part.url].filter((text) => text !== undefined).join(' ')}]`;
     case 'functionCall':
       return block(`json call ${part.name}`, JSON.stringify(part.args, null, 2));
     case 'functionResponse':

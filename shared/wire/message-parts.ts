@@ -1,5 +1,6 @@
 import type { Content, Part } from '../conversation/content.ts';
 import { AppError } from '../errors.ts';
+import { unreadUpload } from '../uploads/upload-parts.ts';
 import type { InputPart } from './requests/messages.ts';
 
 export interface MessageLimits {
@@ -59,22 +60,36 @@ export function toPart(part: InputPart): Part {
   switch (part.type) {
     case 'text':
       return { text: part.text };
-    case 'file':
-      return part.data !== undefined
-        ? { inlineData: { mimeType: part.mediaType, data: part.data } }
-        : { fileData: { mimeType: part.mediaType, fileUri: part.url ?? '' } };
+    case 'file': {
+      const { mediaType: mimeType = '', data, url = '', uploadId } = part;
+      if (uploadId !== undefined) return unreadUpload(uploadId);
+      return data === undefined
+        ? { fileData: { mimeType, fileUri: url } }
+        : { inlineData: { mimeType, data } };
+    }
   }
 }
 
 /** A part as a transcript shows it. */
 export type OutputPart =
   | { type: 'text'; text: string }
-  | { type: 'file'; mediaType?: string; data?: string; url?: string }
+  | {
+      type: 'file';
+      mediaType?: string;
+      data?: string;
+      url?: string;
+      uploadId?: string;
+      name?: string;
+    }
   | { type: 'functionCall'; name: string; args: Record<string, unknown> }
   | { type: 'functionResponse'; name: string; response: Record<string, unknown> };
 
 function fromPart(part: Part): OutputPart[] {
   if (part.thought === true) return [];
+  if (part.upload) {
+    const { id: uploadId, mimeType: mediaType, name } = part.upload;
+    return [{ type: 'file', mediaType, uploadId, ...(name !== undefined && { name }) }];
+  }
   if (part.text !== undefined) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
   if (part.inlineData)
     return [{ type: 'file', mediaType: part.inlineData.mimeType, data: part.inlineData.data }];

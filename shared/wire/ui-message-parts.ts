@@ -12,7 +12,11 @@ const filePart = z.looseObject({
 /** `data:image/png;base64,…`, with parameters or without; what is not base64 stays a URL and is refused. */
 const DATA_URL = /^data:[^,]*;base64,/i;
 
+/** How a client of the AI SDK names an upload: its file parts have an address and no id. */
+const UPLOAD_URL = 'upload:';
+
 function fileOf({ mediaType, url }: z.infer<typeof filePart>) {
+  if (url.startsWith(UPLOAD_URL)) return { type: 'file', uploadId: url.slice(UPLOAD_URL.length) };
   const start = DATA_URL.exec(url)?.[0];
   return start === undefined
     ? { type: 'file', mediaType, url }
@@ -21,7 +25,7 @@ function fileOf({ mediaType, url }: z.infer<typeof filePart>) {
 
 /**
  * The parts of a UI message that are said to the model: texts that are not empty, and files, a `data:` URL
- * as its data. Others (`data-*`, `step-start`, and whatever a later SDK has) are an app’s own.
+ * as its data and `upload:{uploadId}` as that upload. Others (`data-*`, `step-start`, and whatever a later SDK has) are an app’s own.
  */
 export function toInputParts(parts: unknown): unknown[] {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];

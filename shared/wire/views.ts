@@ -8,6 +8,8 @@ import type { Rating } from '../conversation/rating.ts';
 import { loopOf } from '../loops/loop-reasons.ts';
 import { answerId, turnId } from '../conversation/paths.ts';
 import { isTerminal, type Feedback, type Turn, type TurnUsage } from '../conversation/turn.ts';
+import type { SignedRequest } from '../file-ports.ts';
+import type { Upload } from '../uploads/upload.ts';
 import type { Device } from '../user/device.ts';
 import { toOutputParts } from './message-parts.ts';
 import type { CompactionRecordView } from './responses/compaction.ts';
@@ -127,6 +129,17 @@ export const deviceView = ({ id, platform, locale, updateTime }: Device): Device
   platform,
   ...(locale !== undefined && { locale }),
   updateTime: updateTime.toISOString(),
+});
+
+/** With an address of its bytes; which turns name it stays inside. */
+export const uploadView = (upload: Upload, { url, expireTime }: SignedRequest) => ({
+  uploadId: upload.id,
+  mimeType: upload.mimeType,
+  sizeBytes: upload.sizeBytes,
+  ...(upload.name !== undefined && { name: upload.name }),
+  createTime: upload.createTime.toISOString(),
+  url,
+  expireTime: expireTime.toISOString(),
 });
 
 /** The answer as one message, tool calls included; its parts are empty while nothing is stored. */

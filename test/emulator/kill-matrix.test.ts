@@ -214,20 +214,22 @@ describe('a worker that is killed', () => {
     expect(documents.job?.records).toMatchObject([{ state: 'FAILED_EMPTY_SUMMARY' }]);
   });
 
-  test.each(['erase-begun', 'erase-pass-done', 'erase-tombstone-written'])(
-    'at %s leaves an erasure that the next delivery finishes',
-    async (point) => {
-      const conversationId = await built({ turns: 4 });
-      await eraseOwnConversation(victims.chat, { caller, conversationId });
+  test.each([
+    'erase-begun',
+    'erase-pass-done',
+    'erase-uploads-released',
+    'erase-tombstone-written',
+  ])('at %s leaves an erasure that the next delivery finishes', async (point) => {
+    const conversationId = await built({ turns: 4 });
+    await eraseOwnConversation(victims.chat, { caller, conversationId });
 
-      await killAt(point, (victim) => victim.push(eraseEvent({ conversationId })));
-      await deliver(eraseEvent({ conversationId }));
+    await killAt(point, (victim) => victim.push(eraseEvent({ conversationId })));
+    await deliver(eraseEvent({ conversationId }));
 
-      const { head, ...below } = await documentsOf(conversationId);
-      expect(head).toMatchObject({ state: 'erased', ownerUid: '' });
-      expect(below).toEqual({ job: undefined, turns: [], histories: [], messages: new Map() });
-    },
-  );
+    const { head, ...below } = await documentsOf(conversationId);
+    expect(head).toMatchObject({ state: 'erased', ownerUid: '' });
+    expect(below).toEqual({ job: undefined, turns: [], histories: [], messages: new Map() });
+  });
 });
 
 describe('a sweep that is killed', () => {

@@ -131,6 +131,7 @@ const erasures: Scenario[] = [
       'erase-published',
       'erase-begun',
       'erase-pass-done',
+      'erase-uploads-released',
       'erase-tombstone-written',
     ],
     initial: due,

@@ -198,6 +198,7 @@ const sweeps: Scenario[] = [
       'sweep-marked',
       'erase-begun',
       'erase-pass-done',
+      'erase-uploads-released',
       'erase-tombstone-written',
       'sweep-erased',
       'sweep-swept',

@@ -4,6 +4,8 @@ import type { ChatDependencies } from '../../functions/src/chat/chat-dependencie
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { compactionJobPath } from '../../shared/conversation/paths.ts';
 import { decodeJob } from '../../shared/conversation/job.ts';
+import { createMemoryBucket } from '../fakes/memory-bucket.ts';
+import { createUploadResponse } from '../../shared/wire/responses/uploads.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { buildDue, compactOnce } from './compacted-conversation.ts';
 import { storeNotes } from './notes.ts';
@@ -44,7 +46,10 @@ export function createWireApp(
   overrides: Partial<ChatDependencies> = {},
   environment: Record<string, string> = {},
 ): WireApp {
-  const dependencies = chatDependencies({ idTokens, ...overrides }, environment);
+  const dependencies = chatDependencies(
+    { idTokens, files: createMemoryBucket(), ...overrides },
+    environment,
+  );
   const app = createChatApp({ ...dependencies, sendMessage, heartbeatMs: 8_000 });
   const call: WireApp['call'] = async ({ method, path, uid, headers, body }) => {
     const work: Promise<unknown>[] = [];
@@ -84,8 +89,8 @@ export function createWireApp(
 export type Resources = Readonly<Record<string, string>>;
 
 /**
- * Gives a user one of everything: a compacted conversation with a message sent over the wire, a pin, a device
- * and a note, each holding `canary`. Returns the ids by the names of path parameters.
+ * Gives a user one of everything: a compacted conversation with a message sent over the wire, a pin, a device,
+ * a note and an upload, each holding `canary`. Returns the ids by the names of path parameters.
  */
 export async function createResources(
   app: WireApp,
@@ -113,7 +118,10 @@ export async function createResources(
   await storeNotes(app.dependencies.store, uid, [
     { id: 'memory-1', text: canary, source: 'user', savedAt, revision: 1 },
   ]);
+  const file = { mimeType: 'text/plain', sizeBytes: 5, name: `${canary}.txt` };
+  const upload = await app.ok({ method: 'POST', path: '/v1/uploads', uid, body: file });
   return {
+    uploadId: createUploadResponse.parse(upload).uploadId,
     conversationId,
     chatId: conversationId,
     messageId,

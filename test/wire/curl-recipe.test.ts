@@ -1,15 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noQuota } from '../../functions/src/quota/no-quota.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ModelStreamer } from '../../shared/ports.ts';
 import { startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { runBlocks } from '../support/run-blocks.ts';
 import { appCheckClaims, idTokenClaims } from '../support/token-keys.ts';
 
 /* The shell blocks of docs/clients/curl.md, run by the real bash and the real curl. */
@@ -17,7 +13,6 @@ import { appCheckClaims, idTokenClaims } from '../support/token-keys.ts';
 const PAGE = new URL('../../docs/clients/curl.md', import.meta.url);
 const PROJECT_NUMBER = '123456789012';
 const RETRY_AFTER_MS = 1_000;
-const BETWEEN_BLOCKS = '=====';
 
 const asked: string[] = [];
 const model: ModelStreamer = {
@@ -54,30 +49,6 @@ const quota: typeof noQuota = {
     );
   },
 };
-
-/** Runs the blocks in one shell that stops at the first failure; what each printed. */
-async function runBlocks(blocks: string[], environment: Record<string, string>): Promise<string[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'curl-recipe-'));
-  try {
-    const script = blocks.join(`\necho '${BETWEEN_BLOCKS}'\n`);
-    const shell = spawn('bash', ['-eu', '-c', script], {
-      cwd: directory,
-      // oxlint-disable-next-line node/no-process-env -- the shell has to find curl
-      env: { PATH: process.env['PATH'], ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 50_000,
-    });
-    const [printed, complaints, [code]] = await Promise.all([
-      textOf(shell.stdout),
-      textOf(shell.stderr),
-      once(shell, 'close'),
-    ]);
-    if (code !== 0) throw new Error(`the page's script ended with ${code}: ${complaints}`);
-    return printed.split(`${BETWEEN_BLOCKS}\n`);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
 
 /** Blocks by the headings of the page, in their order. */
 async function readPage(): Promise<{ heading: string; block: string }[]> {

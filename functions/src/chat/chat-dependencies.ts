@@ -15,6 +15,7 @@ import type {
   Sha256,
   Signer,
 } from '../../../shared/ports.ts';
+import type { FileBucket } from '../../../shared/file-ports.ts';
 import type { Quota } from '../../../shared/quota-ports.ts';
 import type { BeforeTurnHook } from '../../../shared/hooks/before-turn.ts';
 import type { Webhook } from '../../../shared/hooks/webhook.ts';
@@ -33,6 +34,8 @@ export interface ChatDependencies {
   afterwork: Set<Promise<unknown>>;
   publisher: EventPublisher;
   model: ModelStreamer;
+  /** The bucket of uploads; undefined where there are none. */
+  files?: FileBucket | undefined;
   idTokens: IdTokenVerifier;
   /** Asked where APP_CHECK says so. */
   appCheck: AppCheckVerifier;

@@ -47,6 +47,7 @@ import { openApiRoute } from './routes/openapi.ts';
 import { streamConversationRoute, streamTurnRoute } from './routes/streams.ts';
 import { toolResultsRoute } from './routes/tool-results.ts';
 import { cancelTurnRoute, getTurnRoute } from './routes/turns.ts';
+import { createUploadRoute, getUploadRoute } from './routes/uploads.ts';
 import { usageRoute } from './routes/usage.ts';
 
 /** Every route of the function; the router is made from this list. */
@@ -102,4 +103,6 @@ export const chatRoutes: readonly Route[] = [
   getMemoryRoute,
   patchMemoryRoute,
   deleteMemoryRoute,
+  createUploadRoute,
+  getUploadRoute,
 ];

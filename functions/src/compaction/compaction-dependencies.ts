@@ -2,6 +2,7 @@ import type { CompactionHooks } from '../../../shared/compaction/hooks.ts';
 import type { Webhook } from '../../../shared/hooks/webhook.ts';
 import type { ConversationCache } from '../../../shared/conversation/read-conversation.ts';
 import type { PushTokenVerifier } from '../../../shared/identity-ports.ts';
+import type { FileBucket } from '../../../shared/file-ports.ts';
 import type {
   AtCrashPoint,
   Clock,
@@ -25,6 +26,8 @@ export interface CompactionDependencies extends NotificationDependencies {
   cache: ConversationCache;
   publisher: EventPublisher;
   model: ModelGenerator & TokenCounter;
+  /** The bucket of uploads; undefined where there are none. */
+  files?: FileBucket | undefined;
   pushTokens: PushTokenVerifier;
   clock: Clock;
   randomness: Randomness;

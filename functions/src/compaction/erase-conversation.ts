@@ -2,20 +2,23 @@ import { headPath } from '../../../shared/conversation/paths.ts';
 import { readHead } from '../../../shared/conversation/read-conversation.ts';
 import { tombstoneWrite } from '../../../shared/conversation/tombstone.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
+import { isTurnOf } from '../../../shared/uploads/upload.ts';
 import { eraseNotesFrom } from '../erasure/erase-notes.ts';
+import { releaseUploads } from '../erasure/release-uploads.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passErasePoint } from './erase-crash-points.ts';
 
 type EraseDependencies = Pick<
   CompactionDependencies,
-  'store' | 'clock' | 'logger' | 'atCrashPoint'
+  'store' | 'clock' | 'logger' | 'atCrashPoint' | 'files'
 >;
 
 /**
  * Erases a conversation that is marked as erasing: everything below it, again until a pass finds nothing,
- * the notes that a tool made of it, then the head, of which a tombstone stays. May stop anywhere and be repeated.
+ * the notes that a tool made of it and the uploads that nothing else names, then the head, of which a tombstone
+ * stays. May stop anywhere and be repeated.
  * `nothing`: it is not marked, gone, or erased already.
- * Throws the signal's reason, StoreUnavailableError.
+ * Throws the signal's reason, FILES_UNAVAILABLE, StoreUnavailableError.
  */
 export async function eraseConversation(
   dependencies: EraseDependencies,
@@ -35,6 +38,9 @@ export async function eraseConversation(
     if (deleted > 0) continue;
     const { generation, ownerUid: uid } = head.value;
     await eraseNotesFrom(dependencies, { uid, conversationId });
+    const isReleased = (turnKey: string) => isTurnOf(turnKey, conversationId);
+    await releaseUploads(dependencies, { ownerUid: uid, isReleased });
+    await passErasePoint(dependencies, 'erase-uploads-released');
     try {
       await store.commit([tombstoneWrite(conversationId, { ...head, generation }, clock.now())]);
     } catch (error) {

@@ -12,8 +12,12 @@ import { readHead, readTurnDocuments } from '../../../shared/conversation/read-c
 import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
 import type { TurnDocument } from '../../../shared/conversation/turn.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
+import type { FileBucket } from '../../../shared/file-ports.ts';
 import type { Clock, DocumentStore, Query } from '../../../shared/ports.ts';
+import { isQuestionErased } from '../../../shared/conversation/erase-turn.ts';
+import { turnKey } from '../../../shared/uploads/upload.ts';
 import { eraseNotesFrom } from './erase-notes.ts';
+import { releaseUploads } from './release-uploads.ts';
 import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
 
 /** Sends change the head while this works; the last step, which lost to one, is tried again this often. */
@@ -34,6 +38,8 @@ type Store = Pick<DocumentStore, 'get' | 'query' | 'commit' | 'deleteBelow'>;
 export interface ErasureDependencies extends HistoryCleaning {
   store: Store;
   clock: Pick<Clock, 'wait'>;
+  /** The bucket of uploads; undefined where there are none. */
+  files?: FileBucket | undefined;
 }
 
 interface Erasure {
@@ -114,6 +120,22 @@ async function eraseHistories(
   return stillNamed;
 }
 
+/** Deletes the files that only the erased questions named. */
+async function eraseUploads(
+  { dependencies, store, conversationId, head }: Erasure,
+  turns: readonly TurnDocument[],
+): Promise<void> {
+  const { ownerUid } = head.value;
+  const keys = new Set(
+    turns
+      .filter(({ value }) => isQuestionErased(value))
+      .map(({ value }) => turnKey(conversationId, value.seq)),
+  );
+  if (keys.size === 0) return;
+  const { files } = dependencies;
+  await releaseUploads({ store, files }, { ownerUid, isReleased: (key) => keys.has(key) });
+}
+
 /** Paths of the pieces of a blob that are there, in order. */
 async function blobPiecePaths(
   { store, conversationId }: Erasure,
@@ -132,6 +154,7 @@ async function blobPiecePaths(
 async function eraseBelow(erasure: Erasure): Promise<string[]> {
   const turns = await readErasedTurns(erasure);
   for (const turn of turns) await eraseBelowTurn(erasure, turn);
+  await eraseUploads(erasure, turns);
   const stillNamed = await eraseHistories(erasure, turns);
   const unnamed = (erasure.pending.blobs ?? []).filter((name) => !stillNamed.has(name));
   const paths: string[] = [];

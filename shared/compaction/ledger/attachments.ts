@@ -25,9 +25,14 @@ function filesIn(turn: Turn, content: Content): Omit<Attachment, 'isShown'>[] {
   });
 }
 
+/** What a file adds to a request: base64 has four characters for three bytes. */
+const inlineCharacters = ({ inlineData, upload }: Part): number | undefined =>
+  inlineData?.data.length ?? (upload && Math.ceil(upload.sizeBytes / 3) * 4);
+
 /**
  * The files of turns in order. The newest are shown, up to the bound of what one request may carry inline;
- * older ones are named only. A file at an address carries nothing and is always shown.
+ * older ones are named only. A file at a foreign address carries nothing and is always shown. Text files are
+ * text.
  */
 export function attachmentsIn(turns: readonly Turn[]): Attachment[] {
   const files = turns.flatMap((turn) =>
@@ -37,8 +42,9 @@ export function attachmentsIn(turns: readonly Turn[]): Attachment[] {
   return files
     .toReversed()
     .map((file) => {
-      left -= file.part.inlineData?.data.length ?? 0;
-      return { ...file, isShown: file.part.inlineData === undefined || left >= 0 };
+      const characters = inlineCharacters(file.part);
+      left -= characters ?? 0;
+      return { ...file, isShown: characters === undefined || left >= 0 };
     })
     .toReversed();
 }

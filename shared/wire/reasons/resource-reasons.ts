@@ -62,6 +62,37 @@ export const resourceReasons = {
     on: 'declared',
     meaning: 'Told to the model alone: a note must repeat, or be spoken of in, what the user said.',
   },
+  UPLOAD_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{uploadId}',
+    meaning:
+      'The caller has no such upload, or its file has not been sent to its address, or has expired.',
+  },
+  UPLOADS_OFF: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning: 'The deployment takes no uploads: it sets no UPLOADS_BUCKET.',
+  },
+  UPLOAD_TYPE_MISMATCH: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'The file is not what its media type or size says.',
+  },
+  FILES_TOO_LARGE: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'The uploads of the message are too large together.',
+  },
+  USER_DAILY_UPLOADS: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'declared',
+    meaning: 'The user has begun as many uploads as they may in a day.',
+  },
+  FILES_UNAVAILABLE: {
+    status: 'UNAVAILABLE',
+    on: 'declared',
+    meaning: 'Files cannot be read or stored right now; try again in a moment.',
+  },
   GUARD_LOST: {
     status: 'ABORTED',
     on: 'write',

@@ -3,6 +3,7 @@ import { onBusySchema } from '../../conversation/head.ts';
 import { FILE_URL_MAX_CHARACTERS, PARTS_MAX } from '../limits.ts';
 import { clientContextSchema } from './client-context.ts';
 import { wellFormedText, messageIdSchema } from './ids.ts';
+import { uploadIdSchema } from './uploads.ts';
 
 const textPart = z.strictObject({ type: z.literal('text'), text: wellFormedText.min(1) });
 
@@ -24,16 +25,28 @@ const fileUrl = z
 const filePart = z
   .strictObject({
     type: z.literal('file'),
-    mediaType,
+    mediaType: mediaType.optional().describe('With `data` or `url`; an upload has its own.'),
     data: z.base64().min(1).optional().describe('Base64 of the file.'),
     url: fileUrl.optional(),
+    uploadId: uploadIdSchema.optional(),
   })
   .refine(
-    ({ data, url }) => (data === undefined) !== (url === undefined),
-    'needs either data or url',
+    ({ data, url, uploadId }) =>
+      [data, url, uploadId].filter((given) => given !== undefined).length === 1,
+    'needs one of data, url and uploadId',
+  )
+  .refine(
+    (part) => (part.uploadId === undefined) === (part.mediaType !== undefined),
+    'needs a mediaType with data or url, and none with uploadId',
   )
   // The same for who reads the OpenAPI document.
-  .meta({ oneOf: [{ required: ['data'] }, { required: ['url'] }] });
+  .meta({
+    oneOf: [
+      { required: ['mediaType', 'data'] },
+      { required: ['mediaType', 'url'] },
+      { required: ['uploadId'], not: { required: ['mediaType'] } },
+    ],
+  });
 
 export const inputPartSchema = z.discriminatedUnion('type', [textPart, filePart]);
 export type InputPart = z.infer<typeof inputPartSchema>;

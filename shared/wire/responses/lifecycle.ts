@@ -3,12 +3,16 @@ import { conversationResponse } from './conversations.ts';
 import { memoryNoteResponse } from './memories.ts';
 import { messageResponse } from './messages.ts';
 import { pinResponse } from './pins.ts';
+import { uploadResponse } from './uploads.ts';
 
 /** What is on its way to be erased. */
 export const erasingResponse = z.object({ conversations: z.number().int() });
 export const deleteConversationResponse = z.union([conversationResponse, erasingResponse]);
 
-/** A line of an export as JSON: a note about the user, or a conversation, then its messages in order. */
+/**
+ * A line of an export as JSON: a conversation, then its messages in order; of a user, the notes about them and
+ * their uploads first.
+ */
 export const exportLineResponse = z.discriminatedUnion('type', [
   memoryNoteResponse.extend({ type: z.literal('memory') }),
   conversationResponse.extend({
@@ -31,5 +35,6 @@ export const exportLineResponse = z.discriminatedUnion('type', [
       ])
       .describe('What became of the message’s turn.'),
   }),
+  uploadResponse.extend({ type: z.literal('upload') }),
 ]);
 export type ExportLine = z.infer<typeof exportLineResponse>;

@@ -12,6 +12,8 @@ const outputPart = z.discriminatedUnion('type', [
     mediaType: z.string().optional(),
     data: z.string().optional(),
     url: z.string().optional(),
+    uploadId: z.string().optional().describe('`GET /v1/uploads/{uploadId}` has its address.'),
+    name: z.string().optional().describe('Of an upload.'),
   }),
   z.object({
     type: z.literal('functionCall'),

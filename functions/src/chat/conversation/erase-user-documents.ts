@@ -4,6 +4,7 @@ import type { Caller, StoredDocument, Write } from '../../../../shared/ports.ts'
 import { dayOf, nextDayOf } from '../../../../shared/quota/day.ts';
 import { decodeUsage, encodeUsage, type Usage } from '../../../../shared/quota/usage.ts';
 import { usageKept, usageSum } from '../../../../shared/quota/usage-kept.ts';
+import { uploadsCollection } from '../../../../shared/uploads/upload.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 
@@ -42,19 +43,20 @@ async function keepFigures(
 }
 
 /**
- * Deletes all that is kept about a person beside conversations, but for the bare figures of today's quota
- * (`usageKept`), which expire with the day. Throws GuardLostError, StoreUnavailableError.
+ * Deletes all that is kept about a person beside conversations, their files included, but for the bare figures of today's quota
+ * (`usageKept`), which expire with the day. Throws GuardLostError, FILES_UNAVAILABLE, StoreUnavailableError.
  */
 export async function eraseUserDocuments(
   dependencies: ChatDependencies,
   caller: Caller,
 ): Promise<void> {
-  const { store, clock } = dependencies;
+  const { store, clock, files } = dependencies;
   const path = userPath(caller.uid);
   const counted = usagePath(caller.uid, dayOf(clock.now()));
   const [today] = await store.get([counted]);
   while ((await store.deleteBelow(path)) > 0);
   await store.commit([{ op: 'delete', path }]);
+  await files?.deleteFolder(uploadsCollection(caller.uid));
   if (today) await keepFigures(dependencies, counted, usageKept(decodeUsage(today)));
   await passLifecyclePoint(dependencies, 'user-documents-erased');
 }

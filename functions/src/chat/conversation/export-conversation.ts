@@ -6,10 +6,11 @@ import type { Caller } from '../../../../shared/ports.ts';
 import { exportMessages, type ExportedMessage } from '../../../../shared/wire/export-messages.ts';
 import { markdownMessage, markdownTitle } from '../../../../shared/wire/export-markdown.ts';
 import type { ExportLine } from '../../../../shared/wire/responses/lifecycle.ts';
-import { conversationView, pinView } from '../../../../shared/wire/views.ts';
+import { conversationView, pinView, uploadView } from '../../../../shared/wire/views.ts';
 import { noteView } from '../../../../shared/wire/memory-view.ts';
 import { readAllNotes } from '../memory/list-memories.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { allUploads } from '../uploads/read-uploads.ts';
 import { ownConversations } from './own-conversations.ts';
 import { readOwnConversation } from './own-conversation.ts';
 
@@ -70,10 +71,15 @@ export async function exportConversation(
   return format === 'jsonl' ? linesOf(dependencies, exported) : markdownOf(dependencies, exported);
 }
 
-/** What is remembered about a caller, and all conversations, as JSON lines, those in the bin included. */
-export async function* exportUser(dependencies: StoreOnly, caller: Caller): AsyncGenerator<string> {
+/** What is remembered about a caller, their uploads, and all conversations, as JSON lines, those in the bin included. */
+export async function* exportUser(
+  dependencies: Pick<ChatDependencies, 'store' | 'files'>,
+  caller: Caller,
+): AsyncGenerator<string> {
   const { notes } = await readAllNotes(dependencies, caller.uid);
   for (const note of notes) yield line({ type: 'memory', ...noteView(note) });
+  for await (const { upload, request } of allUploads(dependencies, caller))
+    yield line({ type: 'upload', ...uploadView(upload, request) });
   for await (const conversation of ownConversations(dependencies, caller)) {
     const { state } = conversation.head;
     if (state === 'live' || state === 'deleted') yield* linesOf(dependencies, conversation);

@@ -7,15 +7,20 @@ import {
   messageGuardPath,
   turnPath,
 } from '../../../../shared/conversation/paths.ts';
+import { pieceText } from '../../../../shared/conversation/read-conversation.ts';
 import { signedHistory } from '../../../../shared/conversation/signed-history.ts';
 import { isInContextThrough, replacedWithin } from '../../../../shared/conversation/replaced-by.ts';
 import {
+  decodeTurn,
   isTerminal,
   readTurnDocument,
   type TurnDocument,
 } from '../../../../shared/conversation/turn.ts';
 import type { DocumentFields, StoredDocument, Write } from '../../../../shared/ports.ts';
 import { utf8Length } from '../../../../shared/store/names.ts';
+import { turnKey } from '../../../../shared/uploads/upload.ts';
+import { uploadsIn } from '../../../../shared/uploads/upload-parts.ts';
+import { namingWrites } from '../uploads/name-uploads.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { unfinishedTurnError } from './find-message.ts';
 import { commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
@@ -109,6 +114,30 @@ async function readAll(
   });
 }
 
+interface NamedUpload {
+  seq: number;
+  path: string;
+}
+
+/** Notes at the uploads of copied turns that the fork names them as well: they outlive the source. */
+async function nameForFork(
+  dependencies: ChatDependencies,
+  target: ForkTarget,
+  named: readonly NamedUpload[],
+): Promise<void> {
+  const { conversationId } = target;
+  for (let first = 0; first < named.length; first += BATCH_WRITES)
+    await commitToFork(dependencies, target, {
+      build: () =>
+        namingWrites(
+          dependencies,
+          named
+            .slice(first, first + BATCH_WRITES)
+            .map(({ path, seq }) => ({ path, key: turnKey(conversationId, seq) })),
+        ),
+    });
+}
+
 /**
  * Copies the turns up to the fork's, newest first, each with its pieces and the guard of its message. A
  * turn that only later ones replaced is in the context of the fork. Throws SourceChangedError,
@@ -120,6 +149,7 @@ export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Pro
   const create = ({ path, fields }: Pick<StoredDocument, 'path' | 'fields'>) =>
     writer.write({ op: 'create', path: moved(path, copy), fields });
   const copied: CopiedTurn[] = [];
+  const named: NamedUpload[] = [];
   for (let newest = lastSeq; newest > 0; newest -= TURNS_PER_READ) {
     const length = Math.min(TURNS_PER_READ, newest);
     const paths = Array.from({ length }, (_, i) => turnPath(conversationId, newest - i));
@@ -136,10 +166,14 @@ export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Pro
       if (!document || !guard) throw new SourceChangedError(conversationId);
       await create({ path: document.path, fields: turnFields(document, turn, lastSeq) });
       await create(guard);
-      for (const piece of await readAll(dependencies, copy, turn.piecePaths)) await create(piece);
+      const pieces = await readAll(dependencies, copy, turn.piecePaths);
+      for (const piece of pieces) await create(piece);
+      const { user } = decodeTurn(turn, pieces.map(pieceText)).value;
+      named.push(...uploadsIn([user]).map(({ path }) => ({ seq, path })));
     }
   }
   await writer.flush();
+  await nameForFork(dependencies, copy.target, named);
   return copied;
 }
 

@@ -11,6 +11,7 @@ const descriptions: Readonly<Record<string, string>> = {
   context: 'What the model would see now.',
   compactions: 'How the older part of a conversation became a summary.',
   pins: 'Facts that stay word for word through every compaction.',
+  uploads: 'Files for messages: sent to a bucket first, then named by their ids.',
   users: 'Everything of the caller at once.',
   'ai-sdk': 'For `useChat` of the AI SDK; the same conversations in its protocol.',
   openai: 'For clients of OpenAI’s chat completions; the same conversations in their protocol.',

@@ -51,7 +51,7 @@ export const exportUserRoute = userRoute({
   method: 'POST',
   path: '/v1/users/me:export',
   summary:
-    'What is remembered about the caller, and all conversations, those in the bin included, as one file of JSON lines.',
+    'What is remembered about the caller, their uploads, each with an address for some minutes, and all conversations, those in the bin included, as one file of JSON lines.',
   params: z.strictObject({}),
   query: noQuery,
   body: emptyBody,

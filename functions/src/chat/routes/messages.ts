@@ -10,6 +10,7 @@ import { listMessages } from '../conversation/list-messages.ts';
 import { noBody, userRoute } from '../route.ts';
 import { readCursor } from '../stream/stream-cursor.ts';
 import { answerOptions, messageOfBody } from './message-body.ts';
+import { UPLOAD_ERRORS } from './upload-errors.ts';
 import { turnReply } from './turn-reply.ts';
 import { ANSWER_HEADERS, TURN_HEADER } from './described-headers.ts';
 
@@ -27,7 +28,7 @@ export const sendMessageRoute = userRoute({
   media: ['application/json', 'text/event-stream'],
   requestHeaders: ANSWER_HEADERS,
   responseHeaders: TURN_HEADER,
-  errors: ['BAD_PART', 'TEXT_TOO_LONG', 'STREAM_EXPIRED', 'CONVERSATION_BUSY'],
+  errors: ['BAD_PART', 'TEXT_TOO_LONG', ...UPLOAD_ERRORS, 'STREAM_EXPIRED', 'CONVERSATION_BUSY'],
   example: {
     message: {
       id: '0190a5d4-7c1e-7b3a-9f00-3d2c1b0a9e8f',

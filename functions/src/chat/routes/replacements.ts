@@ -5,6 +5,7 @@ import { sendMessageResponse } from '../../../../shared/wire/responses/messages.
 import { userRoute } from '../route.ts';
 import { readCursor } from '../stream/stream-cursor.ts';
 import { answerOptions, messageOfBody } from './message-body.ts';
+import { UPLOAD_ERRORS } from './upload-errors.ts';
 import { turnReply } from './turn-reply.ts';
 import { ANSWER_HEADERS, TURN_HEADER } from './described-headers.ts';
 
@@ -25,6 +26,7 @@ export const editMessageRoute = userRoute({
   errors: [
     'BAD_PART',
     'TEXT_TOO_LONG',
+    ...UPLOAD_ERRORS,
     'STREAM_EXPIRED',
     'CONVERSATION_BUSY',
     'NOT_A_USER_MESSAGE',

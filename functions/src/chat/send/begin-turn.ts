@@ -33,6 +33,7 @@ import { messageReplacedError } from './send-errors.ts';
 import type { SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, type Message } from './stored-message.ts';
+import { keepUploads, namedBy, namingWrites } from '../uploads/name-uploads.ts';
 import { viewContext } from '../context/view-context.ts';
 import { surroundingsOf, type Surroundings } from './surroundings.ts';
 
@@ -236,11 +237,11 @@ export async function beginTurn(
   const before = await readBefore(dependencies, begin, { head: headRead, by: producer });
   if (!before) return undefined;
   const replaces = replacesOf(begin);
-  const message = await messageOf(
-    dependencies,
-    request,
-    decision.kind === 'start' ? (replaces ?? seq) : seq,
-  );
+  const isNew = decision.kind === 'start';
+  const message = await messageOf(dependencies, request, {
+    storedSeq: isNew ? (replaces ?? seq) : seq,
+    isNew,
+  });
   const prepared = await preparePrompt(dependencies, begin, { before, message, head });
 
   const now = clock.now();
@@ -253,9 +254,12 @@ export async function beginTurn(
   const draft = { ...begin, ...turn };
   const status = await replacementStatus(dependencies, begin, before);
   const reserved = prepared.reservation?.writes ?? [];
-  const writes = [...beginWrites(draft), ...status, ...reserved];
+  const naming = { conversationId, seq, user: message.user };
+  const named = isNew ? await namingWrites(dependencies, namedBy(naming)) : [];
+  const writes = [...beginWrites(draft), ...status, ...reserved, ...named];
   const turnUpdateTime = await commitStart(dependencies, { conversationId, seq, producer, writes });
   if (replacement?.need) await passCrashPoint(dependencies, 'replacement-begun');
+  await keepUploads(dependencies, naming);
   const { history, turns } = before;
   return {
     attempt: {

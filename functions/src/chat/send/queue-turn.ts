@@ -13,6 +13,7 @@ import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, regeneratedBy } from './stored-message.ts';
 import { surroundingsOf } from './surroundings.ts';
+import { namedBy, namingWrites } from '../uploads/name-uploads.ts';
 import { waitInQueue } from './wait-in-queue.ts';
 import { untilNextLook } from './watch-turns.ts';
 
@@ -56,7 +57,10 @@ export async function queueTurn(
   if (!state.head) throw new Error('a message waits behind others, so there is a head');
   const lease = newLease(dependencies);
   const { producer, leaseUntil } = lease;
-  const message = await messageOf(dependencies, request, replaces ?? seq);
+  const message = await messageOf(dependencies, request, {
+    storedSeq: replaces ?? seq,
+    isNew: true,
+  });
   // What the turns before will have told is not known yet: all is told, with the time at which it was said.
   const around = surroundingsOf(dependencies, request, {
     generation: generationOf(queued),
@@ -78,6 +82,8 @@ export async function queueTurn(
     head: state.head,
     queue: queueAfter(state.facts.queue, 0) ?? { first: seq, leaseUntil },
   });
+  const named = namedBy({ conversationId, seq, user: message.user });
+  writes.push(...(await namingWrites(dependencies, named)));
   await commitStart(dependencies, { conversationId, seq, producer, writes });
   return wait(dependencies, queued, { seq, producer, crashPoint: 'turn-queued' });
 }

@@ -3,6 +3,7 @@ import { readTurns } from '../../../../shared/conversation/read-conversation.ts'
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { hasUnreadUploads, resolveUploads } from '../uploads/resolve-uploads.ts';
 import { userContent, type SendRequest } from './send-request.ts';
 
 /** A user's message as its turn stores it. */
@@ -18,17 +19,20 @@ export const regeneratedBy = (
 ): number | undefined => (replacing?.kind === 'regenerate' ? replaces : undefined);
 
 /**
- * What the user says in a turn: as sent, or, in a regeneration, as it stands in turn `storedSeq` already
- * (the replaced one before the new turn is stored, the new one after it).
+ * What the user says in a turn: as sent, with its uploads looked up while it is `isNew`; or, in a regeneration
+ * and for a message with uploads that is stored, as it stands in turn `storedSeq` already (the replaced one before
+ * the new turn is stored, the new one after it). Throws what `resolveUploads` throws.
  */
 export async function messageOf(
-  { store }: Pick<ChatDependencies, 'store'>,
+  { store, files }: Pick<ChatDependencies, 'store' | 'files'>,
   request: SendRequest,
-  storedSeq: number,
+  { storedSeq, isNew }: { storedSeq: number; isNew: boolean },
 ): Promise<Message> {
-  const { conversationId, message, replacing } = request;
-  if (replacing?.kind !== 'regenerate')
-    return { user: userContent(request), retention: message.retention };
+  const { caller, conversationId, message, replacing } = request;
+  if (replacing?.kind !== 'regenerate' && (isNew || !hasUnreadUploads(message.parts))) {
+    const parts = await resolveUploads({ store, files }, caller, message.parts);
+    return { user: { ...userContent(request), parts }, retention: message.retention };
+  }
   const [turn] = await readTurns(store, conversationId, [storedSeq]);
   if (!turn)
     throw new StoreUnavailableError({ operation: `turn ${storedSeq} of ${conversationId}` });

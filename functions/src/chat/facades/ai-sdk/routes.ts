@@ -5,6 +5,7 @@ import { streamResponse } from '../../../../../shared/wire/responses/messages.ts
 import { readOwnConversation } from '../../conversation/own-conversation.ts';
 import { preferredLocale } from '../../http/locale.ts';
 import { noBody, userRoute } from '../../route.ts';
+import { UPLOAD_ERRORS } from '../../routes/upload-errors.ts';
 import { turnReply } from '../../routes/turn-reply.ts';
 import { streamConversation } from '../../stream/stream-conversation.ts';
 import { readerReply } from '../../stream/stream-reply.ts';
@@ -39,6 +40,7 @@ export const aiSdkChatRoute = userRoute({
   errors: [
     'BAD_PART',
     'TEXT_TOO_LONG',
+    ...UPLOAD_ERRORS,
     'CONVERSATION_NOT_FOUND',
     'MESSAGE_NOT_FOUND',
     'NOT_THE_LAST_ANSWER',

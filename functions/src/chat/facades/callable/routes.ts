@@ -8,6 +8,7 @@ import { EVENT_HEADERS } from '../../http/event-headers.ts';
 import { wantsStream } from '../../http/wants-stream.ts';
 import { userRoute, type Reply, type RouteDependencies, type StreamReader } from '../../route.ts';
 import { answerOptions, messageOfBody } from '../../routes/message-body.ts';
+import { UPLOAD_ERRORS } from '../../routes/upload-errors.ts';
 import { turnBody } from '../../routes/turn-reply.ts';
 import { callableText, type CallableCall } from './callable-events.ts';
 import { resumeCall } from './resume-call.ts';
@@ -78,7 +79,7 @@ export const callableChatRoute = userRoute({
   requestHeaders: {
     Accept: '`text/event-stream` streams the answer; errors are events then, too.',
   },
-  errors: ['BAD_PART', 'TEXT_TOO_LONG', 'CONVERSATION_NOT_FOUND'],
+  errors: ['BAD_PART', 'TEXT_TOO_LONG', ...UPLOAD_ERRORS, 'CONVERSATION_NOT_FOUND'],
   example: {
     data: {
       conversationId: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f',

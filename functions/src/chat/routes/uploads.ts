@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { noQuery } from '../../../../shared/wire/requests/queries.ts';
+import { createUploadBody, uploadParams } from '../../../../shared/wire/requests/uploads.ts';
+import { createUploadResponse, uploadResponse } from '../../../../shared/wire/responses/uploads.ts';
+import { uploadView } from '../../../../shared/wire/views.ts';
+import { noBody, userRoute } from '../route.ts';
+import { createUpload } from '../uploads/create-upload.ts';
+import { readUpload } from '../uploads/read-uploads.ts';
+
+export const createUploadRoute = userRoute({
+  operation: 'createUpload',
+  method: 'POST',
+  path: '/v1/uploads',
+  summary:
+    'Begins an upload: PUT the bytes to `url` with `headers` before `expireTime`, then name `uploadId` in a message.',
+  params: z.strictObject({}),
+  query: noQuery,
+  body: createUploadBody,
+  response: createUploadResponse,
+  statuses: [201],
+  errors: ['UPLOADS_OFF', 'USER_DAILY_UPLOADS', 'FILES_UNAVAILABLE'],
+  example: { mimeType: 'image/jpeg', sizeBytes: 240_123, name: 'receipt.jpg' },
+  handle: async (dependencies, { caller, body }) => {
+    const { upload, request } = await createUpload(dependencies, { caller, ...body });
+    const { method, headers } = request;
+    const view = { ...uploadView(upload, request), method, headers };
+    return { kind: 'json', status: 201, body: view };
+  },
+});
+
+export const getUploadRoute = userRoute({
+  operation: 'getUpload',
+  method: 'GET',
+  path: '/v1/uploads/{uploadId}',
+  summary:
+    'An upload of the caller, and an address that its bytes can be read from for some minutes.',
+  params: uploadParams,
+  query: noQuery,
+  body: noBody,
+  response: uploadResponse,
+  statuses: [200],
+  errors: ['UPLOADS_OFF', 'FILES_UNAVAILABLE'],
+  handle: async (dependencies, { caller, params }) => {
+    const { upload, request } = await readUpload(dependencies, { caller, ...params });
+    return { kind: 'json', body: uploadView(upload, request) };
+  },
+});

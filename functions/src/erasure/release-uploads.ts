@@ -1,0 +1,70 @@
+import { GuardLostError } from '../../../shared/errors.ts';
+import type { FileBucket } from '../../../shared/file-ports.ts';
+import type { DocumentStore, Query, StoredDocument } from '../../../shared/ports.ts';
+import { decodeUpload, uploadsCollection } from '../../../shared/uploads/upload.ts';
+
+/** Uploads of one read; each is a few hundred bytes. */
+const UPLOADS_PER_READ = 100;
+/** Messages may name an upload while it is released. */
+const RELEASE_TRIES = 10;
+
+export interface Releasing {
+  store: Pick<DocumentStore, 'get' | 'query' | 'commit'>;
+  /** Undefined where the deployment takes no uploads: then nothing is released. */
+  files?: FileBucket | undefined;
+}
+
+type IsReleased = (turnKey: string) => boolean;
+
+/**
+ * Takes turns off an upload; the file goes with the last one. The file first, then the document: who stops
+ * between them finds the document again.
+ */
+async function release(
+  { store, files }: Releasing & { files: FileBucket },
+  found: StoredDocument,
+  isReleased: IsReleased,
+): Promise<void> {
+  let document: StoredDocument | undefined = found;
+  for (let tries = 1; document; tries++) {
+    const { path, updateTime } = document;
+    const turns = Object.keys(decodeUpload(document).turns);
+    const released = turns.filter(isReleased);
+    if (released.length === 0) return;
+    const guard = { updateTime };
+    const remove = released.map((key) => `turns.${key}`);
+    try {
+      if (released.length < turns.length)
+        await store.commit([{ op: 'update', path, fields: {}, remove, guard }]);
+      else {
+        await files.delete(path);
+        await store.commit([{ op: 'delete', path, guard }]);
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof GuardLostError) || tries === RELEASE_TRIES) throw error;
+      [document] = await store.get([path]);
+    }
+  }
+}
+
+/**
+ * Deletes the files that only released turns name. Reads every upload of the owner; may stop anywhere and be
+ * repeated. Throws FILES_UNAVAILABLE, GuardLostError, StoreUnavailableError.
+ */
+export async function releaseUploads(
+  { store, files }: Releasing,
+  of: { ownerUid: string; isReleased: IsReleased },
+): Promise<void> {
+  if (!files || of.ownerUid === '') return;
+  const collection = uploadsCollection(of.ownerUid);
+  const limit = UPLOADS_PER_READ;
+  let startAfter: Query['startAfter'];
+  for (;;) {
+    const page = await store.query({ collection, limit, ...(startAfter && { startAfter }) });
+    for (const document of page) await release({ store, files }, document, of.isReleased);
+    const last = page.at(-1);
+    if (!last || page.length < limit) return;
+    startAfter = { path: last.path };
+  }
+}

@@ -1,0 +1,172 @@
+import { once } from 'node:events';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { createDiskFiles, type DiskFiles } from './disk-files.ts';
+import { jsonApi, type StorageAnswer } from './json-api.ts';
+import { refusalOf } from './verify-signature.ts';
+
+/*
+ * A stand-in of Cloud Storage and of IAM's signBlob: one bucket, in a folder of this machine. It takes what is
+ * signed as Cloud Storage does, and the JSON API with any access token. The folder goes when it is closed.
+ */
+
+export interface StorageOptions {
+  bucket: string;
+  /** Default 0: any free port. */
+  port?: number;
+  /** Default: the clock of this machine. */
+  now?: () => Date;
+}
+
+export interface LocalStorage {
+  url: string;
+  files: DiskFiles;
+  /** The next requests of this method are answered with this status. */
+  fail(method: string, status: number, times?: number): void;
+  /** Access tokens that are not taken any more. */
+  revoke(accessToken: string): void;
+  close(): Promise<void>;
+}
+
+/** More than any upload; a body that is larger is not kept. */
+const BODY_MAX_BYTES = 32 * 1_024 * 1_024;
+
+const signBlobSchema = z.strictObject({ payload: z.base64() });
+
+const failure = (status: number, code: string, message: string): StorageAnswer => ({
+  status,
+  headers: { 'content-type': 'application/xml' },
+  body: `<?xml version='1.0' encoding='UTF-8'?><Error><Code>${code}</Code><Message>${message}</Message></Error>`,
+});
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    // Read to its end, or the client would not see the answer.
+    if (size <= BODY_MAX_BYTES) chunks.push(bytes);
+  }
+  return size > BODY_MAX_BYTES ? undefined : Buffer.concat(chunks);
+}
+
+interface Arrival {
+  method: string;
+  url: URL;
+  target: string;
+  headers: Readonly<Record<string, string | undefined>>;
+  body: Buffer | undefined;
+}
+
+/** What a browser asks first. */
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, PUT',
+  'access-control-allow-headers': '*',
+};
+
+/** A PUT or GET of an object by its signed address. */
+async function xmlApi(
+  files: DiskFiles,
+  bucket: string,
+  { method, url, headers, body }: Arrival,
+): Promise<StorageAnswer> {
+  const root = `/${bucket}/`;
+  if (!url.pathname.startsWith(root))
+    return failure(404, 'NoSuchBucket', 'There is no such bucket.');
+  const name = url.pathname.slice(root.length).split('/').map(decodeURIComponent).join('/');
+  if (method === 'GET') {
+    const [bytes, found] = [await files.read(name), files.metadata(name)];
+    if (!bytes || !found) return failure(404, 'NoSuchKey', 'There is no such object.');
+    const disposition = url.searchParams.get('response-content-disposition') ?? 'inline';
+    const answered = { 'content-type': found.contentType, 'content-disposition': disposition };
+    return { status: 200, headers: answered, body: bytes };
+  }
+  if (method !== 'PUT') return failure(405, 'MethodNotAllowed', 'PUT or GET.');
+  const [least = 0, most = Infinity] = (headers['x-goog-content-length-range'] ?? '0,')
+    .split(',')
+    .map((text) => (text === '' ? Infinity : Number(text)));
+  if (!body || body.length > most)
+    return failure(400, 'EntityTooLarge', 'The upload is too large.');
+  if (body.length < least) return failure(400, 'EntityTooSmall', 'The upload is too small.');
+  if (headers['x-goog-if-generation-match'] === '0' && files.metadata(name))
+    return failure(412, 'PreconditionFailed', 'The object is there already.');
+  const contentType = headers['content-type'] ?? 'application/octet-stream';
+  await files.write(name, { bytes: body, contentType, customTime: headers['x-goog-custom-time'] });
+  return { status: 200 };
+}
+
+/** Starts the stand-in on the loopback interface. */
+export async function startStorage(options: StorageOptions): Promise<LocalStorage> {
+  const { bucket, port = 0, now = () => new Date() } = options;
+  const files = await createDiskFiles();
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const failures: { method: string; status: number }[] = [];
+  const revoked = new Set<string>();
+
+  const signBlob = (body: Buffer): StorageAnswer => {
+    const { payload } = signBlobSchema.parse(JSON.parse(body.toString('utf8')));
+    const signed = sign('sha256', Buffer.from(payload, 'base64'), privateKey);
+    const signedBlob = signed.toString('base64');
+    return { status: 200, body: JSON.stringify({ keyId: 'local', signedBlob }) };
+  };
+
+  const answer = async (arrival: Arrival): Promise<StorageAnswer> => {
+    const { method, url, headers, target, body } = arrival;
+    if (method === 'OPTIONS') return { status: 204, headers: CORS };
+    const due = failures.findIndex((queued) => queued.method === method);
+    const [fault] = due === -1 ? [] : failures.splice(due, 1);
+    if (fault) return failure(fault.status, 'Fault', 'As it was told to.');
+    const token = headers['authorization']?.replace(/^Bearer /, '');
+    if (token === undefined) {
+      const verdict = refusalOf({ method, target, headers }, { publicKey, now: now() });
+      if (verdict) return failure(verdict.status, verdict.code, verdict.message);
+      return xmlApi(files, bucket, arrival);
+    }
+    if (revoked.has(token)) return failure(401, 'Unauthenticated', 'Another token, please.');
+    if (/^\/v1\/projects\/-\/serviceAccounts\/[^/]+:signBlob$/.test(url.pathname))
+      return signBlob(body ?? Buffer.alloc(0));
+    const call = { method, url, range: headers['range'], body: body ?? Buffer.alloc(0) };
+    return (await jsonApi(files, bucket, call)) ?? failure(404, 'NotFound', 'No such address.');
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const target = request.url ?? '/';
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]),
+    );
+    const url = new URL(target, 'http://storage');
+    const body = await bodyOf(request);
+    const given = await answer({ method: request.method ?? 'GET', url, target, headers, body });
+    response.writeHead(given.status, { ...CORS, ...given.headers }).end(given.body);
+  };
+
+  const server = createServer((request, response) => {
+    // A defect of the stand-in must fail the request that met it, not hang it.
+    serve(request, response).catch((error: unknown) => {
+      console.error(error);
+      response.destroy();
+    });
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the stand-in has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    files,
+    fail: (method, status, times = 1) => {
+      for (let count = 0; count < times; count++) failures.push({ method, status });
+    },
+    revoke: (accessToken) => void revoked.add(accessToken),
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      await files.close();
+    },
+  };
+}

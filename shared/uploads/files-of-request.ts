@@ -1,0 +1,72 @@
+import type { Content, Part } from '../conversation/content.ts';
+import { fileTitle } from './upload-parts.ts';
+import type { UploadedFile } from './uploaded-file.ts';
+
+/** What becomes of a file in a request: the model gets it, or is told why not. */
+export type FileAnswer =
+  | { kind: 'shown'; part: Part }
+  | { kind: 'gone' }
+  /** Newer files have taken its place. */
+  | { kind: 'tooOld' }
+  /** The deployment has no bucket any more. */
+  | { kind: 'off' };
+
+const isMedia = (part: Part) => part.upload !== undefined && part.fileData !== undefined;
+
+/** Only what a person sent: a model that names a file gets none. */
+const mediaIn = (contents: readonly Content[]): UploadedFile[] =>
+  contents
+    .filter(({ role }) => role === 'user')
+    .flatMap(({ parts }) =>
+      parts.filter(isMedia).flatMap(({ upload }) => (upload ? [upload] : [])),
+    );
+
+/**
+ * The files that a request shows, by path: the newest, as many as have `maxBytes` together. A file that is
+ * named twice counts once.
+ */
+export function shownFiles(contents: readonly Content[], maxBytes: number): UploadedFile[] {
+  const shown = new Map<string, UploadedFile>();
+  let left = maxBytes;
+  for (const upload of mediaIn(contents).toReversed()) {
+    if (shown.has(upload.path)) continue;
+    left -= upload.sizeBytes;
+    if (left < 0) break;
+    shown.set(upload.path, upload);
+  }
+  return [...shown.values()];
+}
+
+function sentence(upload: UploadedFile, kind: Exclude<FileAnswer['kind'], 'shown'>): string {
+  switch (kind) {
+    case 'gone':
+      return `[attached file ${fileTitle(upload)}: it has been deleted]`;
+    case 'tooOld':
+      return `[attached file ${fileTitle(upload)}: not shown again, newer files have taken its place]`;
+    case 'off':
+      return `[attached file ${fileTitle(upload)}: it cannot be read now]`;
+  }
+}
+
+function resolvedPart(part: Part, role: Content['role'], answers: ReadonlyMap<string, FileAnswer>) {
+  const { upload, ...own } = part;
+  if (upload === undefined) return part;
+  if (own.fileData === undefined) return own;
+  const answer = role === 'user' ? answers.get(upload.path) : undefined;
+  if (answer?.kind === 'shown') return answer.part;
+  return { text: sentence(upload, answer?.kind ?? 'tooOld') };
+}
+
+/** Whether contents hold what no model understands: references to uploads. */
+export const namesUploads = (contents: readonly Content[]): boolean =>
+  contents.some(({ parts }) => parts.some(({ upload }) => upload !== undefined));
+
+/** The contents as a model takes them: files in the place of references, or a line that says what is missing. */
+export const resolvedContents = (
+  contents: readonly Content[],
+  answers: ReadonlyMap<string, FileAnswer>,
+): Content[] =>
+  contents.map((content) => ({
+    ...content,
+    parts: content.parts.map((part) => resolvedPart(part, content.role, answers)),
+  }));

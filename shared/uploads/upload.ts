@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { turnId, userPath } from '../conversation/paths.ts';
+import type { DocumentFields, StoredDocument } from '../ports.ts';
+
+const uploadSchema = z.object({
+  schemaVersion: z.literal(1),
+  mimeType: z.string(),
+  sizeBytes: z.number(),
+  name: z.string().optional(),
+  createTime: z.date(),
+  /** Until a message names it: then the store deletes the document. */
+  expireTime: z.date().optional(),
+  /** The turns that name it, by `turnKey`. */
+  turns: z.record(z.string(), z.literal(true)),
+});
+
+/** `users/{uid}/uploads/{uploadId}`: a file of a user. Its bytes stand under the same path in the bucket. */
+export interface Upload extends z.infer<typeof uploadSchema> {
+  id: string;
+}
+
+export const uploadsCollection = (uid: string) => `${userPath(uid)}/uploads`;
+
+/** Of the document and of the object. */
+export const uploadPath = (uid: string, uploadId: string) =>
+  `${uploadsCollection(uid)}/${uploadId}`;
+
+/** How an upload notes a turn that names it. */
+export const turnKey = (conversationId: string, seq: number) => `${conversationId}_${turnId(seq)}`;
+
+/** Whether a note of `turnKey` is of that conversation. */
+export const isTurnOf = (key: string, conversationId: string) =>
+  key.startsWith(`${conversationId}_`);
+
+/** Reads an upload. Throws ZodError for a shape that this version does not know. */
+export const decodeUpload = ({ path, fields }: StoredDocument): Upload => ({
+  ...uploadSchema.parse(fields),
+  id: path.slice(path.lastIndexOf('/') + 1),
+});
+
+export const encodeUpload = (upload: Upload): DocumentFields => ({
+  schemaVersion: upload.schemaVersion,
+  mimeType: upload.mimeType,
+  sizeBytes: upload.sizeBytes,
+  name: upload.name,
+  createTime: upload.createTime,
+  expireTime: upload.expireTime,
+  turns: upload.turns,
+});

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { FILE_TYPE_PATTERN, FILE_TYPES } from '../../uploads/file-types.ts';
+import { FILE_NAME_MAX_CHARACTERS, FILES_MAX_BYTES } from '../../uploads/limits.ts';
+import { wellFormedText } from './ids.ts';
+
+export const uploadIdSchema = z
+  .string()
+  .regex(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    'must be the id of an upload',
+  )
+  .describe('Id of an upload, as `POST /v1/uploads` gave it.');
+
+/** No control characters and no breaks of lines; without flags: JSON Schema has none. */
+const ONE_LINE = /^[ -~\u00a0-\u2027\u202a-\uffff]+$/;
+
+export const uploadParams = z.strictObject({ uploadId: uploadIdSchema });
+
+export const createUploadBody = z.strictObject({
+  mimeType: z
+    .string()
+    .max(128)
+    .regex(FILE_TYPE_PATTERN, `must be one of ${FILE_TYPES.join(', ')}, without parameters`)
+    .describe(`One of ${FILE_TYPES.join(', ')}.`),
+  sizeBytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(FILES_MAX_BYTES)
+    .describe('The exact size of the file; another one is not taken.'),
+  name: wellFormedText
+    .min(1)
+    .max(FILE_NAME_MAX_CHARACTERS)
+    .regex(ONE_LINE, 'must be one line of text')
+    .optional()
+    .describe('What the file is called; the model is told.'),
+});

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startLocalBucket, type LocalBucket } from '../support/local-bucket.ts';
+import { fileBucketSuite } from './file-bucket.suite.ts';
+
+let local: LocalBucket;
+let now = new Date();
+beforeAll(async () => {
+  local = await startLocalBucket({ now: () => now });
+});
+afterAll(() => local.storage.close());
+
+fileBucketSuite('Cloud Storage, as its stand-in verifies it', () => Promise.resolve(local));
+
+const bytes = new TextEncoder().encode('hello');
+const newPath = () => `users/u1/uploads/${randomUUID()}`;
+const signed = (path = newPath(), mimeType = 'text/plain') =>
+  local.bucket.signUpload({ path, mimeType, sizeBytes: bytes.length });
+
+/** A PUT as somebody sends it who tries something. */
+const attempt = async (url: string, headers: Record<string, string>) => {
+  const response = await fetch(url, { method: 'PUT', headers, body: bytes });
+  return `${response.status} ${/<Code>(\w+)/.exec(await response.text())?.[1] ?? ''}`.trim();
+};
+
+describe('a signed address', () => {
+  test.each([
+    ['another type', { 'content-type': 'text/html' }],
+    ['another size', { 'x-goog-content-length-range': '0,99999999' }],
+    ['leave to replace a file', { 'x-goog-if-generation-match': '' }],
+    ['another date of expiry', { 'x-goog-custom-time': '2999-01-01T00:00:00Z' }],
+  ])('is no good with %s', async (_, changed) => {
+    const { url, headers } = await signed();
+
+    expect(await attempt(url, { ...headers, ...changed })).toBe('403 SignatureDoesNotMatch');
+  });
+
+  test('is no good for another file', async () => {
+    const { url, headers } = await signed();
+
+    const other = url.replace(/uploads\/[^?]+/, `uploads/${randomUUID()}`);
+
+    expect(await attempt(other, { ...headers })).toBe('403 SignatureDoesNotMatch');
+  });
+
+  test('is no good with a signature that was made up, or none', async () => {
+    const { url, headers } = await signed();
+
+    const forged = url.replace(/(X-Goog-Signature=)[0-9a-f]{8}/, '$100000000');
+    const bare = url.replace(/&X-Goog-Signature=.*$/, '');
+
+    expect(await attempt(forged, { ...headers })).toBe('403 SignatureDoesNotMatch');
+    expect(await attempt(bare, { ...headers })).toBe('403 AccessDenied');
+  });
+
+  test('is no good for longer than it was signed for', async () => {
+    const { url, headers } = await signed();
+
+    const longer = url.replace('X-Goog-Expires=900', 'X-Goog-Expires=9000');
+
+    expect(await attempt(longer, { ...headers })).toBe('403 SignatureDoesNotMatch');
+  });
+
+  test('is no good with a header that was not signed', async () => {
+    const { url, headers } = await signed();
+
+    expect(await attempt(url, { ...headers, 'x-goog-acl': 'public-read' })).toBe(
+      '400 MalformedSecurityHeader',
+    );
+  });
+
+  test('expires after a quarter of an hour', async () => {
+    const { url, headers, expireTime } = await signed();
+    const before = now;
+
+    now = new Date(expireTime.getTime() + 1_000);
+
+    expect(await attempt(url, { ...headers })).toBe('400 ExpiredToken');
+    now = before;
+    expect(await attempt(url, { ...headers })).toBe('200');
+  });
+
+  test('of a download saves the file under its name', async () => {
+    const path = newPath();
+    await local.put(await signed(path), bytes);
+
+    const { url } = await local.bucket.signDownload({ path, name: 'Rëceipt 1.txt' });
+    const response = await fetch(url);
+
+    expect(await response.text()).toBe('hello');
+    expect(response.headers.get('content-disposition')).toBe(
+      "attachment; filename*=UTF-8''R%C3%ABceipt%201.txt",
+    );
+  });
+});
+
+describe('a file in the bucket', () => {
+  test('expires by its custom time until it is kept', async () => {
+    const path = newPath();
+    await local.put(await signed(path), bytes);
+
+    const sent = local.storage.files.metadata(path)?.customTime;
+    await local.bucket.keep(path);
+
+    expect(sent).toBe(now.toISOString());
+    expect(local.storage.files.metadata(path)?.customTime).toBe('2999-12-31T00:00:00Z');
+  });
+
+  test('is read by another access token where the first is refused', async () => {
+    local.storage.revoke('token-0');
+
+    expect(await local.bucket.stat(newPath())).toBeUndefined();
+  });
+});
+
+describe('a bucket that does not answer', () => {
+  test('is asked twice', async () => {
+    local.storage.fail('GET', 503);
+
+    expect(await local.bucket.stat(newPath())).toBeUndefined();
+  });
+
+  test.each([
+    [503, true],
+    [403, false],
+  ])('with %i fails, retryable: %s', async (status, retryable) => {
+    local.storage.fail('GET', status, retryable ? 2 : 1);
+
+    await expect(local.bucket.stat(newPath())).rejects.toMatchObject({
+      reason: 'FILES_UNAVAILABLE',
+      retryable,
+    });
+  });
+
+  test('is waited for no longer than its caller does', async () => {
+    const left = AbortSignal.abort(new Error('left'));
+
+    await expect(local.bucket.stat(newPath(), left)).rejects.toThrow('left');
+  });
+});
+
+test('the folder of the stand-in goes when it is closed', async () => {
+  const other = await startLocalBucket();
+  const { folder } = other.storage.files;
+
+  expect(existsSync(folder)).toBe(true);
+  await other.storage.close();
+
+  expect(existsSync(folder)).toBe(false);
+});

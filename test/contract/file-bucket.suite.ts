@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { FileBucket, SignedRequest } from '../../shared/file-ports.ts';
+
+export interface BucketUnderTest {
+  bucket: FileBucket;
+  /** Sends bytes as a client does; the status of the answer. */
+  put(request: SignedRequest, bytes: Uint8Array): Promise<number>;
+}
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes);
+
+/** What every bucket does. */
+export function fileBucketSuite(name: string, start: () => Promise<BucketUnderTest>): void {
+  describe(`a bucket: ${name}`, () => {
+    let under: BucketUnderTest;
+    beforeAll(async () => {
+      under = await start();
+    });
+    // A uid may hold what an address may not.
+    const newPath = (folder = `users/a%2F"é ${randomUUID()}/uploads`) =>
+      `${folder}/${randomUUID()}`;
+    const upload = async (path: string, text: string, mimeType = 'text/plain') => {
+      const bytes = bytesOf(text);
+      const file = { path, mimeType, sizeBytes: bytes.length };
+      return under.put(await under.bucket.signUpload(file), bytes);
+    };
+
+    test('takes a file at a signed address, and tells what it is', async () => {
+      const path = newPath();
+
+      const status = await upload(path, 'hello', 'image/png');
+
+      expect(status).toBe(200);
+      expect(await under.bucket.stat(path)).toEqual({ mimeType: 'image/png', sizeBytes: 5 });
+      expect(textOf(await under.bucket.read(path, { maxBytes: 100 }))).toBe('hello');
+      expect(textOf(await under.bucket.read(path, { maxBytes: 2 }))).toBe('he');
+    });
+
+    test.each(['hell', 'hello!'])('refuses another size: %s', async (text) => {
+      const path = newPath();
+      const file = { path, mimeType: 'text/plain', sizeBytes: 5 };
+
+      const status = await under.put(await under.bucket.signUpload(file), bytesOf(text));
+
+      expect(status).toBe(400);
+      expect(await under.bucket.stat(path)).toBeUndefined();
+    });
+
+    test('takes a file once: what was sent does not change', async () => {
+      const path = newPath();
+      await upload(path, 'first');
+
+      const status = await upload(path, 'later');
+
+      expect(status).toBe(412);
+      expect(textOf(await under.bucket.read(path, { maxBytes: 100 }))).toBe('first');
+    });
+
+    test('knows nothing of a file that is not there', async () => {
+      const path = newPath();
+
+      await under.bucket.keep(path);
+      await under.bucket.delete(path);
+
+      expect(await under.bucket.stat(path)).toBeUndefined();
+      expect(await under.bucket.read(path, { maxBytes: 1 })).toBeUndefined();
+    });
+
+    test('keeps a file and deletes it all the same', async () => {
+      const path = newPath();
+      await upload(path, 'kept');
+
+      await under.bucket.keep(path);
+      await under.bucket.keep(path);
+      await under.bucket.delete(path);
+
+      expect(await under.bucket.stat(path)).toBeUndefined();
+    });
+
+    test('deletes a folder, and none whose name begins the same', async () => {
+      const folder = `users/${randomUUID()}`;
+      const paths = [newPath(folder), newPath(folder), newPath(`${folder}-other`)];
+      for (const path of paths) await upload(path, 'x');
+
+      const deleted = await under.bucket.deleteFolder(folder);
+
+      expect(deleted).toBe(2);
+      expect(await under.bucket.deleteFolder(folder)).toBe(0);
+      expect(await Promise.all(paths.map((path) => under.bucket.stat(path)))).toEqual([
+        undefined,
+        undefined,
+        { mimeType: 'text/plain', sizeBytes: 1 },
+      ]);
+    });
+  });
+}

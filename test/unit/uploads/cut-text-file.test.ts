@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { cutTextFile } from '../../../shared/uploads/cut-text-file.ts';
+
+const lines = (count: number, text = 'a line') => Array.from({ length: count }, () => text);
+
+describe('a text file for a model', () => {
+  test.each([
+    ['an empty file', ''],
+    ['one line without a break', 'hello'],
+    ['lines with a break at the end', 'a\nb\n'],
+    ['2,000 lines', lines(2_000).join('\n')],
+    ['2,000 lines with a break at the end', `${lines(2_000).join('\n')}\n`],
+    ['a line of 2,000 characters', 'x'.repeat(2_000)],
+  ])('is unchanged: %s', (_, text) => {
+    expect(cutTextFile(text).trimEnd()).toBe(text.trimEnd());
+  });
+
+  test('loses the lines behind the 2,000th, and says how many of how many', () => {
+    const cut = cutTextFile(lines(4_345).join('\n')).split('\n');
+
+    expect(cut).toHaveLength(2_001);
+    expect(cut.at(-1)).toBe(
+      '[2,345 of 4,345 lines are missing here: the file is cut after line 2,000]',
+    );
+  });
+
+  test('loses the end of a long line, and says how much of how much', () => {
+    const cut = cutTextFile(`short\n${'x'.repeat(5_000)}\nafter`);
+
+    expect(cut).toBe(
+      `short\n${'x'.repeat(2_000)} [3,000 of 5,000 characters of this line are missing]\nafter`,
+    );
+  });
+
+  test('never cuts a grapheme in two', () => {
+    const family = '👨‍👩‍👧‍👦';
+    const cut = cutTextFile(`${'x'.repeat(1_995)}${family}${'y'.repeat(100)}`);
+
+    expect(cut).toMatch(/^x{1995} \[111 of 2,106 characters/);
+  });
+
+  test('has 200,000 characters at most and says which lines that leaves out', () => {
+    const cut = cutTextFile(lines(1_500, 'z'.repeat(999)).join('\n'));
+
+    expect(cut.length).toBeLessThan(200_200);
+    expect(cut).toContain(
+      '[1,300 of 1,500 lines are missing here: the file is cut after line 200]',
+    );
+  });
+});
