@@ -1,8 +1,9 @@
 import { withoutQuotations } from '../facts/own-words.ts';
+import { sentencesOf } from '../facts/sentences.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { oneLine } from './item-text.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
-import { shareIn, wordsOf } from './word-overlap.ts';
+import { wordsOf } from './word-overlap.ts';
 
 export type ConstraintRefusal =
   'NO_QUOTE' | 'QUOTE_TOO_SHORT' | 'QUOTE_NOT_OF_USER' | 'QUOTE_NOT_LATER';
@@ -65,19 +66,51 @@ export function withdrawnByUser(
   return sources.length === 0 ? { ok: false, reason: 'QUOTE_NOT_LATER' } : { ...stated, sources };
 }
 
+/** Words that turn a rule into its contrary, in the nine languages in which wishes are recognised. */
+const turningWords: ReadonlySet<string> = new Set(
+  (
+    'never always not no none only must without unless except ' +
+    'nie niemals immer nicht kein keine keinen nur ohne außer ' +
+    'jamais toujours pas sans aucun aucune seulement sauf ' +
+    'nunca jamás siempre sin solo sólo excepto salvo jamais sempre não sem só mai non senza ' +
+    '절대 절대로 항상 반드시 꼭 늘 절대 必ず 絶対 決し 常に 总是 永远 绝对 绝不 不要 必须 只能 除非 總是 絕對 必須'
+  ).split(' '),
+);
+
+/** The sentences of the user in which a quote stands, and what is his of the quote where it is none of them whole. */
+function sayingsOf(sentences: readonly string[], quote: string): string[] {
+  const saying = sentences.filter(
+    (sentence) => sentence !== '' && (sentence.includes(quote) || quote.includes(sentence)),
+  );
+  return saying.length > 0 ? saying : [withoutQuotations(quote)];
+}
+
+/** How many words of a sentence the nearest saying lacks; without bound where one of them turns the sense. */
+function foreignWords(sentence: string, sayings: readonly ReadonlySet<string>[]): number {
+  const words = [...wordsOf(sentence)];
+  const counts = sayings.map((saying) => {
+    const foreign = words.filter((word) => !saying.has(word));
+    return foreign.some((word) => turningWords.has(word)) ? Infinity : foreign.length;
+  });
+  return Math.min(...counts);
+}
+
 /**
- * What a constraint says: the model's wording where nearly all of its words are the user's (of the cited
- * turns, or of `earlierText`), else the quote itself. So no text of a tool becomes a rule behind a quote
- * that says something else, whole or as a further clause. A good paraphrase in other words is replaced too.
+ * What a constraint says: the model's wording where each of its sentences has nearly all of its words from one
+ * sentence of the user that the quote stands in, or from `earlierText`, else the quote itself. So no text of a
+ * tool becomes a rule behind a quote that says something else, whole or as a further clause, harmless words of several
+ * sentences are not put together to one, and never does not become always. A good paraphrase in other words is
+ * replaced too.
  */
 export function constraintText(
   text: string,
   stated: { quote: string; sources: readonly number[] },
   { evidence, earlierText = '' }: { evidence: TurnEvidence; earlierText?: string },
 ): string {
-  const users = new Set(wordsOf(earlierText));
-  for (const seq of stated.sources) for (const word of evidence.userWords(seq)) users.add(word);
-  const words = wordsOf(text);
-  const others = words.size * (1 - shareIn(words, users));
-  return Math.round(others) <= ledgerConstants.constraintForeignWords.value ? text : stated.quote;
+  const earlier = [...wordsOf(earlierText)];
+  const sayings = stated.sources
+    .flatMap((seq) => sayingsOf(evidence.userSentences(seq), stated.quote))
+    .map((saying) => new Set([...earlier, ...wordsOf(saying)]));
+  const others = sentencesOf(text).reduce((sum, one) => sum + foreignWords(one, sayings), 0);
+  return others <= ledgerConstants.constraintForeignWords.value ? text : stated.quote;
 }

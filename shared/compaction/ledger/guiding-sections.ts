@@ -3,10 +3,13 @@ import { ledgerConstants } from '../ledger-constants.ts';
 import { findText, type LedgerDraft } from './ledger-draft.ts';
 import type { Statement } from './statement.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
-import { shareIn, topicsOf, wordsOf } from './word-overlap.ts';
+import { topicsOf, wordsOf } from './word-overlap.ts';
 
 /** Sections that tell the model what to do next. */
 const guidingSections: ReadonlySet<string> = new Set(['overall_goal', 'task_state']);
+
+/** Whether the items of a section tell the model what to do next. */
+export const isGuiding = (section: string): boolean => guidingSections.has(section);
 
 interface Guidance {
   section: string;
@@ -18,27 +21,52 @@ interface Guidance {
 /** Where an earlier run put a statement that tells nobody what to do, word for word. */
 const knownPlace = (draft: LedgerDraft, text: string): string | undefined =>
   snapshotSections[draft.base.profile].find(
-    (section) => !guidingSections.has(section) && findText(draft, section, text) !== undefined,
+    (section) => !isGuiding(section) && findText(draft, section, text) !== undefined,
   );
+
+type TopicsOfTurn = (seq: number) => ReadonlySet<string>;
+
+/** Share of `words` that one of these turns has, or `known`; no words → 0. */
+function shareSaid(
+  words: ReadonlySet<string>,
+  seqs: readonly number[],
+  { topics, known }: { topics: TopicsOfTurn; known?: ReadonlySet<string> },
+): number {
+  const isSaid = (word: string) =>
+    known?.has(word) === true || seqs.some((seq) => topics(seq).has(word));
+  return words.size === 0 ? 0 : [...words].filter(isSaid).length / words.size;
+}
+
+/**
+ * Whether a statement that user and model do not make in the cited turns is a tool's: of these, or of another
+ * folded turn that a summariser did not name.
+ */
+function isOfTool(
+  words: ReadonlySet<string>,
+  sources: readonly number[],
+  { allTopics, talkTopics, seqs }: TurnEvidence,
+): boolean {
+  const { toolWordFraction, talkWordFraction } = ledgerConstants;
+  const isHeld = (those: readonly number[]): boolean =>
+    shareSaid(words, those, { topics: allTopics }) >= toolWordFraction.value;
+  const isTalk = (seq: number): boolean =>
+    shareSaid(words, [seq], { topics: talkTopics }) >= talkWordFraction.value;
+  return isHeld(sources) || seqs.some((seq) => isHeld([seq]) && !isTalk(seq));
+}
 
 /**
  * Where a statement goes: a goal or a step in the words of a tool is knowledge, and what an earlier summary
  * knows is no goal by being said again in the same words; both are nothing to do. What user and model said
- * to each other in the cited turns stays where it was meant to go.
+ * to each other in the cited turns stays where it was meant to go. Linear in the folded turns.
  */
 export function sectionFor(
   { draft, evidence }: { draft: LedgerDraft; evidence: TurnEvidence },
   { section, said: { text, sources }, earlierText = '' }: Guidance,
 ): string {
-  if (!guidingSections.has(section)) return section;
-  const { toolWordFraction, talkWordFraction } = ledgerConstants;
+  if (!isGuiding(section)) return section;
   const words = topicsOf(wordsOf(text));
-  const shareOf = (saidIn: (seq: number) => ReadonlySet<string>, known = ''): number =>
-    shareIn(
-      words,
-      topicsOf(new Set([...wordsOf(known), ...sources.flatMap((seq) => [...saidIn(seq)])])),
-    );
-  if (shareOf(evidence.talkWords, earlierText) >= talkWordFraction.value) return section;
-  const isOfTool = shareOf(evidence.allWords) >= toolWordFraction.value;
-  return knownPlace(draft, text) ?? (isOfTool ? 'key_knowledge' : section);
+  const talk = { topics: evidence.talkTopics, known: topicsOf(wordsOf(earlierText)) };
+  if (shareSaid(words, sources, talk) >= ledgerConstants.talkWordFraction.value) return section;
+  const known = knownPlace(draft, text);
+  return known ?? (isOfTool(words, sources, evidence) ? 'key_knowledge' : section);
 }

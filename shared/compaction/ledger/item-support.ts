@@ -5,6 +5,7 @@ import { unsupportedIn } from '../facts/unsupported.ts';
 import { precisionConstants } from '../precision-constants.ts';
 import type { ChangedItem } from './changed-items.ts';
 import type { CitedTurn, SaidSentence, SaidText } from './cited-turns.ts';
+import { isGuiding } from './guiding-sections.ts';
 import { literalFigures, readFigures, unreadFigures } from './literal-figures.ts';
 import { isFigureSaid } from './misplaced-figures.ts';
 import type { Replacing } from './said-sentence.ts';
@@ -70,7 +71,7 @@ export function supportOf(changed: ChangedItem, turns: ReadonlyMap<number, Cited
     near: once(() => sentencesNear(cited, userOnly)),
     earlier,
     sources: [...said, earlierSource(earlier)],
-    replacing: { quote: item.quote, cited, turns, userOnly },
+    replacing: { quote: item.quote, cited, turns, userOnly, isGuiding: isGuiding(item.section) },
     mayBeUnseen: cited.some(({ holdsMedia }) => holdsMedia),
   };
 }

@@ -71,10 +71,14 @@ function isPartOf(one: string, other: string): boolean {
   return key !== '' && otherKey !== '' && (key.includes(otherKey) || otherKey.includes(key));
 }
 
-/** The same; of a rule only the sentence that makes it one: another sentence of the user is no wish. */
+/**
+ * The same; of a rule only the sentence that makes it one: another sentence of the user is no wish. For a goal or a
+ * step none of a tool.
+ */
 function replacementOf(text: string, fault: Fault, support: Support): SaidSentence | undefined {
   const said = insteadOf(text, fault, support);
-  const { quote = '', userOnly } = support.replacing;
+  const { quote = '', userOnly, isGuiding } = support.replacing;
+  if (isGuiding && said?.speaker === 'tool') return undefined;
   if (!userOnly || (said !== undefined && isPartOf(said.text, quote))) return said;
   return support.near().sentences.find((sentence) => isPartOf(sentence.text, quote));
 }

@@ -36,6 +36,8 @@ export interface Replacing {
   turns: ReadonlyMap<number, CitedTurn>;
   /** Only the user's own words will do. */
   userOnly: boolean;
+  /** It tells the model what to do next: no words of a tool will do. */
+  isGuiding: boolean;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { ownLines, withoutQuotations } from '../facts/own-words.ts';
+import { sentencesOf } from '../facts/sentences.ts';
 import { withoutTakenBack } from '../facts/taken-back.ts';
 import { oneLine } from './item-text.ts';
-import { wordsOf } from './word-overlap.ts';
+import { topicsOf, wordsOf } from './word-overlap.ts';
 
 /** What stands in a turn: in the message of its user, in what user and model to each other, and by everybody, tools included. */
 export interface TurnTexts {
@@ -12,6 +13,8 @@ export interface TurnTexts {
 
 /** The folded turns as quotes are looked for in them: on one line, each read once. */
 export interface TurnEvidence {
+  /** The folded turns. */
+  seqs: readonly number[];
   has: (seq: number) => boolean;
   /** What the user says himself: without mails, chats and code that he shows, what others said, and what he takes back at once. */
   user: (seq: number) => string;
@@ -19,9 +22,10 @@ export interface TurnEvidence {
   unquoted: (seq: number) => string;
   all: (seq: number) => string;
   /** Of `unquoted`. */
-  userWords: (seq: number) => ReadonlySet<string>;
-  talkWords: (seq: number) => ReadonlySet<string>;
-  allWords: (seq: number) => ReadonlySet<string>;
+  userSentences: (seq: number) => readonly string[];
+  /** Of what user and model say to each other, and of all that is said. */
+  talkTopics: (seq: number) => ReadonlySet<string>;
+  allTopics: (seq: number) => ReadonlySet<string>;
 }
 
 function once<Value>(read: (seq: number) => Value): (seq: number) => Value {
@@ -40,12 +44,13 @@ export function evidenceOf(turns: ReadonlyMap<number, TurnTexts>): TurnEvidence 
   const unquoted = once((seq) => oneLine(withoutQuotations(own(seq))));
   const all = once((seq) => oneLine(turns.get(seq)?.all ?? ''));
   return {
+    seqs: [...turns.keys()],
     has: (seq) => turns.has(seq),
     user,
     unquoted,
     all,
-    userWords: once((seq) => wordsOf(unquoted(seq))),
-    talkWords: once((seq) => wordsOf(turns.get(seq)?.talk ?? '')),
-    allWords: once((seq) => wordsOf(all(seq))),
+    userSentences: once((seq) => sentencesOf(withoutQuotations(own(seq))).map(oneLine)),
+    talkTopics: once((seq) => topicsOf(wordsOf(turns.get(seq)?.talk ?? ''))),
+    allTopics: once((seq) => topicsOf(wordsOf(all(seq)))),
   };
 }

@@ -38,6 +38,15 @@ describe('S8: a goal or a step', () => {
     expect(items).toEqual(untouched);
   });
 
+  test.each(['overall_goal', 'task_state'])(
+    'is not made of the words of a tool by citing another turn: %s',
+    (section) => {
+      const { items } = after({ op: 'add', section, text: order, sources: [5] });
+
+      expect(items).toContain(`key_knowledge: ${order}`);
+    },
+  );
+
   test('is changed by what user and model say', () => {
     const text = 'Plan a journey to Lisbon.';
 
