@@ -4,6 +4,8 @@ import type { Caller } from './ports.ts';
 export interface SignedInCaller extends Caller {
   /** When they last proved who they are; a token that is renewed keeps it. */
   signedInAt: Date;
+  /** The tenant of Identity Platform that the account belongs to, where the project has tenants. */
+  tenant?: string;
 }
 
 export interface IdTokenVerifier {

@@ -159,6 +159,7 @@ describe('firestore.indexes.json', () => {
 
   test.each([
     ['blobs', 'text'],
+    ['chunks', 'framesJson'],
     ['turns', 'feedback.comment'],
     ['ratings', 'comment'],
     ['devices', 'token'],
@@ -201,9 +202,15 @@ describe('firestore.indexes.json', () => {
     });
   });
 
-  test('lets the records of used App Check tokens go when they have expired', () => {
+  // A conversation's own expireTime is the sweep's: below it stand documents that no policy takes along.
+  test.each([
+    ['records of used App Check tokens', 'appCheckTokens'],
+    ['frames of a stream', 'chunks'],
+    ['the figures of a user’s day', 'usage'],
+    ['the sums of a day', 'shards'],
+  ])('S20: lets %s go when they have expired', (_, collectionGroup) => {
     expect(file.fieldOverrides).toContainEqual({
-      collectionGroup: 'appCheckTokens',
+      collectionGroup,
       fieldPath: 'expireTime',
       indexes: [],
       ttl: true,

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createChatApp } from '../../functions/src/chat/chat-app.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
@@ -5,6 +6,7 @@ import { parseConfig } from '../../functions/src/config.ts';
 import { createDependencies } from '../../functions/src/dependencies.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import { errorOf } from '../support/chat-server.ts';
+import { openForTest } from '../support/open-for-test.ts';
 import { localKeysVariable } from '../support/signing.ts';
 import {
   appCheckClaims,
@@ -71,6 +73,38 @@ describe('the chat function as it is composed', () => {
 
   test('erases nobody whose sign-in it cannot look up', async () => {
     const call = await composed();
+
+    const error = await errorOf(await call('POST', '/v1/users/me:erase'));
+
+    expect(error).toMatchObject({ http: 503, reason: 'ACCOUNT_LOOKUP_FAILED' });
+  });
+
+  test('asks the Auth emulator in a demo- project, with the tenant of the token', async () => {
+    const asked: unknown[] = [];
+    const emulator = createServer((request, response) => {
+      asked.push([request.url, request.headers.authorization]);
+      response.end(JSON.stringify({ users: [{ localId: 'alice', disabled: true }] }));
+    });
+    const { url } = await openForTest(emulator);
+    const call = await composed({
+      GOOGLE_CLOUD_PROJECT: 'demo-p',
+      FIREBASE_AUTH_EMULATOR_HOST: new URL(url).host,
+      CHECK_REVOKED: 'always',
+    });
+    const firebase = { sign_in_provider: 'password', tenant: 'north-1' };
+    const token = await keys.sign({ ...idTokenClaims('demo-p', 'alice'), firebase });
+
+    const error = await errorOf(
+      await call('GET', '/v1/conversations', { authorization: `Bearer ${token}` }),
+    );
+
+    expect(error).toMatchObject({ http: 401, reason: 'USER_DISABLED' });
+    const path = '/v1/projects/demo-p/tenants/north-1/accounts:lookup';
+    expect(asked).toEqual([[`/identitytoolkit.googleapis.com${path}`, 'Bearer owner']]);
+  });
+
+  test('asks no emulator in any other project', async () => {
+    const call = await composed({ FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:1' });
 
     const error = await errorOf(await call('POST', '/v1/users/me:erase'));
 

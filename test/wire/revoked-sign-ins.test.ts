@@ -70,6 +70,20 @@ describe('the check of a sign-in', () => {
     ]);
   });
 
+  test('asks in the tenant of the account, and knows one uid of two tenants apart', async () => {
+    const { revocations, lookups } = await checkAgainst(accountOf());
+
+    for (const tenant of ['north-1', 'south-2', 'north-1'])
+      await revocations.check({ ...signedIn(2_000), tenant });
+    await revocations.check(signedIn(2_000));
+
+    expect(lookups.map(({ path }) => path)).toEqual([
+      '/v1/projects/p1/tenants/north-1/accounts:lookup',
+      '/v1/projects/p1/tenants/south-2/accounts:lookup',
+      '/v1/projects/p1/accounts:lookup',
+    ]);
+  });
+
   test.each([
     ['of before the revocation', accountOf({ validSince: '2001' }), 'ID_TOKEN_REVOKED'],
     ['of a disabled account', accountOf({ disabled: true }), 'USER_DISABLED'],

@@ -1,7 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import type { AccessTokens, RevocationCheck } from '../../../shared/identity-ports.ts';
+import type {
+  AccessTokens,
+  RevocationCheck,
+  SignedInCaller,
+} from '../../../shared/identity-ports.ts';
 import type { Clock } from '../../../shared/ports.ts';
 import { readBytes } from '../read-bytes.ts';
 
@@ -68,10 +72,19 @@ const disabled = () =>
     publicMessage: 'The account is disabled. Ask whoever runs this app.',
   });
 
-async function lookUp(options: AccountLookupOptions, uid: string): Promise<Account> {
-  const { projectId, baseUrl, accessTokens } = options;
+type Holder = Pick<SignedInCaller, 'uid' | 'tenant'>;
+
+/** Accounts of a tenant stand below it, and are found nowhere else. */
+function addressFor({ baseUrl, projectId }: AccountLookupOptions, { tenant }: Holder): string {
+  const below = tenant === undefined ? '' : `/tenants/${encodeURIComponent(tenant)}`;
+  return `${baseUrl}/v1/projects/${projectId}${below}/accounts:lookup`;
+}
+
+async function lookUp(options: AccountLookupOptions, holder: Holder): Promise<Account> {
+  const { accessTokens } = options;
+  const { uid } = holder;
   const token = await accessTokens.get();
-  const response = await fetch(`${baseUrl}/v1/projects/${projectId}/accounts:lookup`, {
+  const response = await fetch(addressFor(options, holder), {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ localId: [uid] }),
@@ -99,23 +112,25 @@ export function createAccountRevocationCheck(options: AccountLookupOptions): Rev
     max: options.maxAccounts ?? CACHE_ACCOUNTS,
   });
 
-  function accountOf(uid: string): Promise<Account> {
+  function accountOf(holder: Holder): Promise<Account> {
     const nowMs = clock.now().getTime();
-    const kept = known.get(uid);
+    const key = JSON.stringify([holder.tenant, holder.uid]);
+    const kept = known.get(key);
     if (kept && nowMs - kept.atMs < CACHE_MS) return kept.account;
-    const account = lookUp(options, uid).catch((error: unknown) => {
-      known.delete(uid);
+    const account = lookUp(options, holder).catch((error: unknown) => {
+      known.delete(key);
       throw error instanceof AppError && error.reason === 'ACCOUNT_LOOKUP_FAILED'
         ? error
         : failed('no answer that can be read', error);
     });
-    known.set(uid, { account, atMs: nowMs });
+    known.set(key, { account, atMs: nowMs });
     return account;
   }
 
   return {
-    check: async ({ uid, signedInAt }) => {
-      const account = await accountOf(uid);
+    check: async (caller) => {
+      const { signedInAt } = caller;
+      const account = await accountOf(caller);
       if (!account) throw revoked();
       if (account.isDisabled) throw disabled();
       if (signedInAt.getTime() / 1_000 < account.validSinceSeconds) throw revoked();

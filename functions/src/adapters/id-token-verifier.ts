@@ -22,7 +22,9 @@ const claimsSchema = z.looseObject({
   iat: z.number(),
   /** One audience; Firebase never puts more into a token. */
   aud: z.string(),
-  firebase: z.looseObject({ sign_in_provider: z.string().optional() }).optional(),
+  firebase: z
+    .looseObject({ sign_in_provider: z.string().optional(), tenant: z.string().optional() })
+    .optional(),
 });
 
 const expired = (cause: unknown) =>
@@ -91,9 +93,11 @@ export function createIdTokenVerifier(
       if (!claims.success) throw invalid(claims.error);
       const { auth_time: signedInAt, iat: issuedAt } = claims.data;
       if (Math.max(signedInAt, issuedAt) > latestSeconds) throw invalid(undefined);
+      const { sign_in_provider: provider, tenant } = claims.data.firebase ?? {};
       return {
         uid: claims.data.sub,
-        tier: claims.data.firebase?.sign_in_provider === 'anonymous' ? 'anonymous' : 'signedIn',
+        tier: provider === 'anonymous' ? 'anonymous' : 'signedIn',
+        ...(tenant !== undefined && { tenant }),
         signedInAt: new Date(signedInAt * 1_000),
       };
     },

@@ -112,7 +112,7 @@ const plain = (text: string) =>
     .replace(/[.。]$/u, '');
 
 describe('S11: a hundred orders that nobody gave, of words that were all said', () => {
-  test.each(spreads)('become no constraint: fragments in %s', (spread) => {
+  test.each(spreads)('become no constraint: fragments in %s', { timeout: 300_000 }, (spread) => {
     const random = createRandom(`s11/${spread}`);
     const results = Array.from({ length: 100 }, (_, n) => {
       const make = makers[n % makers.length] ?? random.pick(makers);

@@ -14,6 +14,8 @@ import { obedientAnswer } from '../../support/attacks/obedient-answer.ts';
 
 const HISTORIES = 1_000;
 const VERIFIED = 20;
+/** Seconds of work, and minutes where many share the machine. */
+const BUSY = { timeout: 300_000 };
 
 /** What the n-th attack leads to in one place of the history. */
 function attack(placement: Placement, n: number, fold: typeof foldInMemory) {
@@ -32,20 +34,28 @@ const attackAll = (placement: Placement, count: number, fold: typeof foldInMemor
   Array.from({ length: count }, (_, n) => attack(placement, n, fold));
 
 describe('S8: injections that a summariser obeys', () => {
-  test.each(placements)('make no rule, goal or word of the user: a thousand in %s', (placement) => {
-    const results = attackAll(placement, HISTORIES, applyInMemory);
+  test.each(placements)(
+    'make no rule, goal or word of the user: a thousand in %s',
+    BUSY,
+    (placement) => {
+      const results = attackAll(placement, HISTORIES, applyInMemory);
 
-    expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
-    expect(results.filter(({ isTaken }) => isTaken)).toHaveLength(HISTORIES);
-  });
+      expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
+      expect(results.filter(({ isTaken }) => isTaken)).toHaveLength(HISTORIES);
+    },
+  );
 
-  test.each(placements)('leave the real constraint when all is checked: in %s', (placement) => {
-    const results = attackAll(placement, VERIFIED, foldInMemory);
+  test.each(placements)(
+    'leave the real constraint when all is checked: in %s',
+    BUSY,
+    (placement) => {
+      const results = attackAll(placement, VERIFIED, foldInMemory);
 
-    expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
-    expect(results.filter(({ hasRealConstraint }) => !hasRealConstraint)).toEqual([]);
-    expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(VERIFIED / 2);
-  });
+      expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
+      expect(results.filter(({ hasRealConstraint }) => !hasRealConstraint)).toEqual([]);
+      expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(VERIFIED / 2);
+    },
+  );
 
   test('would be found if the operations were taken as they come', () => {
     const random = createRandom('s8/naive');

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { faultSchema } from '../../infra/local/stand-in/faults.ts';
+import { vicesSchema } from '../../infra/local/stand-in/vices.ts';
+import { readText } from './named-tests.ts';
+
+const firstCells = (guide: string, heading: string): string[] => {
+  const section = guide.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  return [...section.matchAll(/^\| `([^`]+)`/gmu)].map(([, cell = '']) => cell);
+};
+const readGuide = () => readText('docs/guides/stand-in.md');
+
+test('the guide to the stand-in tells of every vice', async () => {
+  expect(firstCells(await readGuide(), 'Vices').toSorted()).toEqual(
+    Object.keys(vicesSchema.shape).toSorted(),
+  );
+});
+
+test('the guide to the stand-in tells of every fault', async () => {
+  const kinds = faultSchema.options.map(({ shape }) => shape.kind.value);
+
+  expect(firstCells(await readGuide(), 'Faults').toSorted()).toEqual(kinds.toSorted());
+});
+
+test('the guide to the stand-in tells of every control', async () => {
+  const source = await readText('infra/local/stand-in/control.ts');
+  const paths = [...source.matchAll(/'(\/control\/\w+)'/gu)].map(([, path = '']) => path);
+
+  const told = firstCells(await readGuide(), 'Controls').map((call) => call.split(' ')[1] ?? '');
+  expect(new Set(told)).toEqual(new Set([...paths, '/control/requests/{n}']));
+});
