@@ -11,6 +11,11 @@ export interface SwapFacts {
   afterTokens: number | null;
   /** Part of both that no compaction can shrink; default 0. */
   overheadTokens?: number;
+  /**
+   * Part of `afterTokens` alone that no compaction can shrink: a function that the model is told of once
+   * something is folded is no fault of the snapshot. Default 0.
+   */
+  addedOverheadTokens?: number;
   snapshotState: SnapshotState;
   policy: Pick<
     CompactionPolicy,
@@ -63,7 +68,7 @@ function sizeDecision(
   counts: { beforeTokens: number; afterTokens: number },
 ): SwapDecision {
   const { beforeTokens, afterTokens } = counts;
-  const { policy, trigger } = facts;
+  const { policy, trigger, addedOverheadTokens = 0 } = facts;
   const state = 'FAILED_INFLATED_TOKEN_COUNT';
   const isSmaller = policy.acceptsEqualSize
     ? afterTokens <= beforeTokens
@@ -72,7 +77,8 @@ function sizeDecision(
   // A step on the way: what it saves counts at the end.
   if (facts.isPartial === true) return { swap: true };
   const conversationTokens = beforeTokens - (facts.overheadTokens ?? 0);
-  if (beforeTokens - afterTokens < wantedSaving({ policy, trigger, conversationTokens }))
+  const saved = beforeTokens - (afterTokens - addedOverheadTokens);
+  if (saved < wantedSaving({ policy, trigger, conversationTokens }))
     return { swap: false, state, reason: 'SAVES_TOO_LITTLE' };
   return { swap: true };
 }

@@ -33,6 +33,8 @@ async function workerOf(
     GEMINI_BASE_URL: server.baseUrl,
     COMPRESSOR_MODEL: server.model,
     SUMMARY_STRATEGY: wanted.strategy,
+    // What a snapshot keeps is measured, in conversations that are smaller than a declaration weighs.
+    BUILT_IN_TOOLS: 'none',
   });
   const { compaction } = createDependencies(config, {
     store: createMemoryDocumentStore(),

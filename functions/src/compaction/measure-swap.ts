@@ -2,7 +2,10 @@ import { countingOf, type FoldPlan } from '../../../shared/compaction/plan.ts';
 import { frameSnapshot } from '../../../shared/compaction/snapshot-text.ts';
 import { decideSwap } from '../../../shared/compaction/swap-decision.ts';
 import { storedMasks, type PlannedMask } from '../../../shared/compaction/tail-masks.ts';
-import { estimateContentTokens } from '../../../shared/compaction/token-estimate.ts';
+import {
+  estimateContentTokens,
+  estimatePromptTokens,
+} from '../../../shared/compaction/token-estimate.ts';
 import type { KeptPins } from '../../../shared/conversation/kept-pins.ts';
 import { PINS_MAX } from '../../../shared/conversation/pin-budget.ts';
 import {
@@ -10,6 +13,7 @@ import {
   promptOf,
   type ContextSource,
 } from '../../../shared/conversation/assemble-context.ts';
+import type { Prompt } from '../../../shared/ports.ts';
 import type { Candidate, Verified } from './candidate.ts';
 import { condenseOutputs, type CondensingReport } from './condense-outputs.ts';
 import { countTokens, type TokenCounts } from './count-tokens.ts';
@@ -27,6 +31,11 @@ function memoryTokens(run: ClaimedRun, context: ContextSource): number {
     0,
   );
 }
+
+/** Calibrated estimate of the functions that the model is told of. */
+const declarationTokens = ({ reading: { head, policy } }: ClaimedRun, { model, tools }: Prompt) =>
+  head.value.context.calibration *
+  estimatePromptTokens({ tools, contents: [] }, countingOf(policy, model));
 
 interface Measured {
   run: ClaimedRun;
@@ -99,13 +108,16 @@ export async function measureSwap(
     coveredThrough: plan.coveredThrough,
     turns: plan.kept,
   };
-  const counts = await countTokens(run, {
+  const prompts = {
     before: promptOf(before, assembleContext(before)),
     after: promptOf(after, assembleContext(after)),
-  });
+  };
+  const counts = await countTokens(run, prompts);
   const decision = decideSwap({
     ...counts,
     overheadTokens: reading.head.value.context.overheadTokens,
+    addedOverheadTokens:
+      declarationTokens(run, prompts.after) - declarationTokens(run, prompts.before),
     snapshotState: 'ok',
     policy: reading.policy,
     trigger: run.need.trigger,

@@ -16,6 +16,16 @@ test.each<[string, Partial<SwapFacts>, string]>([
   ['saves exactly 30 %', { afterTokens: 700 }, 'SWAP'],
   ['saves less than 30 %', { afterTokens: 701 }, 'FAILED_INFLATED_TOKEN_COUNT SAVES_TOO_LITTLE'],
   ['saves 30 % of what is not overhead', { afterTokens: 850, overheadTokens: 500 }, 'SWAP'],
+  [
+    'saves 30 % but for a function told of now',
+    { afterTokens: 800, addedOverheadTokens: 100 },
+    'SWAP',
+  ],
+  [
+    'larger by a function told of now',
+    { afterTokens: 1_001, addedOverheadTokens: 500 },
+    'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER',
+  ],
   ['saves exactly a quarter of the threshold', { policy: quarter, afterTokens: 500 }, 'SWAP'],
   [
     'saves less than a quarter of the threshold',
