@@ -27,7 +27,11 @@ const resultSchema = z
     ({ output, error, approved }) =>
       [output, error, approved].filter((value) => value !== undefined).length === 1,
     'needs exactly one of output, error and approved',
-  );
+  )
+  // The same for who reads the OpenAPI document.
+  .meta({
+    oneOf: [{ required: ['output'] }, { required: ['error'] }, { required: ['approved'] }],
+  });
 
 /** What the app says to calls of the model. */
 export const toolResultsBody = z.strictObject({

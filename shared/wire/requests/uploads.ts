@@ -11,8 +11,9 @@ export const uploadIdSchema = z
   )
   .describe('Id of an upload, as `POST /v1/uploads` gave it.');
 
-/** No control characters and no breaks of lines; without flags: JSON Schema has none. */
-const ONE_LINE = /^[ -~\u00a0-\u2027\u202a-\uffff]+$/;
+/** No control characters, no breaks of lines, surrogates in pairs; without flags: JSON Schema has none. */
+const ONE_LINE =
+  /^(?:[ -~\u00a0-\u2027\u202a-\ud7ff\ue000-\uffff]|[\ud800-\udbff][\udc00-\udfff])+$/;
 
 export const uploadParams = z.strictObject({ uploadId: uploadIdSchema });
 
