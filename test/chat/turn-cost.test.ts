@@ -36,6 +36,22 @@ describe('what an answer cost', () => {
     expect(again).toMatchObject({ replayed: true, usage: { costMicros: COST_MICROS } });
   });
 
+  test('stands in the log, with its tokens and the time to the first word', async () => {
+    const chat = await chatWith({ MODEL_PRICES });
+
+    await chat.call(path(), { body: body() });
+
+    const line = chat.logs.find(({ event }) => event === 'turn_finished');
+    expect(line?.fields).toMatchObject({
+      state: 'done',
+      promptTokens: 1_000,
+      cachedTokens: 400,
+      outputTokens: 10,
+      costMicros: COST_MICROS,
+    });
+    expect(line?.fields['firstTokenMs']).toBeGreaterThanOrEqual(0);
+  });
+
   test('stands in the last event of the stream', async () => {
     const chat = await chatWith({ MODEL_PRICES });
 

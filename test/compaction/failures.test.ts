@@ -149,6 +149,18 @@ describe('failures', () => {
     expect(job?.breakerOpenUntil).not.toBeNull();
   });
 
+  test('the failure that opens the breaker is logged, once', async () => {
+    const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
+    const conversationId = await buildDue(bench);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await compactOnce(bench, conversationId);
+      bench.clock.advance(600_000);
+    }
+
+    const opened = bench.logged.filter(({ event }) => event === 'compaction_breaker_opened');
+    expect(opened.map(({ fields }) => fields)).toEqual([{ conversationId }]);
+  });
+
   test('a manual request is settled by its first failure', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });

@@ -32,6 +32,17 @@ describe('reports', () => {
     expect(fields?.['tokens_before']).toBe(fields?.['tokens_after']);
   });
 
+  test('the line of an attempt that asked a model says how many tokens it took', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const fields = bench.logged.find(({ event }) => event === 'chat_compression')?.fields;
+    expect(fields?.['promptTokens']).toBeGreaterThan(0);
+    expect(fields?.['outputTokens']).toBeGreaterThan(0);
+  });
+
   test('a topic that is down does not fail the work', async () => {
     const bench = compactionBench({ publisher: { publish: () => Promise.reject(modelDown()) } });
     const conversationId = await buildDue(bench);

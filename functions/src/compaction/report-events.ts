@@ -2,7 +2,7 @@ import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
 import { tellEvent, type CompactionEventType } from '../tell-event.ts';
 import type { Candidate } from './candidate.ts';
 import { unchanged, type Outcome } from './outcome.ts';
-import { costOf, elapsedMs, type Run } from './run.ts';
+import { costOf, elapsedMs, type Bill, type Run } from './run.ts';
 
 function eventType(state: OutcomeState): CompactionEventType {
   switch (state) {
@@ -64,6 +64,9 @@ export async function reportVerified(run: Run, candidate: Candidate): Promise<vo
   await tell(run, 'verified', unchanged(beforeTokens, { state: 'VERIFYING', ...figures }));
 }
 
+const tokensOf = ({ calls, promptTokens, outputTokens }: Bill) =>
+  calls === 0 ? {} : { promptTokens, outputTokens };
+
 /** One log line and one event for every attempt, NOOP and failures included (there before = after). */
 export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
   const { state, reason, beforeTokens, afterTokens, turnsFolded, model, strategy } = outcome;
@@ -80,6 +83,7 @@ export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
     turnsFolded,
     turnsArrived: outcome.turnsArrived,
     calls: run.bill.calls,
+    ...tokensOf(run.bill),
     ...costOf(run.bill),
     model,
     strategy,

@@ -48,13 +48,25 @@ interface Recording {
   retryAt: Date | null;
 }
 
+/** Says that no model will be asked for a while: when the breaker opens, and when the try after it fails. */
+function logBreaker({ run, lease }: Recording, after: DocumentFields): void {
+  const { dependencies, reading } = run;
+  const before = (lease?.changedJob ?? reading.job?.value)?.breakerOpenUntil ?? null;
+  const { breakerOpenUntil: openUntil } = after;
+  if (!(openUntil instanceof Date) || openUntil.getTime() === before?.getTime()) return;
+  const { conversationId } = reading;
+  dependencies.logger.log('WARNING', 'compaction_breaker_opened', { conversationId });
+}
+
 /** Writes the record and gives the lease back. */
 async function record(store: DocumentStore, recording: Recording): Promise<void> {
   const { run, lease, outcome, retryAt } = recording;
   for (let tries = 1; ; tries++) {
-    const job = jobWrites(run, lease, jobAfter({ ...run, lease }, outcome, retryAt));
+    const fields = jobAfter({ ...run, lease }, outcome, retryAt);
+    const job = jobWrites(run, lease, fields);
     try {
       await store.commit([...job, await outcomeStatusWrite(run, outcome)]);
+      logBreaker(recording, fields);
       return;
     } catch (error) {
       // Without a lease nothing was held: the next delivery decides anew.

@@ -1,9 +1,7 @@
 import { contentText } from '../../../../shared/conversation/content.ts';
-import { turnId } from '../../../../shared/conversation/paths.ts';
 import { isFinal } from '../../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { AppError } from '../../../../shared/errors.ts';
-import { loopOf } from '../../../../shared/loops/loop-reasons.ts';
 import type { StreamChunk } from '../../../../shared/wire/stream.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -16,6 +14,7 @@ import { commitFinish, endTurn } from './finish-turn.ts';
 import { isTakenOver } from './taken-over.ts';
 import type { TurnAnswer } from './turn-progress.ts';
 import type { FinishedTurn, FrameLog, LogEnd } from './live-turn.ts';
+import { createTurnTimes, logFinished, type TurnTimes } from './log-finished.ts';
 import { needAtEnd } from './need-at-end.ts';
 import { tellFinished } from './tell-finished.ts';
 import { publishOverdue, publishRequest } from './publish-request.ts';
@@ -94,20 +93,6 @@ const unasked = ({ begun }: Production): TurnAnswer => ({
   isWaiting: false,
 });
 
-const logFinished = (dependencies: ChatDependencies, batch: FinishBatch, startMs: number) =>
-  dependencies.logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
-    conversationId: batch.conversationId,
-    turnId: turnId(batch.seq),
-    attempt: batch.attempt,
-    state: batch.state,
-    reason: batch.error?.reason,
-    loop: loopOf(batch.finishReason),
-    promptTokens: batch.usage?.promptTokens,
-    outputTokens: batch.usage?.outputTokens,
-    compactionRequested: batch.need !== undefined,
-    durationMs: batch.now.getTime() - startMs,
-  });
-
 /** Stores the end of a turn, then tells its readers and the workers. */
 async function finishTurn(
   dependencies: ChatDependencies,
@@ -116,12 +101,12 @@ async function finishTurn(
     writer: TurnWriter;
     answer: TurnAnswer;
     isAsked: boolean;
-    startMs: number;
+    times: TurnTimes;
     title: TitleOfTurn;
   },
 ): Promise<FinishedTurn> {
   const { begun, log, audience, cancelled } = production;
-  const { writer, answer, isAsked, startMs, title } = end;
+  const { writer, answer, isAsked, times, title } = end;
   const batch = endTurn(dependencies, {
     begun,
     answer,
@@ -150,8 +135,8 @@ async function finishTurn(
     dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
   for (const chunk of closing) log.emit(chunk);
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
-  logFinished(dependencies, batch, startMs);
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
+  logFinished(dependencies, unsettled, times);
   await Promise.all([
     publishNeed(dependencies, begun, batch),
     begun.reservation?.settle(spendingOf(unsettled, { isAsked })),
@@ -186,7 +171,7 @@ export async function produceTurn(
 ): Promise<FinishedTurn> {
   const { begun, log, cancelled } = production;
   const { conversationId, seq, attempt } = begun.attempt;
-  const startMs = dependencies.clock.now().getTime();
+  const times = createTurnTimes(dependencies.clock);
   const writer = createTurnWriter(dependencies, begun.attempt, {
     cancel: () => cancelled.abort(),
     chunks: begun.progress.chunks,
@@ -199,6 +184,7 @@ export async function produceTurn(
   const title = titleOfTurn(dependencies, begun, tell);
   const emit = (chunk: StreamChunk) => {
     const id = tell(chunk);
+    times.see(chunk);
     title.see(chunk);
     return id;
   };
@@ -233,7 +219,7 @@ export async function produceTurn(
       writer,
       answer,
       isAsked,
-      startMs,
+      times,
       title,
     });
     log.end('finished');
