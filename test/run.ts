@@ -4,7 +4,12 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmulators, type Emulators } from '../infra/local/emulators.ts';
-import { INSTALL_MODEL_CHECKER, missingModelChecker } from './support/tools.ts';
+import {
+  INSTALL_MODEL_CHECKER,
+  INSTALL_TERRAFORM,
+  missingModelChecker,
+  missingTerraform,
+} from './support/tools.ts';
 
 /**
  * Where Node keeps what it has compiled, for vitest's workers and for what tests start as processes of
@@ -39,9 +44,15 @@ async function main(): Promise<number> {
 }
 
 function printBackends(backends: string): void {
-  const missing = missingModelChecker();
-  console.log(`backends: ${backends}${missing.length === 0 ? ', model checker (spin)' : ''}`);
-  if (missing.length > 0) console.log(`not run: model checker (${INSTALL_MODEL_CHECKER})`);
+  const hasModelChecker = missingModelChecker().length === 0;
+  const hasTerraform = missingTerraform().length === 0;
+  const tools = [
+    ...(hasModelChecker ? ['model checker (spin)'] : []),
+    ...(hasTerraform ? ['terraform'] : []),
+  ];
+  console.log(`backends: ${[backends, ...tools].join(', ')}`);
+  if (!hasModelChecker) console.log(`not run: model checker (${INSTALL_MODEL_CHECKER})`);
+  if (!hasTerraform) console.log(`not run: terraform (${INSTALL_TERRAFORM})`);
 }
 
 function environmentOf(emulators: Emulators): Record<string, string> {

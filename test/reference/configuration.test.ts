@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { configurationDocument } from './configuration-document.ts';
+import { deploymentSettings } from './deployment-settings.ts';
 
 test('docs/reference/configuration.md says what the code reads (npm run configuration writes it)', () => {
   const written = readFileSync(
@@ -9,4 +10,10 @@ test('docs/reference/configuration.md says what the code reads (npm run configur
   );
 
   expect(written).toBe(configurationDocument());
+});
+
+test('terraform/settings.json lists the variables that a deployment may set (npm run configuration writes it)', () => {
+  const written = readFileSync(new URL('../../terraform/settings.json', import.meta.url), 'utf8');
+
+  expect(written).toBe(deploymentSettings());
 });

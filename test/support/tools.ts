@@ -21,3 +21,9 @@ export const missingTools = (programs: readonly string[]): string[] =>
 
 /** The programs of the model checker that are not on the PATH. */
 export const missingModelChecker = () => missingTools(['spin', 'gcc']);
+
+/** How to install Terraform, of which 1.11 or newer is needed. */
+export const INSTALL_TERRAFORM = 'https://developer.hashicorp.com/terraform/install, 1.11 or newer';
+
+/** `terraform`, where it is not on the PATH. */
+export const missingTerraform = () => missingTools(['terraform']);

@@ -1,0 +1,47 @@
+# A deployment that people rely on: protected, backed up, warm, and somebody is told.
+
+terraform {
+  required_version = ">= 1.11"
+
+  required_providers {
+    google = {
+      source  = "hashicorp/google"
+      version = "~> 7.20"
+    }
+  }
+
+  # Where the state is kept is said at `terraform init -backend-config=bucket=NAME`; the bucket is to have
+  # versions and uniform access.
+  backend "gcs" {
+    prefix = "recap/prod"
+  }
+}
+
+provider "google" {
+  project               = var.project_id
+  region                = var.region
+  user_project_override = true
+  billing_project       = var.project_id
+}
+
+module "recap" {
+  source = "../.."
+
+  project_id        = var.project_id
+  region            = var.region
+  database_location = var.database_location
+  source_archive    = var.source_archive
+  snapshot_keys     = var.snapshot_keys
+
+  deletion_protection       = true
+  point_in_time_recovery    = true
+  daily_backups_kept_days   = 7
+  weekly_backups_kept_weeks = 8
+  chat                      = { min_instances = 1, max_instances = 50 }
+  compaction                = { max_instances = 20 }
+  settings                  = var.settings
+  cors_origins              = var.cors_origins
+  fcm_project               = var.fcm_project
+  notification_emails       = var.notification_emails
+  budget                    = var.budget
+}

@@ -1,0 +1,67 @@
+variable "project_id" {
+  description = "Google Cloud project that everything is made in."
+  type        = string
+}
+
+variable "region" {
+  description = "Region of functions, topics and buckets."
+  type        = string
+  default     = "us-central1"
+}
+
+variable "database_location" {
+  description = "Location of the database, which can never be changed. A multi-region (nam5, eur3) outlives the loss of a region."
+  type        = string
+  default     = "nam5"
+}
+
+variable "snapshot_keys" {
+  description = "Keys that sign snapshots: TF_VAR_snapshot_keys=\"k1:$(openssl rand -base64 32)\" at the first apply. Later applies need any valid value, which is not read unless secret_versions rises."
+  type        = string
+  ephemeral   = true
+  sensitive   = true
+}
+
+variable "settings" {
+  description = "Environment variables of both functions, as docs/reference/configuration.md lists them."
+  type        = map(string)
+  default     = { APP_CHECK = "off" }
+}
+
+variable "cors_origins" {
+  description = "Origins whose pages may call the API from a browser."
+  type        = list(string)
+  default     = []
+}
+
+variable "fcm_project" {
+  description = "Firebase project through which devices are notified. null: none is."
+  type        = string
+  default     = null
+}
+
+variable "notification_emails" {
+  description = "Addresses that alerts are sent to: one at least."
+  type        = list(string)
+
+  validation {
+    condition     = length(var.notification_emails) > 0
+    error_message = "notification_emails must name one address at least: an alert that nobody gets is none."
+  }
+}
+
+variable "budget" {
+  description = "Budget of the project, as in the module. null: none."
+  type = object({
+    billing_account = string
+    monthly_amount  = number
+    currency        = optional(string, "USD")
+  })
+  default = null
+}
+
+variable "source_archive" {
+  description = "Path of the archive that `npm run package` writes."
+  type        = string
+  default     = "../../../dist/recap.zip"
+}

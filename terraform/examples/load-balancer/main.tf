@@ -1,0 +1,138 @@
+# Chat behind a global load balancer with Cloud Armor: a domain of your own, and limits by address before a
+# request costs anything. Streams pass through unbuffered. From about 20 dollars a month.
+
+terraform {
+  required_version = ">= 1.11"
+
+  required_providers {
+    google = {
+      source  = "hashicorp/google"
+      version = "~> 7.20"
+    }
+  }
+}
+
+provider "google" {
+  project = var.project_id
+  region  = var.region
+}
+
+module "recap" {
+  source = "../.."
+
+  project_id     = var.project_id
+  region         = var.region
+  source_archive = var.source_archive
+  snapshot_keys  = var.snapshot_keys
+  # From the internet only through the load balancer.
+  chat_ingress = "ALLOW_INTERNAL_AND_GCLB"
+}
+
+resource "google_project_service" "compute" {
+  project            = var.project_id
+  service            = "compute.googleapis.com"
+  disable_on_destroy = false
+}
+
+resource "google_compute_global_address" "chat" {
+  project = var.project_id
+  name    = "recap-chat"
+
+  depends_on = [google_project_service.compute]
+}
+
+resource "google_compute_region_network_endpoint_group" "chat" {
+  project               = var.project_id
+  region                = var.region
+  name                  = "recap-chat"
+  network_endpoint_type = "SERVERLESS"
+
+  cloud_run {
+    service = module.recap.chat_service
+  }
+
+  depends_on = [google_project_service.compute]
+}
+
+resource "google_compute_security_policy" "chat" {
+  project     = var.project_id
+  name        = "recap-chat"
+  description = "Recap: a limit for each address, far above what a person does."
+
+  rule {
+    priority = 1000
+    action   = "throttle"
+    match {
+      versioned_expr = "SRC_IPS_V1"
+      config {
+        src_ip_ranges = ["*"]
+      }
+    }
+    rate_limit_options {
+      conform_action = "allow"
+      exceed_action  = "deny(429)"
+      enforce_on_key = "IP"
+      rate_limit_threshold {
+        count        = var.requests_per_minute
+        interval_sec = 60
+      }
+    }
+  }
+  rule {
+    priority = 2147483647
+    action   = "allow"
+    match {
+      versioned_expr = "SRC_IPS_V1"
+      config {
+        src_ip_ranges = ["*"]
+      }
+    }
+  }
+
+  depends_on = [google_project_service.compute]
+}
+
+resource "google_compute_backend_service" "chat" {
+  project               = var.project_id
+  name                  = "recap-chat"
+  load_balancing_scheme = "EXTERNAL_MANAGED"
+  protocol              = "HTTPS"
+  security_policy       = google_compute_security_policy.chat.id
+
+  backend {
+    group = google_compute_region_network_endpoint_group.chat.id
+  }
+}
+
+resource "google_compute_url_map" "chat" {
+  project         = var.project_id
+  name            = "recap-chat"
+  default_service = google_compute_backend_service.chat.id
+}
+
+resource "google_compute_managed_ssl_certificate" "chat" {
+  project = var.project_id
+  name    = "recap-chat"
+
+  managed {
+    domains = [var.domain]
+  }
+
+  depends_on = [google_project_service.compute]
+}
+
+resource "google_compute_target_https_proxy" "chat" {
+  project          = var.project_id
+  name             = "recap-chat"
+  url_map          = google_compute_url_map.chat.id
+  ssl_certificates = [google_compute_managed_ssl_certificate.chat.id]
+}
+
+resource "google_compute_global_forwarding_rule" "chat" {
+  project               = var.project_id
+  name                  = "recap-chat"
+  load_balancing_scheme = "EXTERNAL_MANAGED"
+  ip_address            = google_compute_global_address.chat.id
+  port_range            = "443"
+  target                = google_compute_target_https_proxy.chat.id
+}

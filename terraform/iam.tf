@@ -1,0 +1,163 @@
+# One service account for each function, one that pushes, one that builds. Each right is given on the one
+# resource it is for; where Google has none to give it on, a condition names it.
+
+resource "google_service_account" "chat" {
+  project      = var.project_id
+  account_id   = "${var.name}-chat"
+  display_name = "Recap chat"
+  description  = "Runs the chat function: reads and writes conversations, asks the model, publishes."
+
+  depends_on = [google_project_service.required]
+}
+
+resource "google_service_account" "compaction" {
+  project      = var.project_id
+  account_id   = "${var.name}-compaction"
+  display_name = "Recap compaction"
+  description  = "Runs the worker: reads and writes conversations, asks the model, publishes, notifies."
+
+  depends_on = [google_project_service.required]
+}
+
+resource "google_service_account" "push" {
+  project      = var.project_id
+  account_id   = "${var.name}-push"
+  display_name = "Recap push"
+  description  = "Whom Pub/Sub pushes as: may call the worker, and nothing else."
+
+  depends_on = [google_project_service.required]
+}
+
+resource "google_service_account" "build" {
+  project      = var.project_id
+  account_id   = "${var.name}-build"
+  display_name = "Recap build"
+  description  = "Builds the images of both functions."
+
+  depends_on = [google_project_service.required]
+}
+
+locals {
+  function_members = {
+    chat       = google_service_account.chat.member
+    compaction = google_service_account.compaction.member
+  }
+}
+
+# Firestore has rights on projects only; the condition leaves this one database.
+resource "google_project_iam_member" "firestore" {
+  for_each = local.function_members
+
+  project = var.project_id
+  role    = "roles/datastore.user"
+  member  = each.value
+
+  condition {
+    title       = "recap-database"
+    description = "The database of Recap, no other of the project."
+    expression  = "resource.name == \"projects/${var.project_id}/databases/${var.database_id}\""
+  }
+}
+
+# Models of Vertex AI belong to no project and can be named in no condition.
+resource "google_project_iam_member" "vertex" {
+  for_each = local.uses_vertex ? local.function_members : {}
+
+  project = local.vertex_project
+  role    = "roles/aiplatform.user"
+  member  = each.value
+}
+
+# CHECK_REVOKED: whether a sign-in still holds (firebaseauth.users.get).
+resource "google_project_iam_member" "accounts" {
+  count = local.checks_revoked ? 1 : 0
+
+  project = var.project_id
+  role    = "roles/firebaseauth.viewer"
+  member  = google_service_account.chat.member
+}
+
+# FCM_PROJECT: the worker notifies (cloudmessaging.messages.create).
+resource "google_project_iam_member" "notifications" {
+  count = var.fcm_project == null ? 0 : 1
+
+  project = var.fcm_project
+  role    = "roles/firebasecloudmessaging.admin"
+  member  = google_service_account.compaction.member
+}
+
+# Chat asks for compactions and tells of turns; the worker asks again for what is left, and tells of
+# compactions.
+resource "google_pubsub_topic_iam_member" "publish_compaction" {
+  for_each = local.function_members
+
+  project = var.project_id
+  topic   = google_pubsub_topic.compaction.name
+  role    = "roles/pubsub.publisher"
+  member  = each.value
+}
+
+resource "google_pubsub_topic_iam_member" "publish_events" {
+  for_each = local.function_members
+
+  project = var.project_id
+  topic   = google_pubsub_topic.events.name
+  role    = "roles/pubsub.publisher"
+  member  = each.value
+}
+
+# Files that users attach: chat signs their addresses as itself, the worker erases them, both read them.
+resource "google_storage_bucket_iam_member" "uploads" {
+  for_each = var.uploads ? local.function_members : {}
+
+  bucket = google_storage_bucket.uploads[0].name
+  role   = "roles/storage.objectUser"
+  member = each.value
+}
+
+resource "google_service_account_iam_member" "upload_addresses" {
+  count = var.uploads ? 1 : 0
+
+  service_account_id = google_service_account.chat.name
+  role               = "roles/iam.serviceAccountTokenCreator"
+  member             = google_service_account.chat.member
+}
+
+# Pub/Sub signs the tokens of its pushes as this account.
+resource "google_service_account_iam_member" "push_tokens" {
+  service_account_id = google_service_account.push.name
+  role               = "roles/iam.serviceAccountTokenCreator"
+  member             = local.pubsub_agent
+}
+
+# Logs belong to the project.
+resource "google_project_iam_member" "build_logs" {
+  project = var.project_id
+  role    = "roles/logging.logWriter"
+  member  = google_service_account.build.member
+}
+
+resource "google_artifact_registry_repository_iam_member" "build" {
+  project    = var.project_id
+  location   = var.region
+  repository = google_artifact_registry_repository.images.name
+  role       = "roles/artifactregistry.writer"
+  member     = google_service_account.build.member
+}
+
+# Cloud Functions copies the archive to a bucket of its own, which the first deployment makes: a right can
+# only be given on it by its name.
+resource "google_project_iam_member" "build_sources" {
+  project = var.project_id
+  role    = "roles/storage.objectViewer"
+  member  = google_service_account.build.member
+
+  condition {
+    title       = "recap-sources"
+    description = "The archive and the copy that Cloud Functions makes of it."
+    expression = join(" || ", [
+      for bucket in [google_storage_bucket.source.name, "gcf-v2-sources-${local.project_number}-${var.region}"] :
+      "resource.name.startsWith(\"projects/_/buckets/${bucket}/\")"
+    ])
+  }
+}

@@ -1,0 +1,53 @@
+# environments/prod and environments/dev.
+
+mock_provider "google" {
+  source = "./tests/mocks"
+}
+
+variables {
+  project_id     = "recap-test"
+  source_archive = "tests/source.zip"
+  snapshot_keys  = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+}
+
+run "prod" {
+  command = apply
+
+  module {
+    source = "./environments/prod"
+  }
+  variables {
+    notification_emails = ["oncall@example.com"]
+  }
+
+  assert {
+    condition     = module.recap.database_protection == "DELETE_PROTECTION_ENABLED"
+    error_message = "In production the database must survive a destroy."
+  }
+}
+
+run "prod_without_anybody_on_call" {
+  command = plan
+
+  module {
+    source = "./environments/prod"
+  }
+  variables {
+    notification_emails = []
+  }
+
+  expect_failures = [var.notification_emails]
+}
+
+run "dev" {
+  command = apply
+
+  module {
+    source = "./environments/dev"
+  }
+
+  assert {
+    condition     = module.recap.database_protection == "DELETE_PROTECTION_DISABLED"
+    error_message = "A deployment to try things on can be destroyed."
+  }
+}

@@ -1,0 +1,250 @@
+# Values that are refused, each by the variable that says what is allowed: one for each variable in a run.
+
+mock_provider "google" {
+  source = "./tests/mocks"
+}
+
+variables {
+  project_id       = "recap-test"
+  source_archive   = "tests/source.zip"
+  snapshot_keys    = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+  gemini_api_key   = "unused"
+  hook_signing_key = "0123456789012345678901234567890123456789"
+}
+
+run "refusals_1" {
+  command = plan
+
+  variables {
+    # project of the emulators
+    project_id = "demo-recap"
+    # zone
+    region = "us-central1-a"
+    # long name
+    name = "recap-for-everybody-and-more"
+    # missing archive
+    source_archive = "tests/missing.zip"
+    # setting that nobody reads
+    settings = { MODELS = "gemini-3.5-flash" }
+    # internal chat
+    chat_ingress = "ALLOW_INTERNAL_ONLY"
+    # unknown egress
+    vpc_egress = { network = "vpc", subnetwork = "functions", traffic = "ALL" }
+    # rare sweep
+    sweep_schedule = "0 * * * *"
+    # unknown model access
+    model_access = "openai"
+    # short snapshot key
+    snapshot_keys = "k1:c2hvcnQ="
+    # webhooks without signature
+    hook_hosts       = ["hooks.example.com"]
+    hook_signing_key = "short"
+    # version zero
+    secret_versions = { snapshot_keys = 0 }
+    # odd database
+    database_id = "Main"
+    # backups for a year
+    daily_backups_kept_days = 365
+    # backups for a year of weeks
+    weekly_backups_kept_weeks = 52
+    # origin with a path
+    cors_origins = ["https://app.example.com/chat"]
+    # no address
+    notification_emails = ["oncall"]
+    # threshold of nothing
+    alert_thresholds = { cost_usd_per_hour = 0 }
+    # billing account by name
+    budget = { billing_account = "My account", monthly_amount = 300 }
+  }
+
+  expect_failures = [
+    var.project_id,
+    var.region,
+    var.name,
+    var.source_archive,
+    var.settings,
+    var.chat_ingress,
+    var.vpc_egress,
+    var.sweep_schedule,
+    var.model_access,
+    var.snapshot_keys,
+    var.hook_signing_key,
+    var.secret_versions,
+    var.database_id,
+    var.daily_backups_kept_days,
+    var.weekly_backups_kept_weeks,
+    var.cors_origins,
+    var.notification_emails,
+    var.alert_thresholds,
+    var.budget,
+  ]
+}
+
+run "refusals_2" {
+  command = plan
+
+  variables {
+    # concurrency without cpu
+    chat = { cpu = 0.5, concurrency = 40 }
+    # worker concurrency without cpu
+    compaction = { cpu = 0.5 }
+    # project number
+    project_id = "123456789012"
+    # multi region
+    region = "nam5"
+    # upper case name
+    name = "Recap"
+    # folder as archive
+    source_archive = "tests"
+    # key access without key
+    model_access   = "gemini_api_key"
+    gemini_api_key = ""
+    # snapshot key without id
+    snapshot_keys = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+    # webhook in the open
+    hook_hosts        = ["hooks.example.com"]
+    event_webhook_url = "http://hooks.example.com/recap"
+    # share above one
+    alert_thresholds = { turn_failed_share = 5 }
+    # budget of nothing
+    budget = { billing_account = "012345-6789AB-CDEF01", monthly_amount = 0 }
+  }
+
+  expect_failures = [
+    var.chat,
+    var.compaction,
+    var.project_id,
+    var.region,
+    var.name,
+    var.source_archive,
+    var.gemini_api_key,
+    var.snapshot_keys,
+    var.event_webhook_url,
+    var.alert_thresholds,
+    var.budget,
+  ]
+}
+
+run "refusals_3" {
+  command = plan
+
+  variables {
+    # secret as setting
+    settings = { GEMINI_API_KEY = "a-key" }
+    # webhook to another host
+    hook_hosts        = ["hooks.example.com"]
+    event_webhook_url = "https://other.example.com/recap"
+  }
+
+  expect_failures = [
+    var.settings,
+    var.event_webhook_url,
+  ]
+}
+
+run "refusals_4" {
+  command = plan
+
+  variables {
+    # three cpus
+    chat = { cpu = 3 }
+    # worker time out below the longest compaction
+    compaction = { timeout_seconds = 300 }
+  }
+
+  expect_failures = [
+    var.chat,
+    var.compaction,
+  ]
+}
+
+run "refusals_5" {
+  command = plan
+
+  variables {
+    # setting of the emulators
+    settings = { PUBSUB_EMULATOR_HOST = "127.0.0.1:8085" }
+  }
+
+  expect_failures = [
+    var.settings,
+  ]
+}
+
+run "refusals_6" {
+  command = plan
+
+  variables {
+    # little memory
+    chat = { memory_mib = 256 }
+  }
+
+  expect_failures = [
+    var.chat,
+  ]
+}
+
+run "refusals_7" {
+  command = plan
+
+  variables {
+    # more instances than may be
+    chat = { min_instances = 5, max_instances = 2 }
+  }
+
+  expect_failures = [
+    var.chat,
+  ]
+}
+
+run "refusals_8" {
+  command = plan
+
+  variables {
+    # half a request
+    chat = { concurrency = 1.5 }
+  }
+
+  expect_failures = [
+    var.chat,
+  ]
+}
+
+run "refusals_9" {
+  command = plan
+
+  variables {
+    # time out below the longest answer
+    chat = { timeout_seconds = 300 }
+  }
+
+  expect_failures = [
+    var.chat,
+  ]
+}
+
+run "refusals_10" {
+  command = plan
+
+  variables {
+    # time out below a longer answer
+    settings = { TURN_TIMEOUT_MS = "600000" }
+  }
+
+  expect_failures = [
+    var.chat,
+  ]
+}
+
+run "refusals_11" {
+  command = plan
+
+  variables {
+    # worker time out above the deadline
+    compaction = { timeout_seconds = 900 }
+  }
+
+  expect_failures = [
+    google_pubsub_subscription.compaction,
+  ]
+}

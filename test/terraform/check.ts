@@ -1,0 +1,29 @@
+import { INSTALL_TERRAFORM, missingTerraform } from '../support/tools.ts';
+import { checkTerraform, terraformFolder } from './check-terraform.ts';
+import { startOfflineTerraform } from './offline/run-terraform.ts';
+
+/**
+ * `npm run check:terraform`: formats, validates and tests terraform/ without a provider and without a
+ * network. Exit status 1 when a step failed; 0 where there is no terraform, which is said.
+ */
+async function main(): Promise<number> {
+  if (missingTerraform().length > 0) {
+    console.log(`not run: terraform (${INSTALL_TERRAFORM})`);
+    return 0;
+  }
+  const terraform = await startOfflineTerraform();
+  let failed = 0;
+  try {
+    for await (const { name, isPassed, output } of checkTerraform(terraform, terraformFolder)) {
+      console.log(`${isPassed ? 'ok    ' : 'FAILED'} ${name}`);
+      if (isPassed) continue;
+      failed += 1;
+      console.log(output);
+    }
+  } finally {
+    await terraform.stop();
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();

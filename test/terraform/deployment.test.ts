@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { environmentSchema } from '../../functions/src/environment.ts';
+import { parseConfig } from '../../functions/src/config.ts';
+import { deployedPushSettings } from '../../infra/local/push-settings.ts';
+import { defaultSweepSeconds } from '../../infra/local/sweep-schedule.ts';
+import { secretVariables } from '../reference/deployment-settings.ts';
+import { missingTerraform } from '../support/tools.ts';
+import { terraformFolder } from './check-terraform.ts';
+import { makeResources, type MadeResource } from './made-resources.ts';
+import { startOfflineTerraform, type OfflineTerraform } from './offline/run-terraform.ts';
+
+/** What the framework reads. */
+const notOurs = ['NODE_ENV'];
+
+const functionSchema = z.object({
+  service_config: z.tuple([
+    z.object({
+      environment_variables: z.record(z.string(), z.string()),
+      secret_environment_variables: z.array(z.object({ key: z.string() })),
+      timeout_seconds: z.number(),
+    }),
+  ]),
+});
+
+const subscriptionSchema = z.object({
+  ack_deadline_seconds: z.number(),
+  retry_policy: z.tuple([z.object({ minimum_backoff: z.string(), maximum_backoff: z.string() })]),
+  dead_letter_policy: z.tuple([z.object({ max_delivery_attempts: z.number() })]),
+});
+
+const rightSchema = z.object({
+  member: z.string(),
+  role: z.string(),
+  condition: z.array(z.object({ expression: z.string() })).default([]),
+});
+
+const secretsForTests = {
+  SNAPSHOT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+  GEMINI_API_KEY: 'a-key',
+  HOOK_SIGNING_KEY: 'x'.repeat(40),
+};
+
+describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
+  let terraform: OfflineTerraform;
+  let made: Map<string, MadeResource[]>;
+  beforeAll(async () => {
+    terraform = await startOfflineTerraform();
+    const result = await makeResources(terraform, terraformFolder, ['defaults', 'options']);
+    made = result.made;
+    if (result.status !== 0) throw new Error(result.output.slice(-2_000));
+  }, 300_000);
+  afterAll(() => terraform.stop());
+
+  const ofType = (run: string, type: string) =>
+    (made.get(run) ?? []).filter((resource) => resource.type === type);
+  const functionNamed = (run: string, name: string) => {
+    const found = ofType(run, 'google_cloudfunctions2_function').find((one) => one.name === name);
+    return functionSchema.parse(found?.values).service_config[0];
+  };
+
+  const runs = ['defaults', 'options'];
+  const functions = runs.flatMap((run) => [
+    { run, name: 'chat' },
+    { run, name: 'compaction' },
+  ]);
+
+  test.each(functions)('$name of $run gets variables that the code reads', ({ run, name }) => {
+    const { environment_variables: set, secret_environment_variables: secrets } = functionNamed(
+      run,
+      name,
+    );
+    const names = [...Object.keys(set), ...secrets.map(({ key }) => key)];
+
+    const unknown = names.filter((one) => !(one in environmentSchema.shape));
+
+    expect(unknown.filter((one) => !notOurs.includes(one))).toEqual([]);
+  });
+
+  test.each(functions)('$name of $run starts with its variables', ({ run, name }) => {
+    const { environment_variables: set, secret_environment_variables: secrets } = functionNamed(
+      run,
+      name,
+    );
+    const handed = secrets.map(({ key }) => [key, Reflect.get(secretsForTests, key)]);
+
+    // Mocks make e-mails that are none.
+    const emails = { UPLOADS_SIGNER: 'chat@example.com' };
+    const config = parseConfig({ ...set, ...emails, ...Object.fromEntries(handed) });
+
+    expect(config.isDemo).toBe(false);
+  });
+
+  test.each(functions)('$name of $run gets no secret as plain text', ({ run, name }) => {
+    const plain = Object.keys(functionNamed(run, name).environment_variables);
+
+    expect(plain.filter((one) => secretVariables.includes(one))).toEqual([]);
+  });
+
+  test('the worker knows who pushes, which chat does not need', () => {
+    const chat = functionNamed('defaults', 'chat').environment_variables;
+    const worker = functionNamed('defaults', 'compaction').environment_variables;
+    const more = Object.keys(worker).filter((name) => !(name in chat));
+
+    expect(more.toSorted()).toEqual(['PUSH_AUDIENCE', 'PUSH_SERVICE_ACCOUNT']);
+  });
+
+  test('topics have the names that the code takes where nothing is set', () => {
+    const defaults = environmentSchema.pick({ COMPACTION_TOPIC: true, EVENTS_TOPIC: true });
+    const topics = ofType('defaults', 'google_pubsub_topic').map(({ values }) => values['name']);
+
+    expect(topics).toEqual(expect.arrayContaining(Object.values(defaults.parse({}))));
+  });
+
+  test.each([
+    ['defaults', 'compaction'],
+    ['options', 'compaction'],
+    ['options', 'events'],
+  ])('in %s, %s are delivered as on the local stack', (run, name) => {
+    const found = ofType(run, 'google_pubsub_subscription').find((one) => one.name === name);
+    const { ack_deadline_seconds, retry_policy, dead_letter_policy } = subscriptionSchema.parse(
+      found?.values,
+    );
+
+    expect({
+      ackDeadlineSeconds: ack_deadline_seconds,
+      minBackoffSeconds: Number.parseInt(retry_policy[0].minimum_backoff, 10),
+      maxBackoffSeconds: Number.parseInt(retry_policy[0].maximum_backoff, 10),
+      maxDeliveryAttempts: dead_letter_policy[0].max_delivery_attempts,
+    }).toEqual(deployedPushSettings);
+  });
+
+  test('the sweep is as frequent as on the local stack', () => {
+    const [job] = ofType('defaults', 'google_cloud_scheduler_job');
+
+    expect(job?.values['schedule']).toBe(`*/${defaultSweepSeconds / 60} * * * *`);
+  });
+
+  const rightsOf = (run: string) =>
+    (made.get(run) ?? [])
+      .filter(({ type }) => type.endsWith('_iam_member'))
+      .map(({ address, type, values }) => ({ address, type, ...rightSchema.parse(values) }));
+
+  test.each(runs)('in %s, allUsers may call chat and nothing else', (run) => {
+    const open = rightsOf(run).filter(({ member }) => member.startsWith('all'));
+
+    expect(open.map(({ address }) => address)).toEqual(
+      run === 'defaults' ? ['google_cloud_run_v2_service_iam_member.chat_public[0]'] : [],
+    );
+  });
+
+  test.each(runs)('in %s, no right is a primitive or an administrator’s role', (run) => {
+    const roles = new Set(rightsOf(run).map(({ role }) => role));
+    // Google has no smaller predefined role that may send.
+    roles.delete('roles/firebasecloudmessaging.admin');
+
+    expect([...roles].filter((role) => /owner|editor|^roles\/viewer|admin/i.test(role))).toEqual(
+      [],
+    );
+  });
+
+  test.each(runs)('in %s, only what Google binds to no resource is given on the project', (run) => {
+    const onProject = rightsOf(run).filter(({ type }) => type === 'google_project_iam_member');
+    const unconditional = onProject.filter(({ condition }) => condition.length === 0);
+    const roles = new Set(unconditional.map(({ role }) => role));
+
+    expect([...roles].toSorted()).toEqual(
+      run === 'defaults'
+        ? ['roles/aiplatform.user', 'roles/firebaseauth.viewer', 'roles/logging.logWriter']
+        : ['roles/firebasecloudmessaging.admin', 'roles/logging.logWriter'],
+    );
+  });
+});

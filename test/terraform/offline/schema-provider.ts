@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { encodeProviderSchema } from './encode-schema.ts';
+import { readProviderSchema } from './provider-schema.ts';
+
+/*
+ * A google provider that knows its schema and nothing else. Terraform checks configurations against the
+ * schema itself, and its tests put mocks in the place of everything that a provider does; so what
+ * reaches this server is the question for the schema, and validations, of which it has none of its own.
+ * Terraform's plugin protocol is gRPC over HTTP/2 without encryption.
+ */
+
+const PROVIDER = 'registry.terraform.io/hashicorp/google';
+const SERVICE = '/tfplugin6.Provider/';
+
+/** Methods whose empty answer means: nothing to object to. */
+const agreeing = new Set([
+  'ValidateProviderConfig',
+  'ValidateResourceConfig',
+  'ValidateDataResourceConfig',
+  'ConfigureProvider',
+  'GetFunctions',
+  'StopProvider',
+]);
+
+/** gRPC's status codes. */
+const OK = '0';
+const UNIMPLEMENTED = '12';
+
+/** A gRPC message: not compressed, with its length before it. */
+function framed(message: Buffer): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
+
+function answer(stream: ServerHttp2Stream, message: Buffer): void {
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': OK }));
+  stream.end(framed(message));
+}
+
+function refuse(stream: ServerHttp2Stream): void {
+  stream.respond(
+    { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': UNIMPLEMENTED },
+    { endStream: true },
+  );
+}
+
+export interface SchemaProvider {
+  /** What Terraform must find in its environment to talk to this provider in place of the real one. */
+  environment: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** Starts the provider on a free port of this machine. */
+export async function startSchemaProvider(): Promise<SchemaProvider> {
+  const schema = encodeProviderSchema(readProviderSchema());
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer();
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+  });
+  server.on('stream', (stream, headers) => {
+    // Terraform goes away in the middle of a call when it is stopped.
+    stream.on('error', () => undefined).resume();
+    const path = headers[':path'] ?? '';
+    const method = path.startsWith(SERVICE) ? path.slice(SERVICE.length) : '';
+    if (method === 'GetProviderSchema') answer(stream, schema);
+    else if (agreeing.has(method)) answer(stream, Buffer.alloc(0));
+    else refuse(stream);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string')
+    throw new Error('the schema provider has no port');
+  const reattach = {
+    [PROVIDER]: {
+      Protocol: 'grpc',
+      ProtocolVersion: 6,
+      Pid: process.pid,
+      Test: true,
+      Addr: { Network: 'tcp', String: `127.0.0.1:${address.port}` },
+    },
+  };
+  return {
+    environment: { TF_REATTACH_PROVIDERS: JSON.stringify(reattach) },
+    stop: async () => {
+      for (const session of sessions) session.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

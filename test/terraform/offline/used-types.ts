@@ -1,0 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Types of the google provider that the `.tf` files below a folder name. */
+export function usedTypes(folder: string): { resources: Set<string>; data: Set<string> } {
+  const text = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.tf'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n');
+  const types = (keyword: string) =>
+    new Set(
+      [...text.matchAll(new RegExp(String.raw`^${keyword} "(google_\w+)"`, 'gm'))].map(
+        ([, type = '']) => type,
+      ),
+    );
+  return { resources: types('resource'), data: types('data') };
+}
