@@ -3,8 +3,9 @@ import type { CompactionPolicy } from './policy.ts';
 import { policyConstants } from './policy-constants.ts';
 import { estimateContentTokens, type TokenCounting } from './token-estimate.ts';
 import { applyToolOutputBudget } from './tool-output-budget.ts';
+import { blobNamedIn } from './tool-output-mask.ts';
 
-/** What one request leaves out; nothing of it is stored. */
+/** What one request leaves out; nothing of it is stored: `read_blob` finds it in the turns. */
 export interface Shrinkage {
   turnsLeftOut: number;
   outputsMasked: number;
@@ -25,8 +26,17 @@ export interface ContextToShrink {
   overheadTokens: number;
   /** Factor from estimates to what the meter says. */
   calibration: number;
-  policy: Pick<CompactionPolicy, 'hardThresholdTokens' | 'windowTokens' | 'excludesOverhead'>;
+  policy: Pick<
+    CompactionPolicy,
+    | 'hardThresholdTokens'
+    | 'windowTokens'
+    | 'excludesOverhead'
+    | 'toolOutputBudgetTokens'
+    | 'toolOutputMinimumGainTokens'
+  >;
   counting: TokenCounting;
+  /** The name under which `read_blob` finds an output again; absent: the model cannot read it back. */
+  blobName?: ((text: string) => string) | undefined;
 }
 
 const markerText = (turns: number) =>
@@ -44,19 +54,36 @@ function limitTokens({ policy, overheadTokens }: ContextToShrink): number {
   return Math.min(windowLimit, policy.hardThresholdTokens + overhead);
 }
 
-/** Shortens tool outputs, older ones first, until `freeTokens` (uncalibrated) are free or none is left. */
+/**
+ * What all tool outputs of a view may have: the budget for tool outputs, and less where `excessTokens`
+ * (uncalibrated) are to be freed. Over the budget it goes down in steps, so that outputs are not
+ * shortened a little more with every call, which costs the cached prefix.
+ */
+function outputBudget(
+  { policy }: ContextToShrink,
+  { outputTokens, excessTokens }: { outputTokens: number; excessTokens: number },
+): number {
+  const { toolOutputBudgetTokens, toolOutputMinimumGainTokens } = policy;
+  const step = Math.max(1, toolOutputMinimumGainTokens);
+  const overTokens = Math.max(0, outputTokens - toolOutputBudgetTokens);
+  const freeTokens = Math.ceil(overTokens / step) * step;
+  return Math.max(0, outputTokens - Math.max(freeTokens, excessTokens));
+}
+
+/** Shortens tool outputs, older ones first, to their budget and until `excessTokens` are free or none is left. */
 function maskOutputs(
-  items: readonly ContextItem[],
-  freeTokens: number,
-  counting: TokenCounting,
-): { items: ContextItem[]; freedTokens: number; masked: number } {
+  context: ContextToShrink,
+  excessTokens: number,
+): { items: readonly ContextItem[]; freedTokens: number; masked: number } {
+  const { items, counting: rule, blobName } = context;
   const contents = items.map(({ content }) => content);
-  const unbounded = applyToolOutputBudget({ contents, budgetTokens: Infinity, rule: counting });
-  const result = applyToolOutputBudget({
-    contents,
-    budgetTokens: Math.max(0, unbounded.tokensBefore - freeTokens),
-    rule: counting,
-  });
+  const whole = applyToolOutputBudget({ contents, budgetTokens: Infinity, rule });
+  const outputTokens = whole.tokensBefore;
+  const budgetTokens = outputBudget(context, { outputTokens, excessTokens });
+  if (budgetTokens >= outputTokens) return { items, freedTokens: 0, masked: 0 };
+  // What a compaction has shortened already goes on naming the whole.
+  const named = blobName && { blobName: (text: string) => blobNamedIn(text) ?? blobName(text) };
+  const result = applyToolOutputBudget({ contents, budgetTokens, rule, ...named });
   return {
     items: items.map((item, index) => ({
       ...item,
@@ -104,16 +131,15 @@ function withoutOldest(
 }
 
 /**
- * The view of one request when the context is over the hard threshold: tool outputs shortened first,
- * oldest first, then the oldest turns replaced by one marker, until it fits. Pins, snapshot and the
+ * The view of one request: tool outputs within their budget, oldest shortened first, and where the context is
+ * over the hard threshold further than that; then the oldest turns replaced by one marker, until it fits. Pins, snapshot and the
  * newest turn stay, so the result can still be too large. Pure and deterministic: what `/context` shows
- * is what is sent. Returns the same items when the context is within the threshold.
+ * is what is sent. Returns the same items when the context is within threshold and budget.
  */
 export function shrinkContext(context: ContextToShrink): ShrunkenView {
   const { items, tokens, calibration, counting } = context;
   const excessTokens = (tokens - limitTokens(context)) / calibration;
-  if (excessTokens <= 0) return { items, tokens };
-  const masking = maskOutputs(items, excessTokens, counting);
+  const masking = maskOutputs(context, Math.max(0, excessTokens));
   const markerTokens = markerItems(1).reduce(
     (sum, { content }) => sum + estimateContentTokens(content, counting),
     0,

@@ -35,6 +35,12 @@ function marker(text: string, omitted: number, name: string | undefined): string
   return `[${omitted} of ${text.length} characters left out${readBack}]`;
 }
 
+const NAMED =
+  /^\[\d+ of \d+ characters left out; read_blob\("([0-9a-f]{64})"\) returns the full text\.\]$/mu;
+
+/** The blob that a shortened output names; undefined for an output that is whole. */
+export const blobNamedIn = (text: string): string | undefined => NAMED.exec(text)?.[1];
+
 /**
  * `text` shortened to about `characters` UTF-16 units: first fifth, marker that names the blob (if the
  * full text is stored in one), error and warning blocks of the middle, last four fifths. Too few

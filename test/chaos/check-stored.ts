@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { viewOfNextCall } from '../../functions/src/chat/send/next-call.ts';
 import { policyOf } from '../../functions/src/conversation-policy.ts';
@@ -18,6 +19,8 @@ export interface ShownContext {
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+
 /**
  * Whether the shown context is the one that the documents make, instruction and tools aside: the assembled
  * one, or over the hard threshold its shrunken view.
@@ -30,7 +33,9 @@ export function isSameContext(
   const { head, contextParts } = stored;
   const source = { ...head, ...contextParts };
   const isShrunken = shown.shrunken !== undefined;
-  const expected = isShrunken ? viewOfNextCall(config, source).items : assembleContext(source);
+  const expected = isShrunken
+    ? viewOfNextCall({ config, sha256 }, source).items
+    : assembleContext(source);
   const found = shown.items
     .filter(({ kind }) => kind !== 'system' && kind !== 'tools')
     .map(({ kind, seq, content }) => ({ kind, seq, content }));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { shrinkContext } from '../../../shared/compaction/shrunken-view.ts';
+import { maskedText } from '../../../shared/compaction/tool-output-mask.ts';
 import { estimateContentTokens } from '../../../shared/compaction/token-estimate.ts';
 import type { ContextItem } from '../../../shared/conversation/assemble-context.ts';
 import type { Content } from '../../../shared/conversation/content.ts';
@@ -31,7 +32,13 @@ const tokensOf = (items: readonly ContextItem[]) =>
 
 const shrink = (
   items: readonly ContextItem[],
-  limits: { hardThresholdTokens: number; windowTokens?: number; overheadTokens?: number },
+  limits: {
+    hardThresholdTokens: number;
+    windowTokens?: number;
+    overheadTokens?: number;
+    outputTokens?: number;
+    gainTokens?: number;
+  },
 ) =>
   shrinkContext({
     items,
@@ -42,8 +49,13 @@ const shrink = (
       hardThresholdTokens: limits.hardThresholdTokens,
       windowTokens: limits.windowTokens ?? 1_000_000,
       excludesOverhead: true,
+      toolOutputBudgetTokens: limits.outputTokens ?? 1_000_000,
+      toolOutputMinimumGainTokens: limits.gainTokens ?? 0,
     },
     counting,
+    ...(limits.outputTokens !== undefined && {
+      blobName: (text: string) => String(text.length).padStart(64, '0'),
+    }),
   });
 
 const seqsOf = (items: readonly ContextItem[]) => [
@@ -127,5 +139,58 @@ describe('the view of one request over the hard threshold', () => {
   test('gives the same view for the same context', () => {
     const limits = { hardThresholdTokens: 700 };
     expect(shrink(long, limits)).toEqual(shrink(long, limits));
+  });
+});
+
+const outputsOf = (items: readonly ContextItem[]) =>
+  items.flatMap(({ content }) =>
+    content.parts.flatMap(({ functionResponse }) => functionResponse ?? []),
+  );
+
+const outputTokens = (items: readonly ContextItem[]) =>
+  tokensOf(
+    items.filter(({ content }) =>
+      content.parts.some((part) => part.functionResponse !== undefined),
+    ),
+  );
+
+describe('the budget for tool outputs', () => {
+  const listing = (count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      toolExchange(i + 1, 'row of a list '.repeat(500)),
+    ).flat();
+
+  test('holds below the hard threshold, the newest output whole, older ones by name', () => {
+    const { items, shrinkage } = shrink(listing(6), {
+      hardThresholdTokens: 1_000_000,
+      outputTokens: 4_000,
+    });
+
+    expect(outputTokens(items)).toBeLessThanOrEqual(4_000);
+    expect(shrinkage).toMatchObject({ turnsLeftOut: 0, outputsMasked: 4 });
+    expect(JSON.stringify(outputsOf(items)[0])).toContain(`read_blob(`);
+    expect(JSON.stringify(outputsOf(items)[5])).not.toContain('left out');
+  });
+
+  test('goes down in steps, so that one more output need not shorten others', () => {
+    const limits = { hardThresholdTokens: 1_000_000, outputTokens: 10_000, gainTokens: 5_000 };
+    const masked = [7, 8, 9, 10].map(
+      (count) => shrink(listing(count), limits).shrinkage?.outputsMasked ?? 0,
+    );
+
+    expect(new Set(masked).size).toBeLessThan(masked.length);
+    for (const count of [7, 8, 9, 10])
+      expect(outputTokens(shrink(listing(count), limits).items)).toBeLessThanOrEqual(10_000);
+  });
+
+  test('an output that was shortened before keeps the name of the whole', () => {
+    const name = 'a'.repeat(64);
+    const short = maskedText('row of a list '.repeat(2_000), { characters: 8_000, name });
+    const { items } = shrink([...toolExchange(1, short), ...listing(3)], {
+      hardThresholdTokens: 1_000_000,
+      outputTokens: 3_000,
+    });
+
+    expect(JSON.stringify(outputsOf(items)[0])).toContain(name);
   });
 });

@@ -105,7 +105,7 @@ async function showCurrent(
   const memory = memoryOf(config, { head: head.value, notes });
   const serverTools = dependencies.toolbox.declarations;
   const source = { ...head.value, history, turns, memory: memory.standing, serverTools };
-  const view = viewOfNextCall(config, source);
+  const view = viewOfNextCall(dependencies, source);
   return {
     generation: head.value.generation,
     contextTokens: view.tokens,

@@ -157,7 +157,7 @@ async function preparePrompt(
     memory,
     serverTools: dependencies.toolbox.declarations,
   };
-  const view = viewOfNextCall(config, source);
+  const view = viewOfNextCall(dependencies, source);
   const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
   const around = besideMessage(dependencies, begin, { before, isShrunken });
   const lastContent = shownUser({ user: withSaid(message.user, said), ...around });

@@ -11,6 +11,7 @@ import type { History } from '../../../../shared/conversation/history.ts';
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { sendableTurn } from '../../../../shared/conversation/sendable.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
+import type { Sha256 } from '../../../../shared/ports.ts';
 import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
 import type { Config } from '../../config.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
@@ -22,8 +23,14 @@ export interface ContextOfHead extends Head {
   turns: readonly Turn[];
 }
 
+/** What a view depends on beside the conversation. */
+export interface Viewing {
+  config: Config;
+  sha256: Sha256;
+}
+
 const viewOf = (
-  config: Config,
+  { config, sha256 }: Viewing,
   context: ContextOfHead,
   { items, tokens }: { items: readonly ContextItem[]; tokens: number },
 ): ShrunkenView =>
@@ -34,15 +41,16 @@ const viewOf = (
     calibration: context.context.calibration,
     policy: policyOf(config, context),
     counting: meterCounting(context),
+    blobName: config.BUILT_IN_TOOLS.includes('read_blob') ? sha256 : undefined,
   });
 
 /**
  * What the next call sends before its new message: the context, shrunk while it is over the hard
  * threshold. The one function behind the call, its overflow check and `/context`.
  */
-export function viewOfNextCall(config: Config, context: ContextOfHead): ShrunkenView {
+export function viewOfNextCall(viewing: Viewing, context: ContextOfHead): ShrunkenView {
   const { tokens } = contextTokens({ ...context, head: context });
-  return viewOf(config, context, { items: assembleContext(context), tokens });
+  return viewOf(viewing, context, { items: assembleContext(context), tokens });
 }
 
 /** A turn that is being answered, as far as it has come. */
@@ -58,7 +66,11 @@ export interface OpenTurn {
  * The same for a call between two rounds of a turn: the context, the message, and what came of its calls so
  * far, all of it under the same limits. The older outputs of the turn itself may be shortened, too.
  */
-export function viewOfRound(config: Config, context: ContextOfHead, turn: OpenTurn): ShrunkenView {
+export function viewOfRound(
+  viewing: Viewing,
+  context: ContextOfHead,
+  turn: OpenTurn,
+): ShrunkenView {
   const { seq, user, contents, reported } = turn;
   const counting = meterCounting(context);
   const estimated = (some: readonly Content[]) =>
@@ -70,5 +82,5 @@ export function viewOfRound(config: Config, context: ContextOfHead, turn: OpenTu
   const after = reported ? contents.slice(reported.contents) : [user, ...contents];
   const own = turnItems(seq, sendableTurn([user, ...contents]));
   const items = [...assembleContext(context), ...own];
-  return viewOf(config, context, { items, tokens: before + estimated(after) });
+  return viewOf(viewing, context, { items, tokens: before + estimated(after) });
 }

@@ -6,6 +6,7 @@ import type { DocumentStore } from '../../../../shared/ports.ts';
 import { pageOf } from '../../../../shared/text-cut.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
+import { findOutput } from './find-output.ts';
 import type { ServerTool } from './server-tool.ts';
 
 /** UTF-16 units of one call. */
@@ -68,23 +69,27 @@ const isBeingErased = ({ pendingErasure }: Head, id: string) =>
   pendingErasure?.blobs?.includes(id) === true;
 
 /**
- * Reads what stands behind a shortened output of the conversation that the call is made in. Pages follow one
+ * Reads what stands behind a shortened output of the conversation that the call is made in: a blob, or an
+ * output of a turn that only the view of one request shortens. Pages follow one
  * another without gap or overlap and cut no character. Throws NOT_FOUND, BLOB_NOT_FOUND,
  * StoreUnavailableError.
  */
-export function readBlob({
-  store,
-}: Pick<ChatDependencies, 'store'>): ServerTool<typeof parameters> {
+export function readBlob(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'sha256'>,
+): ServerTool<typeof parameters> {
+  const { store } = dependencies;
   return {
     name: 'read_blob',
     description: DESCRIPTION,
     parameters,
     timeoutMs: READ_TIMEOUT_MS,
-    async run({ id, fromCharacter, maxCharacters }, { caller, conversationId }) {
+    async run({ id, fromCharacter, maxCharacters }, { caller, conversationId, seq }) {
       const { head } = await readOwnConversation({ store }, { caller, conversationId });
       const name = NAME.exec(id)?.[0];
       if (name === undefined || isBeingErased(head.value, name)) throw unknownBlob(id);
-      const whole = await readText(store, conversationId, name);
+      const whole =
+        (await readText(store, conversationId, name)) ??
+        (await findOutput(dependencies, { conversationId, head: head.value, seq, name }));
       if (whole === undefined) throw unknownBlob(id);
       const { text, from, next } = pageOf(whole, {
         from: fromCharacter,
