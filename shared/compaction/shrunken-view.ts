@@ -1,6 +1,8 @@
 import { ACKNOWLEDGEMENT, type ContextItem } from '../conversation/assemble-context.ts';
+import { hasFunctionResponse, type Content } from '../conversation/content.ts';
 import type { CompactionPolicy } from './policy.ts';
 import { policyConstants } from './policy-constants.ts';
+import { shortenOutput } from './shorten-output.ts';
 import { estimateContentTokens, type TokenCounting } from './token-estimate.ts';
 import { applyToolOutputBudget } from './tool-output-budget.ts';
 import { blobNamedIn } from './tool-output-mask.ts';
@@ -70,17 +72,40 @@ function outputBudget(
   return Math.max(0, outputTokens - Math.max(freeTokens, excessTokens));
 }
 
-/** Shortens tool outputs, older ones first, to their budget and until `excessTokens` are free or none is left. */
+/** The contents with each output that is too long by itself shortened. */
+function cappedContents({ items, blobName, counting }: ContextToShrink): Content[] {
+  return items.map(({ content }) => {
+    if (!blobName || !hasFunctionResponse(content)) return content;
+    const parts = content.parts.map((part) => shortenOutput(part, { blobName, counting }));
+    return parts.every((part, index) => part === content.parts[index])
+      ? content
+      : { ...content, parts };
+  });
+}
+
+const countChanged = (before: readonly Content[], after: readonly Content[]): number =>
+  before.reduce(
+    (sum, { parts }, index) =>
+      sum + parts.filter((part, at) => part !== after[index]?.parts[at]).length,
+    0,
+  );
+
+/** Shortens tool outputs: each to its cap, then, older ones first, all to their budget and until `excessTokens` are free or none is left. */
 function maskOutputs(
   context: ContextToShrink,
   excessTokens: number,
 ): { items: readonly ContextItem[]; freedTokens: number; masked: number } {
   const { items, counting: rule, blobName } = context;
-  const contents = items.map(({ content }) => content);
-  const whole = applyToolOutputBudget({ contents, budgetTokens: Infinity, rule });
-  const outputTokens = whole.tokensBefore;
-  const budgetTokens = outputBudget(context, { outputTokens, excessTokens });
-  if (budgetTokens >= outputTokens) return { items, freedTokens: 0, masked: 0 };
+  const whole = items.map(({ content }) => content);
+  const contents = cappedContents(context);
+  const tokensOf = (some: readonly Content[]) =>
+    applyToolOutputBudget({ contents: some, budgetTokens: Infinity, rule }).tokensBefore;
+  const wholeTokens = tokensOf(whole);
+  const masked = countChanged(whole, contents);
+  const outputTokens = masked === 0 ? wholeTokens : tokensOf(contents);
+  const leftTokens = Math.max(0, excessTokens - (wholeTokens - outputTokens));
+  const budgetTokens = outputBudget(context, { outputTokens, excessTokens: leftTokens });
+  if (masked === 0 && budgetTokens >= outputTokens) return { items, freedTokens: 0, masked: 0 };
   // What a compaction has shortened already goes on naming the whole.
   const named = blobName && { blobName: (text: string) => blobNamedIn(text) ?? blobName(text) };
   const result = applyToolOutputBudget({ contents, budgetTokens, rule, ...named });
@@ -89,8 +114,8 @@ function maskOutputs(
       ...item,
       content: result.contents[index] ?? item.content,
     })),
-    freedTokens: result.tokensBefore - result.tokensAfter,
-    masked: result.shortened,
+    freedTokens: wholeTokens - result.tokensAfter,
+    masked: countChanged(whole, result.contents),
   };
 }
 

@@ -34,6 +34,12 @@ export const toolOutputConstants = {
     origin: 'Gemini CLI #18446, one output',
     configure: 'argument of `applyToolOutputBudget`',
   },
+  toolOutputCapLines: {
+    value: 1_000,
+    unit: 'lines',
+    origin: 'Gemini CLI, one output; a listing says little by its middle',
+    configure: 'fixed',
+  },
   toolOutputHeadFraction: {
     value: 0.2,
     unit: 'fraction of the cap',

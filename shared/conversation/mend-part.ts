@@ -11,6 +11,7 @@ const BESIDE: ReadonlySet<string> = new Set([
 
 /** As declarations may be named (Gemini API, `FunctionDeclaration.name`). */
 const NAME = /^[A-Za-z_][\w.:-]{0,63}$/u;
+/** Of a function name; later models take 128, every one takes these. */
 const NAME_CHARACTERS = 64;
 
 /** A name that the API takes; the same for the same name, so that pairs stay pairs. */

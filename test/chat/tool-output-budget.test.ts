@@ -30,7 +30,7 @@ const environment = { THRESHOLD_TOKENS: '400000', TOOL_ROUNDS: '20' };
 
 /** A message that orders `rounds` rounds of `calls` calls each, from `first` on. */
 const order = (first: number, { rounds, calls }: { rounds: number; calls: number }) =>
-  Array.from({ length: rounds }, (_, round) =>
+  Array.from({ length: rounds }, (_round, round) =>
     Array.from(
       { length: calls },
       (_, at) => `call list {"page":${first + round * calls + at}}`,
