@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { runToolActions } from '../support/random-tools/run-tool-actions.ts';
+import { toolActions } from '../support/random-tools/tool-actions.ts';
+import type { Reached } from '../support/random-tools/tool-run.ts';
+import { createToolStage } from '../support/random-tools/tool-stage.ts';
+import { startToolModel } from '../support/tool-world.ts';
+
+let standIn: StandIn;
+let model: ReturnType<typeof createGeminiModel>;
+beforeAll(async () => {
+  ({ standIn, model } = await startToolModel());
+});
+afterAll(() => standIn.close());
+
+/** The same conversations in every run; TOOLS_SEED and TOOLS_RUNS look at others. */
+const seed = Number(process.env.TOOLS_SEED ?? 20_261_122);
+const numRuns = Number(process.env.TOOLS_RUNS ?? 300);
+
+/** What a search that proves something has come by. */
+const EXPECTED = [
+  'done',
+  'awaiting_tool',
+  'answered: done',
+  'answered: awaiting_tool',
+  'taken over',
+  'edit',
+  'regenerate',
+  'cancelled by hand',
+  'COMPACTED',
+  'compared',
+  'shrunken',
+  'TOOL_RESULT_CONFLICT',
+];
+
+describe('random conversations with tools', () => {
+  test(
+    'never send a prompt that a model refuses, lose nothing, and show what they send',
+    { timeout: 300_000 },
+    async () => {
+      const reached: Reached = new Map();
+
+      await fc.assert(
+        fc.asyncProperty(toolActions, async (actions) => {
+          const stage = await createToolStage(model);
+          expect(await runToolActions(stage, { standIn, reached, actions })).toEqual([]);
+        }),
+        { seed, numRuns },
+      );
+
+      expect([...reached.keys()]).toEqual(expect.arrayContaining(EXPECTED));
+    },
+  );
+});

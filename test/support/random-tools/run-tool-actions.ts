@@ -1,0 +1,211 @@
+import { isDeepStrictEqual } from 'node:util';
+import { cancelTurn } from '../../../functions/src/chat/answer/cancel-turn.ts';
+import { requestCompaction } from '../../../functions/src/chat/context/request-compaction.ts';
+import { showContext } from '../../../functions/src/chat/context/show-context.ts';
+import { sendMessage } from '../../../functions/src/chat/send/send-message.ts';
+import type { SendRequest } from '../../../functions/src/chat/send/send-request.ts';
+import { answerCalls } from '../../../functions/src/chat/tools/answer-calls.ts';
+import { runSweep } from '../../../functions/src/compaction/sweep.ts';
+import type { StandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
+import { contentText } from '../../../shared/conversation/content.ts';
+import { callId } from '../../../shared/conversation/tool-calls.ts';
+import { waitingCalls, type ToolResult } from '../../../shared/conversation/tool-results.ts';
+import type { Turn } from '../../../shared/conversation/turn.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { compactOnce, neverAborted } from '../compacted-conversation.ts';
+import { edit, regenerate } from '../replacing.ts';
+import { request } from '../sending.ts';
+import type { Said, ToolAction } from './tool-actions.ts';
+import {
+  note,
+  openTurn,
+  problems,
+  prompts,
+  storedTurns,
+  type Reached,
+  type Run,
+} from './tool-run.ts';
+import { LEASE_MS, RESULT_TIMEOUT_MS, type ToolStage } from './tool-stage.ts';
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+
+/** What clients may be told of what they did out of turn. */
+const REFUSALS = ['TOOL_RESULT_CONFLICT', 'TOOL_CALL_NOT_FOUND', 'TURN_FINISHED'];
+
+const textOf = (rounds: readonly string[][]) =>
+  rounds.length === 0
+    ? 'And what about the weather of tomorrow? '.repeat(8)
+    : rounds.map((calls) => calls.join('\n')).join('\nthen\n');
+
+/** Sends a message and notes its text as taken. */
+async function send(run: Run, sent: SendRequest): Promise<void> {
+  const { stage, said } = run;
+  const handle = await sendMessage(stage.chat, sent);
+  if (sent.message.parts.length > 0)
+    said.set(sent.message.id, contentText({ role: 'user', parts: sent.message.parts }));
+  const { turn } = await handle.result;
+  note(run, turn.state);
+}
+
+/** Sends a plain message, and compares its prompt with what `/context` has promised. */
+async function say(run: Run, rounds: readonly string[][]): Promise<string[]> {
+  const { conversationId, chat } = run.stage;
+  const isOpen = (await openTurn(run)) !== undefined;
+  const shown = await showContext(chat, { caller, conversationId });
+  await send(run, request(conversationId, textOf(rounds)));
+  const [first] = prompts(run);
+  if (isOpen || !first) return [];
+  note(run, 'compared');
+  if (shown.shrunken) note(run, 'shrunken');
+  const ofKind = (isWanted: (kind: string) => boolean) =>
+    shown.items.filter(({ kind }) => isWanted(kind)).map(({ content }) => content);
+  const promised = {
+    tools: ofKind((kind) => kind === 'tools')[0],
+    contents: ofKind((kind) => kind !== 'tools' && kind !== 'system'),
+  };
+  const sent = {
+    tools: first.tools?.[0]?.functionDeclarations,
+    contents: first.contents.slice(0, -1),
+  };
+  return isDeepStrictEqual(promised, sent)
+    ? []
+    : [`/context showed ${JSON.stringify(promised)}, and sent was ${JSON.stringify(sent)}`];
+}
+
+async function replace(run: Run, action: Extract<ToolAction, { kind: 'edit' | 'regenerate' }>) {
+  const { conversationId } = run.stage;
+  const turns = (await storedTurns(run)).filter(({ replacedBy }) => replacedBy === undefined);
+  const turn = turns.at(action.kind === 'edit' ? -1 - action.back : -1);
+  if (!turn) return;
+  await send(
+    run,
+    action.kind === 'edit'
+      ? edit(conversationId, turn.messageId, textOf(action.rounds))
+      : regenerate(conversationId, `m_${turn.seq}`),
+  );
+  note(run, action.kind);
+}
+
+async function die(run: Run, action: Extract<ToolAction, { kind: 'dies' }>): Promise<void> {
+  const { stage } = run;
+  const sent = request(stage.conversationId, textOf(action.rounds));
+  const { chat, died } = stage.mortal(action.point, action.nth);
+  const handle = await sendMessage(chat, sent);
+  run.said.set(sent.message.id, textOf(action.rounds));
+  const isDead = await Promise.race([died.then(() => true), handle.result.then(() => false)]);
+  if (!isDead) return;
+  note(run, 'died');
+  stage.elapse(LEASE_MS + 1);
+  if (!action.isSentAgain) return;
+  await send(run, sent);
+  note(run, 'taken over');
+}
+
+const resultFor = (turn: Turn, index: number, isGood: boolean): ToolResult => ({
+  callId: callId(turn.seq, index),
+  ...(turn.rounds?.asks?.includes(index) === true
+    ? { kind: 'approval', isApproved: isGood }
+    : { kind: 'response', response: isGood ? { value: index } : { error: 'no such thing' } }),
+});
+
+async function post(run: Run, last: { turnId: string; results: ToolResult[] }): Promise<void> {
+  const { conversationId, chat } = run.stage;
+  run.last = last;
+  const locale = undefined;
+  const asked = { caller, conversationId, ...last, locale, sendMessage };
+  const { turn } = await (await answerCalls(chat, asked)).result;
+  note(run, `answered: ${turn.state}`);
+}
+
+async function answer(run: Run, { only, isGood }: Said): Promise<void> {
+  const turn = await openTurn(run);
+  if (turn?.state !== 'awaiting_tool') return;
+  const waiting = waitingCalls(turn).filter(
+    (_, place, all) => only === undefined || place === only % all.length,
+  );
+  const results = waiting.map(({ index }) => resultFor(turn, index, isGood));
+  await post(run, { turnId: `t_${turn.seq}`, results });
+}
+
+const otherResult = (result: ToolResult): ToolResult =>
+  result.kind === 'approval'
+    ? { ...result, isApproved: !result.isApproved }
+    : { ...result, response: { value: 'another' } };
+
+async function compact(run: Run): Promise<void> {
+  const { conversationId, chat, worker } = run.stage;
+  const requestId = `by-hand-${run.reached.get('compactions') ?? 0}`;
+  note(run, 'compactions');
+  await requestCompaction(chat, { caller, conversationId, requestId });
+  const result = await compactOnce(worker(), conversationId);
+  note(run, 'state' in result ? String(result.state) : result.kind);
+}
+
+async function act(run: Run, action: ToolAction): Promise<string[]> {
+  const { stage, last } = run;
+  switch (action.kind) {
+    case 'say':
+      return say(run, action.rounds);
+    case 'edit':
+    case 'regenerate':
+      await replace(run, action);
+      break;
+    case 'dies':
+      await die(run, action);
+      break;
+    case 'answer':
+      await answer(run, action);
+      break;
+    case 'answerAgain':
+      if (last)
+        await post(run, {
+          ...last,
+          results: action.isOther ? last.results.map(otherResult) : last.results,
+        });
+      break;
+    case 'expire':
+      stage.elapse(RESULT_TIMEOUT_MS + 1);
+      break;
+    case 'sweep':
+      await runSweep(stage.worker(), neverAborted());
+      break;
+    case 'cancel': {
+      const turn = await openTurn(run);
+      const of = { caller, conversationId: stage.conversationId, turnId: `t_${turn?.seq ?? 1}` };
+      await cancelTurn(stage.chat, of);
+      note(run, 'cancelled by hand');
+      break;
+    }
+    case 'compact':
+      await compact(run);
+  }
+  return [];
+}
+
+/** Does all of it to a conversation, then says a last word; returns what was wrong after the first wrong step. */
+export async function runToolActions(
+  stage: ToolStage,
+  of: { standIn: StandIn; reached: Reached; actions: readonly ToolAction[] },
+): Promise<string[]> {
+  const { standIn, reached, actions } = of;
+  const run: Run = { stage, standIn, reached, said: new Map() };
+  const lastWord: ToolAction = { kind: 'say', rounds: [] };
+  for (const action of [...actions, lastWord]) {
+    standIn.clearJournal();
+    let wrong: string[] = [];
+    try {
+      wrong = await act(run, action);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      note(run, error.reason);
+      if (!REFUSALS.includes(error.reason)) wrong = [`${error.reason}: ${error.message}`];
+    }
+    wrong = [...wrong, ...(await problems(run))];
+    if (wrong.length > 0) return [`after ${JSON.stringify(action)}:`, ...wrong];
+  }
+  const isSafe = !actions.some(({ kind }) => kind === 'dies');
+  const twice = [...stage.effects].filter(([, times]) => isSafe && times > 1);
+  if (twice.length > 0) return [`ran twice: ${twice.join(' ')}`];
+  const end = (await storedTurns(run)).at(-1);
+  return end?.state === 'done' ? [] : [`the last message ended as ${end?.state}`];
+}

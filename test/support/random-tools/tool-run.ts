@@ -1,0 +1,55 @@
+import type { StandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
+import { contentText } from '../../../shared/conversation/content.ts';
+import { readHead, readTurns } from '../../../shared/conversation/read-conversation.ts';
+import { callsOf } from '../../../shared/conversation/tool-calls.ts';
+import type { ToolResult } from '../../../shared/conversation/tool-results.ts';
+import { isTerminal, type Turn } from '../../../shared/conversation/turn.ts';
+import { sentPrompt, unpaired } from './prompt-checks.ts';
+import type { ToolStage } from './tool-stage.ts';
+
+/** What was done in all runs: a search that reaches nothing proves nothing. */
+export type Reached = Map<string, number>;
+
+/** One conversation of the search. */
+export interface Run {
+  stage: ToolStage;
+  standIn: StandIn;
+  reached: Reached;
+  /** Texts of the messages that were taken, by their ids. */
+  said: Map<string, string>;
+  last?: { turnId: string; results: ToolResult[] };
+}
+
+export const note = ({ reached }: Run, what: string) =>
+  reached.set(what, (reached.get(what) ?? 0) + 1);
+
+/** All turns, the oldest first. */
+export async function storedTurns({ stage }: Run): Promise<Turn[]> {
+  const head = await readHead(stage.store, stage.conversationId);
+  const seqs = Array.from({ length: head?.value.lastSeq ?? 0 }, (_, i) => i + 1);
+  return (await readTurns(stage.store, stage.conversationId, seqs)).map(({ value }) => value);
+}
+
+/** The turn that has not ended. */
+export const openTurn = async (run: Run) =>
+  (await storedTurns(run)).findLast(({ state }) => !isTerminal(state));
+
+/** What the model was sent since the journal was cleared. */
+export const prompts = ({ standIn }: Run) =>
+  standIn.journal().map(({ n }) => sentPrompt(standIn.requestBody(n)));
+
+/** What is wrong with what was sent and what is stored. */
+export async function problems(run: Run): Promise<string[]> {
+  const turns = await storedTurns(run);
+  const stored = new Map(turns.map(({ messageId, user }) => [messageId, contentText(user)]));
+  return [
+    ...run.standIn.journal().flatMap(({ refusal }) => refusal ?? []),
+    ...prompts(run).flatMap(unpaired),
+    ...[...run.said].flatMap(([id, text]) => (stored.get(id) === text ? [] : [`lost: ${text}`])),
+    ...turns.flatMap(({ seq, state, contents }) =>
+      isTerminal(state) && callsOf(contents).some(({ response }) => response === undefined)
+        ? [`turn ${seq} (${state}) has open calls`]
+        : [],
+    ),
+  ];
+}

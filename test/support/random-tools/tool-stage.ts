@@ -1,0 +1,72 @@
+import type { createGeminiModel } from '../../../functions/src/adapters/gemini-model.ts';
+import { createMemoryCache } from '../../../functions/src/adapters/memory-cache.ts';
+import { systemClock } from '../../../functions/src/adapters/system-clock.ts';
+import type { ChatDependencies } from '../../../functions/src/chat/chat-dependencies.ts';
+import { createMemoryDocumentStore } from '../../../infra/local/embedded/memory-document-store.ts';
+import type { Clock } from '../../../shared/ports.ts';
+import { createManualClock } from '../../fakes/manual-clock.ts';
+import { compactionBench } from '../compaction-dependencies.ts';
+import { buildConversation } from '../conversation-builder.ts';
+import { appTool, countingTools, MODEL, toolChat } from '../tool-world.ts';
+import type { DeathPoint } from './tool-actions.ts';
+
+export const RESULT_TIMEOUT_MS = 900_000;
+export const LEASE_MS = 20_000;
+/** What was said before exceeds it, and a few rounds more exceed the hard threshold, which is twice as high. */
+const THRESHOLD_TOKENS = 1_000;
+const TURNS_BEFORE = 12;
+
+/** Chat, worker and sweep on one store and one clock that can be set forward. */
+export async function createToolStage(model: ReturnType<typeof createGeminiModel>) {
+  const store = createMemoryDocumentStore();
+  const { effects, tools } = countingTools();
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+  const cache = createMemoryCache({ maxBytes: 10_000_000 });
+  const environment = {
+    TOOL_RESULT_TIMEOUT_MS: String(RESULT_TIMEOUT_MS),
+    TURN_LEASE_MS: String(LEASE_MS),
+  };
+  const instance = (overrides: Partial<ChatDependencies> = {}) =>
+    toolChat(model, { environment, tools, overrides: { store, clock, cache, ...overrides } }).chat;
+
+  /** An instance of which nothing comes any more once it has passed `point` for the `nth` time. */
+  function mortal(point: DeathPoint, nth: number) {
+    let passed = 0;
+    let isDead = false;
+    const died = Promise.withResolvers<void>();
+    const never = new Promise<never>(() => undefined);
+    const chat = instance({
+      cache: createMemoryCache({ maxBytes: 10_000_000 }),
+      store: { ...store, commit: (writes) => (isDead ? never : store.commit(writes)) },
+      atCrashPoint: (reached) => {
+        if (reached === point && ++passed === nth) isDead = true;
+        if (!isDead) return Promise.resolve();
+        died.resolve();
+        return never;
+      },
+    });
+    return { chat, died: died.promise };
+  }
+
+  const worker = () => compactionBench({ store, clock: createManualClock(clock.now()) });
+  const { conversationId } = await buildConversation(store, {
+    turns: TURNS_BEFORE,
+    head: {
+      model: MODEL,
+      settings: { thresholdTokens: THRESHOLD_TOKENS },
+      toolsJson: JSON.stringify(['locate', 'choose'].map(appTool)),
+    },
+  });
+  return {
+    store,
+    effects,
+    conversationId,
+    chat: instance(),
+    mortal,
+    worker,
+    elapse: (ms: number) => (aheadMs += ms),
+  };
+}
+
+export type ToolStage = Awaited<ReturnType<typeof createToolStage>>;
