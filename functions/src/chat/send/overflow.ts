@@ -145,7 +145,9 @@ export async function refuseRoundOverflow(
   if (!willOverflow({ requestTokens, contextTokens, windowTokens })) return;
   const head = await check.head();
   const isOnItsWay =
-    head !== undefined && (await requestForOverflow(dependencies, conversationId, head));
+    head !== undefined &&
+    fitsAfterCompaction(check) &&
+    (await requestForOverflow(dependencies, conversationId, head));
   const advice = isOnItsWay
     ? '. The conversation is being compacted: send the same message again in a moment.'
     : shortenIt(windowTokens);
