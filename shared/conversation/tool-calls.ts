@@ -25,6 +25,9 @@ export type UnansweredReason = (typeof unansweredReasons)[number];
 /** How a call is named on the wire. */
 export const callId = (seq: number, index: number): string => `t_${seq}_c${index}`;
 
+/** The turn that a call on the wire belongs to. */
+export const turnIdOfCall = (id: string): string => id.replace(/_c\d+$/, '');
+
 /** The same for every attempt at a call: what a tool with an effect knows it again by. */
 export const callKey = (seq: number, index: number): string => `t_${seq}:${index}`;
 

@@ -18,7 +18,7 @@ const authorize = async ({ getIdToken }: Backend) => ({
   authorization: `Bearer ${await getIdToken()}`,
 });
 
-/** For `new DefaultChatTransport(…)`: only the new message travels, the server has the others. */
+/** For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given. */
 export const transportOptions = (backend: Backend) => ({
   api: `${backend.baseUrl}/v1/ai-sdk/chat`,
   headers: () => authorize(backend),
@@ -30,7 +30,8 @@ export const transportOptions = (backend: Backend) => ({
     body: object | undefined;
   }) => {
     const { id, trigger, messageId, body } = request;
-    const messages = request.messages.filter(({ role }) => role === 'user').slice(-1);
+    const lastOfUser = request.messages.findLastIndex(({ role }) => role === 'user');
+    const messages = request.messages.slice(Math.max(lastOfUser, 0));
     return { body: { ...body, id, messages, trigger, messageId } };
   },
 });

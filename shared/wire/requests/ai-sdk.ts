@@ -22,7 +22,7 @@ const chatId = z
 
 const foreignMessageId = z.string().min(1).max(FOREIGN_ID_MAX_CHARACTERS);
 
-/** Only the last one of the user counts, and is checked then; the rest is the client's own copy. */
+/** The last one of the user counts, or outputs in an answer behind it; that is checked then, the rest is a copy. */
 const uiMessage = z.looseObject({ role: z.string().optional() });
 export type UiMessage = z.infer<typeof uiMessage>;
 
@@ -33,7 +33,7 @@ export const aiSdkChatBody = z.object({
   messages: z
     .array(uiMessage)
     .describe(
-      'Only the last message of the user counts; the server’s own transcript is the history.',
+      'Only the last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls; the server’s own transcript is the history.',
     ),
   trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
   messageId: foreignMessageId

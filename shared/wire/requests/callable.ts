@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { conversationIdSchema } from './ids.ts';
 import { sendMessageBody } from './messages.ts';
+import { toolResultsSchema } from './tool-results.ts';
 
 const { message, locale, onBusy, clientContext } = sendMessageBody.shape;
 
@@ -10,16 +11,25 @@ const data = z
     action: z
       .enum(['chat', 'resume'])
       .nullish()
-      .describe('chat (default): send `message`; resume: the answer that is being given.'),
+      .describe(
+        'chat (default): send `message`, or `toolResults`; resume: the answer that is being given.',
+      ),
     conversationId: conversationIdSchema,
     message: message.nullish(),
+    toolResults: toolResultsSchema
+      .nullish()
+      .describe('Answers to the open calls of one turn, in the place of `message`.'),
     locale: locale.nullable(),
     onBusy: onBusy.nullable(),
     clientContext: clientContext.nullable(),
   })
-  .refine(({ action, message: sent }) => action === 'resume' || sent, {
+  .refine(({ action, message: sent, toolResults }) => action === 'resume' || sent || toolResults, {
     path: ['message'],
-    error: 'is missing: give the message, or the action `resume`',
+    error: 'is missing: give the message, `toolResults`, or the action `resume`',
+  })
+  .refine(({ message: sent, toolResults }) => !sent || !toolResults, {
+    path: ['toolResults'],
+    error: 'is given together with a message: send the results first, then the message',
   });
 
 /** What the Firebase SDKs send: https://firebase.google.com/docs/functions/callable-reference */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PARTS_MAX } from '../limits.ts';
+import { PARTS_MAX, TOOLS_MAX } from '../limits.ts';
 import { clientContextSchema } from './client-context.ts';
 import { conversationIdSchema, wellFormedText } from './ids.ts';
 
@@ -44,9 +44,18 @@ const assistantMessage = z.looseObject({
   content: contentOf(textPart).nullish(),
 });
 
+/** What a program has got from a function that the model called. */
+const toolMessage = z.looseObject({
+  role: z.literal('tool'),
+  tool_call_id: z.string().min(1).max(256),
+  content: contentOf(textPart),
+});
+export type OpenAiToolMessage = z.infer<typeof toolMessage>;
+
 const message = z.discriminatedUnion('role', [
   userMessage,
   assistantMessage,
+  toolMessage,
   textMessage('system'),
   textMessage('developer'),
 ]);
@@ -66,6 +75,16 @@ const clientContextText = z.string().transform(jsonOf).pipe(clientContextSchema)
 
 /** A model id; which model answers is not the client's choice. */
 const modelSchema = z.string().min(1).max(256);
+
+const tool = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({
+    name: z.string(),
+    description: z.string().nullish(),
+    parameters: z.record(z.string(), z.unknown()).nullish(),
+  }),
+});
+export type OpenAiTool = z.infer<typeof tool>;
 
 const notHere = (what: string) => ({
   error: `is not taken here: ${what}`,
@@ -91,7 +110,7 @@ export const chatCompletionBody = z.looseObject({
     .array(message)
     .min(1)
     .describe(
-      'With a conversation id only the last one counts; the server’s own transcript is the history.',
+      'With a conversation id only the last one counts, or those of the role `tool` at the end; the server’s own transcript is the history.',
     ),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
@@ -108,7 +127,13 @@ export const chatCompletionBody = z.looseObject({
   max_tokens: maxTokens.describe('The same under its older name.'),
   response_format: responseFormat.nullish().describe('Without a conversation only.'),
   n: z.literal(1).nullish(),
-  tools: nothing('the tools of a conversation are a setting of it'),
-  functions: nothing('the tools of a conversation are a setting of it'),
+  tools: z
+    .array(tool)
+    .max(TOOLS_MAX)
+    .nullish()
+    .describe(
+      'With a conversation only, and where `CLIENT_WRITABLE` lists `tools`: become the tools of the conversation.',
+    ),
+  functions: nothing('give `tools`'),
 });
 export type ChatCompletionBody = z.infer<typeof chatCompletionBody>;

@@ -33,20 +33,21 @@ const resultSchema = z
     oneOf: [{ required: ['output'] }, { required: ['error'] }, { required: ['approved'] }],
   });
 
-/** What the app says to calls of the model. */
+/** What the app says to calls of the model, each once. */
+export const toolResultsSchema = z
+  .array(resultSchema)
+  .min(1)
+  .max(RESULTS_MAX)
+  .refine(
+    (results) => new Set(results.map(({ callId }) => callId)).size === results.length,
+    'must name each call once',
+  );
+
 export const toolResultsBody = z.strictObject({
-  results: z
-    .array(resultSchema)
-    .min(1)
-    .max(RESULTS_MAX)
-    .refine(
-      (results) => new Set(results.map(({ callId }) => callId)).size === results.length,
-      'must name each call once',
-    ),
+  results: toolResultsSchema,
   locale: z
     .string()
     .max(35)
     .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as ko-KR')
     .optional(),
 });
-export type ToolResultsBody = z.infer<typeof toolResultsBody>;

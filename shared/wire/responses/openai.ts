@@ -20,6 +20,13 @@ const recap = z
   .describe('Where the answer stands; absent where nothing is stored.');
 export type RecapField = z.infer<typeof recap>;
 
+const toolCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string().describe('JSON.') }),
+});
+export type OpenAiToolCall = z.infer<typeof toolCall>;
+
 const identity = { id: z.string(), created: z.number().int(), model: z.string() };
 
 export const chatCompletionResponse = z.object({
@@ -32,6 +39,10 @@ export const chatCompletionResponse = z.object({
         role: z.literal('assistant'),
         content: z.string(),
         refusal: z.null(),
+        tool_calls: z
+          .array(toolCall)
+          .optional()
+          .describe('What the turn waits for; answer by messages of the role `tool`.'),
       }),
       logprobs: z.null(),
       finish_reason: finishReason,
@@ -48,7 +59,11 @@ export const chatCompletionChunk = z.object({
   choices: z.array(
     z.object({
       index: z.literal(0),
-      delta: z.object({ role: z.literal('assistant').optional(), content: z.string().optional() }),
+      delta: z.object({
+        role: z.literal('assistant').optional(),
+        content: z.string().optional(),
+        tool_calls: z.array(toolCall.extend({ index: z.number().int() })).optional(),
+      }),
       logprobs: z.null(),
       finish_reason: finishReason.nullable(),
     }),

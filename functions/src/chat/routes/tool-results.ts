@@ -1,29 +1,12 @@
-import type { ToolResult } from '../../../../shared/conversation/tool-results.ts';
 import { turnParams } from '../../../../shared/wire/requests/ids.ts';
 import { noQuery } from '../../../../shared/wire/requests/queries.ts';
-import {
-  toolResultsBody,
-  type ToolResultsBody,
-} from '../../../../shared/wire/requests/tool-results.ts';
+import { toolResultsBody } from '../../../../shared/wire/requests/tool-results.ts';
 import { sendMessageResponse } from '../../../../shared/wire/responses/messages.ts';
 import { preferredLocale } from '../http/locale.ts';
 import { userRoute } from '../route.ts';
 import { answerCalls } from '../tools/answer-calls.ts';
-import { errorResponse, storableResponse } from '../tools/tool-response.ts';
-import { OUTPUT_MAX_BYTES } from '../tools/tool-limits.ts';
+import { toolResultOf } from '../tools/given-result.ts';
 import { turnReply } from './turn-reply.ts';
-
-const resultOf = ({
-  callId,
-  output,
-  error,
-  approved,
-}: ToolResultsBody['results'][number]): ToolResult => {
-  if (approved !== undefined) return { callId, kind: 'approval', isApproved: approved };
-  const response =
-    error === undefined ? storableResponse(output, OUTPUT_MAX_BYTES) : errorResponse(error);
-  return { callId, kind: 'response', response };
-};
 
 export const toolResultsRoute = userRoute({
   operation: 'answerToolCalls',
@@ -49,7 +32,7 @@ export const toolResultsRoute = userRoute({
     const handle = await answerCalls(dependencies, {
       caller,
       ...params,
-      results: body.results.map(resultOf),
+      results: body.results.map(toolResultOf),
       locale: body.locale ?? preferredLocale(header('accept-language')),
       sendMessage,
     });

@@ -18,7 +18,7 @@ export const aiSdkChatRoute = userRoute({
   method: 'POST',
   path: '/v1/ai-sdk/chat',
   summary:
-    'For `useChat` of the AI SDK 5, 6 and 7: takes the body of its default transport and streams the answer. Only the last message of the user counts.',
+    'For `useChat` of the AI SDK 5, 6 and 7: takes the body of its default transport and streams the answer. Only the last message of the user counts, or an answer at the end with outputs for its open tool calls.',
   params: noQuery,
   query: noQuery,
   body: aiSdkChatBody,
@@ -47,6 +47,7 @@ export const aiSdkChatRoute = userRoute({
     'MESSAGE_REPLACED',
     'EDIT_TOO_FAR_BACK',
     'CONVERSATION_BUSY',
+    'TOOL_RESULT_CONFLICT',
   ],
   handle: async (dependencies, { caller, body, header, left }) => {
     const handle = await sendUiMessage(dependencies, { caller, body, header });

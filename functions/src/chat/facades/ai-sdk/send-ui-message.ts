@@ -9,6 +9,8 @@ import type { SendHandle, SendRequest } from '../../send/send-request.ts';
 import { sendStored } from '../../send/send-stored.ts';
 import { conversationIdOf, editIdOf, regenerationIdOf } from './ids.ts';
 import { standingTurn } from './standing-turn.ts';
+import { answerCalls } from '../../tools/answer-calls.ts';
+import { openToolOutputs } from './tool-outputs.ts';
 import { lastUserMessage } from './user-message.ts';
 
 type Asked = Omit<SendRequest, 'message' | 'replacing'>;
@@ -60,7 +62,7 @@ function edit(
  * What `useChat` asks for, as the use cases know it. `submit-message` sends; the same message again attaches
  * or replays; named in `messageId` and changed, it is an edit. `regenerate-message` answers the last message
  * anew, or sends one that the server does not have or has not answered yet: apps offer it as "try again".
- * Throws what sending throws.
+ * An answer at the end, with outputs for its open calls, goes on. Throws what sending and answering calls throw.
  */
 export async function sendUiMessage(
   dependencies: RouteDependencies,
@@ -71,9 +73,19 @@ export async function sendUiMessage(
   },
 ): Promise<SendHandle> {
   const { caller, body, header } = request;
-  const { message, uiMessageId } = lastUserMessage(dependencies, body.messages);
+  const { messages } = body;
   const conversationId = conversationIdOf(dependencies, caller, body.id);
   const asked = { caller, conversationId, ...answerOptions(body, header) };
+  const given =
+    body.trigger === 'submit-message'
+      ? await openToolOutputs(dependencies, { caller, conversationId, messages })
+      : undefined;
+  if (given) {
+    const { sendMessage } = dependencies;
+    const { locale } = asked;
+    return answerCalls(dependencies, { caller, conversationId, ...given, locale, sendMessage });
+  }
+  const { message, uiMessageId } = lastUserMessage(dependencies, messages);
   const named = body.messageId ?? undefined;
   if (body.trigger === 'regenerate-message' && named !== undefined && seqOfId(named, 'm'))
     return regenerate(dependencies, asked, named);

@@ -11,6 +11,10 @@ import { answerOptions, messageOfBody } from '../../routes/message-body.ts';
 import { UPLOAD_ERRORS } from '../../routes/upload-errors.ts';
 import { turnBody } from '../../routes/turn-reply.ts';
 import { callableText, type CallableCall } from './callable-events.ts';
+import { turnIdOfCall } from '../../../../../shared/conversation/tool-calls.ts';
+import type { SendHandle } from '../../send/send-request.ts';
+import { answerCalls } from '../../tools/answer-calls.ts';
+import { toolResultOf } from '../../tools/given-result.ts';
 import { resumeCall } from './resume-call.ts';
 
 interface Asked {
@@ -27,17 +31,34 @@ interface StartedCall {
   work: Promise<unknown>;
 }
 
-async function chatCall(
+const send = (
   dependencies: RouteDependencies,
-  { caller, data, options, left: closed }: Asked,
+  { caller, data, options }: Asked,
   message: z.infer<typeof sendMessageBody>['message'],
-): Promise<StartedCall> {
-  const handle = await dependencies.sendMessage(dependencies, {
+): Promise<SendHandle> =>
+  dependencies.sendMessage(dependencies, {
     caller,
     conversationId: data.conversationId,
     message: messageOfBody(dependencies, message),
     ...options,
   });
+
+/** Answers calls of one turn, which their ids name. */
+const giveResults = (
+  dependencies: RouteDependencies,
+  { caller, data, options }: Asked,
+  results: NonNullable<CallableData['toolResults']>,
+): Promise<SendHandle> =>
+  answerCalls(dependencies, {
+    caller,
+    conversationId: data.conversationId,
+    turnId: turnIdOfCall(results[0]?.callId ?? ''),
+    results: results.map(toolResultOf),
+    locale: options.locale,
+    sendMessage: dependencies.sendMessage,
+  });
+
+function callOf(handle: SendHandle, { left: closed }: Asked): StartedCall {
   handle.attend(closed);
   return {
     read: ({ left }) => ({
@@ -50,8 +71,11 @@ async function chatCall(
 
 async function startCall(dependencies: RouteDependencies, asked: Asked): Promise<StartedCall> {
   const { caller, options, data } = asked;
-  const { conversationId, message, action } = data;
-  if (message && action !== 'resume') return chatCall(dependencies, asked, message);
+  const { conversationId, message, toolResults, action } = data;
+  if (message && action !== 'resume')
+    return callOf(await send(dependencies, asked, message), asked);
+  if (toolResults && action !== 'resume')
+    return callOf(await giveResults(dependencies, asked, toolResults), asked);
   const read = await resumeCall(dependencies, { caller, conversationId, locale: options.locale });
   return { read, work: Promise.resolve() };
 }
@@ -69,7 +93,7 @@ export const callableChatRoute = userRoute({
   method: 'POST',
   path: '/callable/chat',
   summary:
-    'For the Firebase SDKs (`httpsCallable`): sends a message, or follows the answer that is being given; called or streamed.',
+    'For the Firebase SDKs (`httpsCallable`): sends a message, answers tool calls, or follows the answer that is being given; called or streamed.',
   params: noQuery,
   query: noQuery,
   body: callableBody,
@@ -79,7 +103,14 @@ export const callableChatRoute = userRoute({
   requestHeaders: {
     Accept: '`text/event-stream` streams the answer; errors are events then, too.',
   },
-  errors: ['BAD_PART', 'TEXT_TOO_LONG', ...UPLOAD_ERRORS, 'CONVERSATION_NOT_FOUND'],
+  errors: [
+    'BAD_PART',
+    'TEXT_TOO_LONG',
+    ...UPLOAD_ERRORS,
+    'CONVERSATION_NOT_FOUND',
+    'TOOL_CALL_NOT_FOUND',
+    'TOOL_RESULT_CONFLICT',
+  ],
   example: {
     data: {
       conversationId: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f',

@@ -7,7 +7,7 @@ import type {
 import type { StreamChunk } from '../../../../../shared/wire/stream.ts';
 import { singleLineJson } from '../../../../../shared/wire/single-line-json.ts';
 import { SILENCE, withSilences, type SilenceOptions } from '../../http/silences.ts';
-import { openAiFinishReason, openAiUsage, type Completion } from './completion.ts';
+import { openAiFinish, openAiUsage, type Completion, type CompletionResult } from './completion.ts';
 import { openAiErrorReply } from './error-reply.ts';
 
 const event = (data: object) => `data: ${singleLineJson(data)}\n\n`;
@@ -50,7 +50,9 @@ function chunksOf(completion: Completion, { includeUsage }: { includeUsage: bool
   return {
     first: () => chunk([choice({ role: 'assistant', content: '' })], { ...(recap && { recap }) }),
     text: (content: string) => chunk([choice({ content })]),
-    last: (reason: string | undefined) => chunk([choice({}, openAiFinishReason(reason))]),
+    calls: (calls: NonNullable<CompletionResult['toolCalls']>) =>
+      chunk([choice({ tool_calls: calls.map((call, index) => ({ index, ...call })) })]),
+    last: (result: CompletionResult) => chunk([choice({}, openAiFinish(result))]),
     usage: (usage: ChatCompletionChunk['usage']) => chunk([], { usage }),
   };
 }
@@ -82,8 +84,10 @@ export async function* completionText(
       }
     }
     if (left.aborted) return;
-    const { finishReason, usage } = await completion.result;
-    yield event(chunks.last(finishReason));
+    const result = await completion.result;
+    const { toolCalls = [], usage } = result;
+    if (toolCalls.length > 0) yield event(chunks.calls(toolCalls));
+    yield event(chunks.last(result));
     if (includeUsage && usage) yield event(chunks.usage(openAiUsage(usage)));
     yield DONE;
   } catch (error) {
@@ -94,7 +98,8 @@ export async function* completionText(
 /** The whole answer as one JSON. */
 export async function completionBody(completion: Completion): Promise<ChatCompletion> {
   const { id, created, model, recap } = completion;
-  const { text, finishReason, usage } = await completion.result;
+  const result = await completion.result;
+  const { text, toolCalls = [], usage } = result;
   return {
     id,
     object: 'chat.completion',
@@ -103,9 +108,14 @@ export async function completionBody(completion: Completion): Promise<ChatComple
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: text, refusal: null },
+        message: {
+          role: 'assistant',
+          content: text,
+          refusal: null,
+          ...(toolCalls.length > 0 && { tool_calls: [...toolCalls] }),
+        },
         logprobs: null,
-        finish_reason: openAiFinishReason(finishReason),
+        finish_reason: openAiFinish(result),
       },
     ],
     ...(usage && { usage: openAiUsage(usage) }),

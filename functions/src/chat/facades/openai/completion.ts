@@ -1,6 +1,7 @@
 import type { ModelUsage } from '../../../../../shared/ports.ts';
 import type {
   OpenAiFinishReason,
+  OpenAiToolCall,
   OpenAiUsage,
   RecapField,
 } from '../../../../../shared/wire/responses/openai.ts';
@@ -24,13 +25,15 @@ export interface Completion {
 
 export interface CompletionResult {
   text: string;
+  /** What the app has to do before the answer goes on; absent where nothing can be asked of it. */
+  toolCalls?: readonly OpenAiToolCall[];
   /** As the model gave it; undefined for an answer that was stopped. */
   finishReason: string | undefined;
   usage: ModelUsage | undefined;
 }
 
 /** How clients of OpenAI are told why an answer ended. They know no answer that was stopped: it ends as any. */
-export function openAiFinishReason(reason: string | undefined): OpenAiFinishReason {
+function openAiFinishReason(reason: string | undefined): OpenAiFinishReason {
   const known = finishReasonOf(reason);
   switch (known) {
     case 'length':
@@ -45,6 +48,10 @@ export function openAiFinishReason(reason: string | undefined): OpenAiFinishReas
       return 'stop';
   }
 }
+
+/** The same for an answer as it ended: one that waits for the app says so before all. */
+export const openAiFinish = ({ toolCalls = [], finishReason }: CompletionResult) =>
+  toolCalls.length > 0 ? 'tool_calls' : openAiFinishReason(finishReason);
 
 /** Tokens as OpenAI counts them: thinking is part of the completion, the cache part of the prompt. */
 export function openAiUsage(usage: ModelUsage): OpenAiUsage {

@@ -3,7 +3,6 @@ import { contextWindowTokens } from '../../../../../shared/compaction/model-limi
 import { mediaFamilyOf } from '../../../../../shared/compaction/media-tokens.ts';
 import { estimatePromptTokens } from '../../../../../shared/compaction/token-estimate.ts';
 import { contentText } from '../../../../../shared/conversation/content.ts';
-import { AppError } from '../../../../../shared/errors.ts';
 import type { Caller, ModelRequest } from '../../../../../shared/ports.ts';
 import type { Reservation } from '../../../../../shared/quota-ports.ts';
 import type { ChatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
@@ -14,6 +13,7 @@ import type { RouteDependencies } from '../../route.ts';
 import { refuseOverWindow } from '../../send/overflow.ts';
 import { settled } from '../../settled.ts';
 import { shuttingDownError } from '../../stream/stream-cut.ts';
+import { badField } from './bad-field.ts';
 import type { Completion, CompletionResult } from './completion.ts';
 import { contentsOf, instructionOf } from './message-content.ts';
 import { reserveAlone } from '../../send/reserve-alone.ts';
@@ -37,13 +37,25 @@ function schemaOf({ response_format: format }: ChatCompletionBody): unknown {
 }
 
 const noQuestion = () =>
-  new AppError({
-    status: 'INVALID_ARGUMENT',
-    reason: 'BAD_FIELD',
-    message: 'a chat completion without a question was refused',
-    publicMessage: '`messages` must end with a message of the role `user` that says something.',
-    metadata: { field: 'messages' },
-  });
+  badField(
+    'messages',
+    '`messages` must end with a message of the role `user` that says something.',
+  );
+
+const REMEDY =
+  'is taken with a conversation only: set `metadata.conversation_id`, or the header `X-Conversation-Id`.';
+
+/**
+ * Tools need a conversation: calls go back to the model with what it signed them with, and this protocol loses
+ * that on its way through the client. Throws BAD_FIELD.
+ */
+function refuseTools({ tools, messages }: ChatCompletionBody): void {
+  if ((tools ?? []).length > 0) throw badField('tools', `\`tools\` ${REMEDY}`);
+  const index = messages.findIndex(({ role }) => role === 'tool');
+  if (index === -1) return;
+  const field = `messages[${index}].role`;
+  throw badField(field, `\`${field}\` is \`tool\`, which ${REMEDY}`);
+}
 
 /**
  * What the model is asked: the dialogue as the client tells it. The system instruction is the deployment's,
@@ -54,6 +66,7 @@ function modelRequestOf(
   { body, requestId }: Asked,
 ): ModelRequest {
   const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
+  refuseTools(body);
   const contents = contentsOf(body.messages, { maxPartBytes, maxMessageBytes });
   if (body.messages.at(-1)?.role !== 'user' || contents.at(-1)?.role !== 'user') throw noQuestion();
   const ownInstruction = config.CLIENT_WRITABLE.includes('systemInstruction')

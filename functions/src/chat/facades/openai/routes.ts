@@ -48,7 +48,7 @@ export const chatCompletionsRoute = userRoute({
   method: 'POST',
   path: '/v1/openai/chat/completions',
   summary:
-    'For clients of OpenAI’s chat completions. With `metadata.conversation_id` or the header `X-Conversation-Id` the last message is sent to that conversation; without, nothing is stored.',
+    'For clients of OpenAI’s chat completions. With `metadata.conversation_id` or the header `X-Conversation-Id` the last message is sent to that conversation, or messages of tools at the end answer its open calls; without, nothing is stored.',
   params: noQuery,
   query: z.object({}),
   body: chatCompletionBody,
@@ -60,7 +60,15 @@ export const chatCompletionsRoute = userRoute({
       'The conversation, where `metadata` cannot be set; without one nothing is stored.',
     'Idempotency-Key': 'Names the message: the same key again is the same message.',
   },
-  errors: ['TEXT_TOO_LONG', 'CONVERSATION_NOT_FOUND', 'ANSWER_RESTARTED'],
+  errors: [
+    'TEXT_TOO_LONG',
+    'CONVERSATION_NOT_FOUND',
+    'ANSWER_RESTARTED',
+    'FIELD_NOT_WRITABLE',
+    'TOOL_NAME_TAKEN',
+    'TOOL_CALL_NOT_FOUND',
+    'TOOL_RESULT_CONFLICT',
+  ],
   example: {
     model: 'recap',
     messages: [{ role: 'user', content: 'What did we decide about the boat?' }],

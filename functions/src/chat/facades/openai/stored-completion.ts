@@ -1,79 +1,124 @@
-import { contentText } from '../../../../../shared/conversation/content.ts';
 import { headPath } from '../../../../../shared/conversation/paths.ts';
-import { AppError } from '../../../../../shared/errors.ts';
+import { callId, callsOf } from '../../../../../shared/conversation/tool-calls.ts';
+import { waitingCalls } from '../../../../../shared/conversation/tool-results.ts';
+import type { Head } from '../../../../../shared/conversation/head.ts';
+import type { Turn } from '../../../../../shared/conversation/turn.ts';
 import type { Caller } from '../../../../../shared/ports.ts';
 import type { ChatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
+import type { OpenAiToolCall } from '../../../../../shared/wire/responses/openai.ts';
 import type { RouteDependencies } from '../../route.ts';
 import { answerOptions } from '../../routes/message-body.ts';
 import type { SendHandle } from '../../send/send-request.ts';
 import { settled } from '../../settled.ts';
+import { answerCalls } from '../../tools/answer-calls.ts';
+import { badField } from './bad-field.ts';
 import type { Completion, CompletionResult } from './completion.ts';
+import { declareTools } from './declare-tools.ts';
 import { userPartsOf } from './message-content.ts';
 import { messageIdOf, readOwnHead } from './message-id.ts';
+import { framesAfterCalls, lastCallOf, textAfterCall } from './rest-of-answer.ts';
+import { resultsAtEnd, type GivenResults } from './tool-messages.ts';
 
-const badField = (field: string, publicMessage: string) =>
-  new AppError({
-    status: 'INVALID_ARGUMENT',
-    reason: 'BAD_FIELD',
-    message: `a chat completion of a conversation was refused for its ${field}`,
-    publicMessage,
-    metadata: { field },
-  });
-
-async function resultOf({ result }: SendHandle): Promise<CompletionResult> {
-  const { turn } = await result;
-  const { finishReason, usage } = turn;
-  return { text: turn.contents.map(contentText).join(''), finishReason, usage };
+interface Asked {
+  caller: Caller;
+  conversationId: string;
+  body: ChatCompletionBody;
+  header: (name: string) => string | undefined;
 }
 
-/**
- * Sends the last message of a request as the next one of a conversation; what stands before it in the request
- * is the client's own copy. Throws BAD_FIELD, TEXT_TOO_LONG, and what sending throws.
- */
-export async function storedCompletion(
-  dependencies: RouteDependencies,
-  request: {
-    caller: Caller;
-    conversationId: string;
-    body: ChatCompletionBody;
-    header: (name: string) => string | undefined;
-  },
-): Promise<Completion> {
-  const { caller, conversationId, body, header } = request;
-  const {
-    MAX_PART_BYTES: maxPartBytes,
-    MAX_MESSAGE_BYTES: maxMessageBytes,
-    MODEL,
-  } = dependencies.config;
-  const { messages } = body;
-  const last = messages.at(-1);
-  if (last?.role !== 'user')
-    throw badField('messages', '`messages` must end with a message of the role `user`.');
-  if (body.response_format && body.response_format.type !== 'text')
+/** Calls of the app that wait; what asks for the user's word cannot be said in this protocol. */
+const toolCallsOf = (turn: Turn): OpenAiToolCall[] =>
+  waitingCalls(turn)
+    .filter(({ index }) => turn.rounds?.app.includes(index) === true)
+    .map(({ index, name, args }) => ({
+      id: callId(turn.seq, index),
+      type: 'function',
+      function: { name, arguments: JSON.stringify(args) },
+    }));
+
+/** What came of a turn, or of the rest of it behind the calls that this request answers. */
+async function resultOf(
+  { result }: SendHandle,
+  answered: readonly string[],
+): Promise<CompletionResult> {
+  const { turn } = await result;
+  const { seq, contents, finishReason, usage } = turn;
+  const last = lastCallOf(seq, answered, callsOf(contents).length);
+  return { text: textAfterCall(contents, last), toolCalls: toolCallsOf(turn), finishReason, usage };
+}
+
+function refuseFormat({ response_format: format }: ChatCompletionBody): void {
+  if (format && format.type !== 'text')
     throw badField(
       'response_format',
       '`response_format` is not taken for a conversation. Remove it.',
     );
+}
+
+/** Sends the user's message that the request ends with. */
+async function sendLast(
+  dependencies: RouteDependencies,
+  { caller, conversationId, body, header }: Asked,
+  head: Head | undefined,
+): Promise<SendHandle> {
+  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = dependencies.config;
+  const { messages } = body;
+  const last = messages.at(-1);
+  if (last?.role !== 'user')
+    throw badField('messages', '`messages` must end with a message of the role `user` or `tool`.');
   const parts = userPartsOf(last, { maxPartBytes, maxMessageBytes }, messages.length - 1);
   if (parts.length === 0)
     throw badField(`messages[${messages.length - 1}].content`, 'The last message says nothing.');
-  const path = headPath(conversationId);
-  const head = await readOwnHead(dependencies, { uid: caller.uid, path });
   const id = await messageIdOf(dependencies, { conversationId, messages, head, header });
-  const handle = await dependencies.sendMessage(dependencies, {
+  await declareTools(dependencies, { caller, conversationId, head, tools: body.tools ?? [] });
+  return dependencies.sendMessage(dependencies, {
     caller,
     conversationId,
     message: { id, parts },
     ...answerOptions({ clientContext: body.metadata?.client_context }, header),
   });
+}
+
+/** Answers the open calls of a turn. */
+const giveResults = (
+  dependencies: RouteDependencies,
+  { caller, conversationId, header }: Asked,
+  given: GivenResults,
+): Promise<SendHandle> =>
+  answerCalls(dependencies, {
+    caller,
+    conversationId,
+    ...given,
+    locale: answerOptions({}, header).locale,
+    sendMessage: dependencies.sendMessage,
+  });
+
+/**
+ * Sends the last message of a request as the next one of a conversation, or answers calls of a turn with the
+ * messages of tools that it ends with; what stands before it in the request is the client's own copy. Throws
+ * BAD_FIELD, TEXT_TOO_LONG, and what sending, answering calls and declaring tools throw.
+ */
+export async function storedCompletion(
+  dependencies: RouteDependencies,
+  request: Asked,
+): Promise<Completion> {
+  const { caller, conversationId, body } = request;
+  refuseFormat(body);
+  const path = headPath(conversationId);
+  const head = await readOwnHead(dependencies, { uid: caller.uid, path });
+  const given = resultsAtEnd(body.messages);
+  const answered = given?.results.map((result) => result.callId) ?? [];
+  const handle = given
+    ? await giveResults(dependencies, request, given)
+    : await sendLast(dependencies, request, head);
   const { turnId, generation } = handle;
   return {
     id: `chatcmpl-${conversationId}-${turnId}`,
     created: Math.floor(dependencies.clock.now().getTime() / 1_000),
-    model: head?.model ?? MODEL,
+    model: head?.model ?? dependencies.config.MODEL,
     recap: { conversationId, turnId, generation },
-    frames: (left) => handle.frames(left),
+    frames: (left) => framesAfterCalls(handle.frames(left), answered),
     attend: (left) => handle.attend(left),
-    result: settled(resultOf(handle)),
+    result: settled(resultOf(handle, answered)),
   };
 }

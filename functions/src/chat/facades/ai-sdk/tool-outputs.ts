@@ -1,0 +1,59 @@
+import { callId } from '../../../../../shared/conversation/tool-calls.ts';
+import { waitingCalls, type ToolResult } from '../../../../../shared/conversation/tool-results.ts';
+import { seqOfId, turnId } from '../../../../../shared/conversation/paths.ts';
+import { AppError } from '../../../../../shared/errors.ts';
+import type { Caller } from '../../../../../shared/ports.ts';
+import type { UiMessage } from '../../../../../shared/wire/requests/ai-sdk.ts';
+import { uiToolOutputs } from '../../../../../shared/wire/ui-tool-outputs.ts';
+import type { RouteDependencies } from '../../route.ts';
+import { readOwnTurn } from '../../stream/read-turn.ts';
+import { toolResultOf } from '../../tools/given-result.ts';
+
+const noneOpen = (id: string) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_FIELD',
+    message: `outputs for ${id} were refused: none of its calls waits for them`,
+    publicMessage:
+      '`messages` ends with outputs of tools, and none of these calls waits for one any more. Call `resumeStream()` for the answer, or send a message of the user.',
+    metadata: { field: 'messages', turnId: id },
+  });
+
+/** The turn that a message of the assistant stands for; undefined where the caller has none such. */
+async function turnOf(
+  dependencies: RouteDependencies,
+  of: { caller: Caller; conversationId: string; turnId: string },
+) {
+  try {
+    return (await readOwnTurn(dependencies, of)).turn.value;
+  } catch (error) {
+    // The client's own copy may hold what the server never had.
+    if (error instanceof AppError && error.status === 'NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The outputs that the last message brings for calls that wait for them: `addToolOutput` writes them into the
+ * answer that the client keeps, beside those of earlier rounds. `undefined` when it brings none. Throws BAD_FIELD
+ * when it brings some and none is waited for: a replay in its place would make `sendAutomaticallyWhen` send the
+ * same for ever.
+ */
+export async function openToolOutputs(
+  dependencies: RouteDependencies,
+  of: { caller: Caller; conversationId: string; messages: readonly UiMessage[] },
+): Promise<{ turnId: string; results: ToolResult[] } | undefined> {
+  const { caller, conversationId, messages } = of;
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') return undefined;
+  const seq = seqOfId(String(last['id']), 'm');
+  const outputs = uiToolOutputs(last['parts']);
+  if (seq === undefined || outputs.length === 0) return undefined;
+  const id = turnId(seq);
+  const turn = await turnOf(dependencies, { caller, conversationId, turnId: id });
+  if (!turn) return undefined;
+  const open = new Set(waitingCalls(turn).map(({ index }) => callId(seq, index)));
+  const results = outputs.filter((output) => open.has(output.callId)).map(toolResultOf);
+  if (results.length === 0) throw noneOpen(id);
+  return { turnId: id, results };
+}

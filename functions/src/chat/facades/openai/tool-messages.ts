@@ -1,0 +1,51 @@
+import { turnIdOfCall } from '../../../../../shared/conversation/tool-calls.ts';
+import type { ToolResult } from '../../../../../shared/conversation/tool-results.ts';
+import type {
+  OpenAiMessage,
+  OpenAiToolMessage,
+} from '../../../../../shared/wire/requests/openai.ts';
+import { toolResultOf } from '../../tools/given-result.ts';
+import { badField } from './bad-field.ts';
+import { textOf } from './message-content.ts';
+
+/** JSON as what it says, any other text as it is: this protocol knows texts alone. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What an app gave to the calls of one turn. */
+export interface GivenResults {
+  turnId: string;
+  results: ToolResult[];
+}
+
+/**
+ * The results that a request ends with, the messages of the role `tool` behind all others; `undefined` where it
+ * ends with another one. Throws BAD_FIELD where they are of several turns, or name a call twice.
+ */
+export function resultsAtEnd(messages: readonly OpenAiMessage[]): GivenResults | undefined {
+  const first = messages.findLastIndex(({ role }) => role !== 'tool') + 1;
+  const given = messages
+    .slice(first)
+    .filter((message): message is OpenAiToolMessage => message.role === 'tool');
+  const [one] = given;
+  if (!one) return undefined;
+  const turnId = turnIdOfCall(one.tool_call_id);
+  const seen = new Set<string>();
+  for (const [index, { tool_call_id: id }] of given.entries()) {
+    const field = `messages[${first + index}].tool_call_id`;
+    if (turnIdOfCall(id) !== turnId)
+      throw badField(field, `\`${field}\` is of another answer than the messages before it.`);
+    if (seen.has(id))
+      throw badField(field, `\`${field}\` answers a call that is answered already.`);
+    seen.add(id);
+  }
+  const results = given.map((message) =>
+    toolResultOf({ callId: message.tool_call_id, output: valueOf(textOf(message)) }),
+  );
+  return { turnId, results };
+}

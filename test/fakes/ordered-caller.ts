@@ -1,0 +1,32 @@
+import {
+  contentText,
+  hasFunctionResponse,
+  type Content,
+  type Part,
+} from '../../shared/conversation/content.ts';
+import type { ModelStreamer } from '../../shared/ports.ts';
+
+const callLine = /^call (\w+) ?(\{.*\})?$/;
+
+function partOf(line: string): Part {
+  const [, name, args = '{}'] = callLine.exec(line) ?? [];
+  return name === undefined ? { text: line } : { functionCall: { name, args: JSON.parse(args) } };
+}
+
+const isQuestion = (content: Content) => content.role === 'user' && !hasFunctionResponse(content);
+
+/**
+ * A model that does what the user's message orders, round by round: its lines, parted by `then`, are said, and
+ * those of the form `call name {…}` are calls.
+ */
+export const orderedCaller: ModelStreamer = {
+  stream: async function* ({ contents }) {
+    const asked = contents.findLastIndex(isQuestion);
+    const question = contents[asked];
+    const round = contents.slice(asked).filter(hasFunctionResponse).length;
+    const lines = (question ? contentText(question) : '').split('\nthen\n')[round] ?? 'Done.';
+    for (const line of lines.split('\n')) yield await Promise.resolve({ parts: [partOf(line)] });
+    const usage = { promptTokens: 10, cachedTokens: 0, outputTokens: 2, thoughtsTokens: 0 };
+    yield { parts: [], finishReason: 'STOP', usage };
+  },
+};
