@@ -371,8 +371,9 @@ resource "google_monitoring_alert_policy" "alert" {
       query               = each.value.query
       duration            = each.value.duration
       evaluation_interval = "60s"
-      alert_rule          = each.key
-      rule_group          = var.name
+      # A name as Prometheus takes it.
+      alert_rule = replace(each.key, "-", "_")
+      rule_group = var.name
       # A metric of logs is there once the first line has come.
       disable_metric_validation = true
     }

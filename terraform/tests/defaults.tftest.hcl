@@ -218,6 +218,10 @@ run "defaults" {
     error_message = "Every alert must say what to do."
   }
   assert {
+    condition     = alltrue([for policy in values(google_monitoring_alert_policy.alert) : can(regex("^[a-zA-Z_][a-zA-Z0-9_]*$", policy.conditions[0].condition_prometheus_query_language[0].alert_rule))])
+    error_message = "The rule of an alert must have a name that Prometheus takes, or Monitoring refuses the policy."
+  }
+  assert {
     condition     = can(jsondecode(google_monitoring_dashboard.recap.dashboard_json).mosaicLayout.tiles[0].widget.title)
     error_message = "The dashboard must be JSON that Monitoring understands."
   }

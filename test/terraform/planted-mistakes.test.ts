@@ -174,6 +174,13 @@ const careless: Mistake[] = [
     says: "The schedule publishes the sweep to the worker's topic.",
   },
   {
+    mistake: 'a rule whose name is none for Prometheus',
+    file: 'monitoring.tf',
+    from: 'alert_rule = replace(each.key, "-", "_")',
+    to: 'alert_rule = each.key',
+    says: 'The rule of an alert must have a name that Prometheus takes',
+  },
+  {
     mistake: 'a worker that the internet reaches',
     file: 'functions.tf',
     from: '"ALLOW_INTERNAL_ONLY"',
