@@ -30,7 +30,9 @@ export const shrinkageResponse = z
     turnsLeftOut: z.number().int().describe('Oldest turns that a marker stands in for.'),
     outputsMasked: z.number().int().describe('Tool outputs that are shown shortened.'),
   })
-  .describe('Only over the hard threshold, or over the budget for tool outputs: what the view of this request leaves out.');
+  .describe(
+    'Only over the hard threshold, or over the budget for tool outputs: what the view of this request leaves out.',
+  );
 
 const limit = z.object({
   tokens: z.number().int(),

@@ -51,7 +51,12 @@ export async function promptOfRound(
   const { conversationId, seq } = attempt;
   const { contents } = progress;
   const context = { ...head, history, turns, memory };
-  const view = viewOfRound(dependencies, context, { seq, user, contents, reported: reportedOf(round) });
+  const view = viewOfRound(dependencies, context, {
+    seq,
+    user,
+    contents,
+    reported: reportedOf(round),
+  });
   const last = contents.at(-1);
   const newTokens = last ? estimateContentTokens(last, meterCounting(head)) : 0;
   const requestTokens = Math.ceil(head.context.calibration * newTokens);
