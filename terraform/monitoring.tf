@@ -391,6 +391,33 @@ resource "google_monitoring_alert_policy" "alert" {
   depends_on = [google_logging_metric.counter, google_logging_metric.distribution]
 }
 
+# An objective is about to be missed: in an hour ten times as much went wrong as 28 days allow an hour.
+resource "google_monitoring_alert_policy" "burning" {
+  for_each = merge(google_monitoring_slo.latency, google_monitoring_slo.outcome)
+
+  project      = var.project_id
+  display_name = "Recap (${var.name}): objective in danger: ${each.value.display_name}"
+  combiner     = "OR"
+  severity     = "WARNING"
+  user_labels  = var.labels
+
+  conditions {
+    display_name = "Error budget goes ten times too fast"
+    condition_threshold {
+      filter          = "select_slo_burn_rate(\"${each.value.id}\", \"3600s\")"
+      comparison      = "COMPARISON_GT"
+      threshold_value = 10
+      duration        = "0s"
+    }
+  }
+  documentation {
+    mime_type = "text/markdown"
+    subject   = "Recap (${var.name}): objective in danger: ${each.value.display_name}"
+    content   = templatefile("${path.module}/alerts/objective-in-danger.md", local.documented)
+  }
+  notification_channels = concat([for channel in google_monitoring_notification_channel.email : channel.name], var.notification_channels)
+}
+
 resource "google_monitoring_dashboard" "recap" {
   project = var.project_id
   dashboard_json = templatefile("${path.module}/dashboard.json.tftpl", {

@@ -214,7 +214,7 @@ run "defaults" {
   # Operation
 
   assert {
-    condition     = alltrue([for policy in values(google_monitoring_alert_policy.alert) : strcontains(policy.documentation[0].content, "1. ") || strcontains(policy.documentation[0].content, "See ") || strcontains(policy.documentation[0].content, "Look ")])
+    condition     = alltrue([for policy in concat(values(google_monitoring_alert_policy.alert), values(google_monitoring_alert_policy.burning)) : strcontains(policy.documentation[0].content, "1. ") || strcontains(policy.documentation[0].content, "See ") || strcontains(policy.documentation[0].content, "Look ")])
     error_message = "Every alert must say what to do."
   }
   assert {

@@ -91,7 +91,7 @@ run "options" {
     error_message = "The same origins may call and upload."
   }
   assert {
-    condition     = alltrue([for policy in values(google_monitoring_alert_policy.alert) : length(policy.notification_channels) == 2])
+    condition     = alltrue([for policy in concat(values(google_monitoring_alert_policy.alert), values(google_monitoring_alert_policy.burning)) : length(policy.notification_channels) == 2])
     error_message = "Every alert goes to every channel."
   }
   assert {

@@ -75,6 +75,9 @@ describe('metrics of logs', () => {
     const keys = [...monitoring.matchAll(/^ {4}([\w-]+) = \{\n {6}display.*\n {6}severity/gm)];
     const texts = readdirSync(join(terraformFolder, 'alerts')).map((name) => name.slice(0, -3));
 
-    expect(unique(texts)).toEqual(unique(keys.map(([, key = '']) => key)));
+    const named = [...monitoring.matchAll(/alerts\/([\w-]+)\.md/g)];
+    const expected = [...keys, ...named].map(([, key = '']) => key);
+
+    expect(unique(texts)).toEqual(unique(expected));
   });
 });
