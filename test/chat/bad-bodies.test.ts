@@ -95,7 +95,7 @@ describe('a bad body', () => {
       message([{ type: 'file', mediaType: 'image/png' }]),
       400,
       'BAD_PART',
-      'data or url',
+      'data, url and uploadId',
     ],
     [
       'a file that is not base64',
