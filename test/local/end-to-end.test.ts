@@ -98,16 +98,22 @@ describe('a conversation that grows past its threshold', () => {
 
     const entry = standIn.journal().find(({ role }) => role === 'chat');
     const prompt = z
-      .object({ contents: z.array(z.unknown()), systemInstruction: z.unknown() })
+      .object({
+        contents: z.array(z.unknown()),
+        systemInstruction: z.unknown(),
+        tools: z.array(z.object({ functionDeclarations: z.array(z.unknown()) })),
+      })
       .parse(standIn.requestBody(entry?.n ?? 0));
     const shown = context.items
-      .filter(({ kind }) => kind !== 'system')
+      .filter(({ kind }) => kind !== 'system' && kind !== 'tools')
       .map(({ content }) => content);
+    const tools = context.items.find(({ kind }) => kind === 'tools');
     expect(context.items[0]).toMatchObject({
       kind: 'system',
       content: 'You work for a flower shop.',
     });
     expect(JSON.stringify(prompt.systemInstruction)).toContain('You work for a flower shop.');
+    expect(prompt.tools[0]?.functionDeclarations).toEqual(tools?.content);
     expect(prompt.contents.slice(0, -1)).toEqual(shown);
     expect(shown.length).toBeLessThan(44);
   });
