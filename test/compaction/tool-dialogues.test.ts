@@ -39,8 +39,8 @@ test('before every message of a dialogue with tools its context is shown as it i
   expect(replayed.contexts).toEqual({ compared: 9, different: [] });
 });
 
-test('a compaction brings the tool outputs of a dialogue within their budget', () => {
+test('the tool outputs of a dialogue stay within their budget in every prompt', () => {
+  expect(replayed.mostOutputTokens).toBeGreaterThan(0);
+  expect(replayed.overBudget).toBe(0);
   expect(replayed.afterSwap.prompts).toBeGreaterThan(0);
-  expect(replayed.afterSwap.overBudget).toBe(0);
-  expect(replayed.mostOutputTokens).toBeGreaterThan(replayed.outputBudgetTokens);
 });
