@@ -1,11 +1,16 @@
+import { endedByArguments } from '../support/only-help.ts';
 import { INSTALL_TERRAFORM, missingTerraform } from '../support/tools.ts';
 import { checkTerraform, terraformFolder } from './check-terraform.ts';
 import { startOfflineTerraform } from './offline/run-terraform.ts';
 
-/**
- * `npm run check:terraform`: formats, validates and tests terraform/ without a provider and without a
- * network. Exit status 1 when a step failed; 0 where there is no terraform, which is said.
- */
+const help = `Usage: npm run check:terraform
+
+Formats, validates and tests terraform/ without a provider and without a network.
+
+  --help   this text
+
+Exit code: 0 every step passed, or there is no terraform, which is said; 1 a step failed; 2 wrong arguments.`;
+
 async function main(): Promise<number> {
   if (missingTerraform().length > 0) {
     console.log(`not run: terraform (${INSTALL_TERRAFORM})`);
@@ -26,4 +31,4 @@ async function main(): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-process.exitCode = await main();
+process.exitCode = endedByArguments(help) ?? (await main());

@@ -69,11 +69,19 @@ describe('the sentence of a request that is refused', () => {
   test.each<[string, unknown, { text: string; field: string }]>([
     ['asks for two answers', asked('Hi', { n: 2 }), { text: '`n` must be 1.', field: 'n' }],
     [
-      'holds a message of a tool',
+      'holds a message of a function',
+      { model: 'x', messages: [{ role: 'function', content: 'Hi' }] },
+      {
+        text: '`messages[0].role` must be one of: user, assistant, tool, system, developer.',
+        field: 'messages[0].role',
+      },
+    ],
+    [
+      'holds a result that names no call',
       { model: 'x', messages: [{ role: 'tool', content: 'Hi' }] },
       {
-        text: '`messages[0].role` must be one of: user, assistant, system, developer.',
-        field: 'messages[0].role',
+        text: '`messages[0].tool_call_id` is missing: give a text.',
+        field: 'messages[0].tool_call_id',
       },
     ],
     [
@@ -109,11 +117,11 @@ describe('the sentence of a request that is refused', () => {
       },
     ],
     [
-      'brings tools',
+      'brings a tool without its function',
       asked('Hi', { tools: [{ type: 'function' }] }),
       {
-        text: '`tools`: is not taken here: the tools of a conversation are a setting of it.',
-        field: 'tools',
+        text: '`tools[0].function` is missing: give an object.',
+        field: 'tools[0].function',
       },
     ],
   ])('of a client of OpenAI that %s says what would be taken', (_, body, refusal) => {
