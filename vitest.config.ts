@@ -4,12 +4,23 @@ import { configDefaults, defineConfig } from 'vitest/config';
 /** Set by `test/run.ts` when it found no emulators: their tests are left out, not skipped. */
 // oxlint-disable-next-line node/no-process-env -- the only way that a parent can tell it
 const withoutEmulators = process.env.RECAP_TEST_WITHOUT_EMULATORS === 'true';
-const unitTests = 'test/unit/**/*.test.ts';
+/** These change what belongs to the whole process (signals, registered functions) or start processes. */
+const processTests = [
+  'test/compaction/register.test.ts',
+  'test/emulator/**/*.test.ts',
+  'test/kill-matrix/**/*.test.ts',
+  'test/local/**/*.test.ts',
+  'test/model/**/*.test.ts',
+  'test/property/**/*.test.ts',
+  'test/terraform/**/*.test.ts',
+];
 const emulatorTests = [
   'test/**/*.firestore.test.ts',
   'test/**/*.pubsub.test.ts',
   'test/emulator/**',
 ];
+
+const leftOut = [...configDefaults.exclude, ...(withoutEmulators ? emulatorTests : [])];
 
 export default defineConfig({
   test: {
@@ -25,24 +36,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'unit',
-          include: [unitTests],
-          // Decisions keep nothing between calls: their files share a process, where others start one each.
-          // A third of the processor time of these files was such starts and imports (2026-11-22).
+          name: 'parts',
+          include: ['test/**/*.test.ts'],
+          exclude: [...leftOut, ...processTests],
+          // What they test keeps its state in objects that each test makes, so their files share a process.
+          // One each cost half the processor time of test/chat in starts and imports (2026-11-22).
           isolate: false,
         },
       },
       {
         extends: true,
-        test: {
-          name: 'parts',
-          include: ['test/**/*.test.ts'],
-          exclude: [
-            ...configDefaults.exclude,
-            unitTests,
-            ...(withoutEmulators ? emulatorTests : []),
-          ],
-        },
+        test: { name: 'processes', include: processTests, exclude: leftOut },
       },
     ],
   },
