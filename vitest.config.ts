@@ -4,9 +4,10 @@ import { configDefaults, defineConfig } from 'vitest/config';
 /** Set by `test/run.ts` when it found no emulators: their tests are left out, not skipped. */
 // oxlint-disable-next-line node/no-process-env -- the only way that a parent can tell it
 const withoutEmulators = process.env.RECAP_TEST_WITHOUT_EMULATORS === 'true';
-/** These change what belongs to the whole process (signals, registered functions) or start processes. */
+/** These change what belongs to the whole process (signals, registered functions), or start or hold processes. */
 const processTests = [
   'test/compaction/register.test.ts',
+  'test/contract/**/*.test.ts',
   'test/emulator/**/*.test.ts',
   'test/kill-matrix/**/*.test.ts',
   'test/local/**/*.test.ts',
