@@ -40,3 +40,10 @@ data "google_project" "this" {
   # A new project has no API that tells its number.
   depends_on = [google_project_service.required["cloudresourcemanager.googleapis.com"]]
 }
+
+# Another project whose Vertex AI reads what users attach: its service agent is named by its number.
+data "google_project" "vertex" {
+  count = local.uses_vertex && var.uploads && local.vertex_project != var.project_id ? 1 : 0
+
+  project_id = local.vertex_project
+}

@@ -123,6 +123,16 @@ resource "google_service_account_iam_member" "upload_addresses" {
   member             = google_service_account.chat.member
 }
 
+# Vertex AI reads attached files itself, as its service agent. In its own project that may read every bucket; of
+# another project it is given this one.
+resource "google_storage_bucket_iam_member" "uploads_of_vertex" {
+  count = length(data.google_project.vertex)
+
+  bucket = google_storage_bucket.uploads[0].name
+  role   = "roles/storage.objectViewer"
+  member = "serviceAccount:service-${data.google_project.vertex[0].number}@gcp-sa-aiplatform.iam.gserviceaccount.com"
+}
+
 # Pub/Sub signs the tokens of its pushes as this account.
 resource "google_service_account_iam_member" "push_tokens" {
   service_account_id = google_service_account.push.name

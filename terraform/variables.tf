@@ -36,6 +36,11 @@ variable "labels" {
   description = "Labels of every resource that can have some."
   type        = map(string)
   default     = {}
+
+  validation {
+    condition     = alltrue([for key, value in var.labels : can(regex("^[a-z][a-z0-9_-]{0,62}$", key)) && can(regex("^[a-z0-9_-]{0,63}$", value))])
+    error_message = "labels must have lower-case letters, digits, _ and - alone, 63 characters at most, and keys that begin with a letter."
+  }
 }
 
 # What is deployed
@@ -162,6 +167,11 @@ variable "push_audience" {
   description = "Audience of the tokens that Pub/Sub pushes with. null: the worker's own address, which Cloud Run takes. Another must be one of its custom audiences."
   type        = string
   default     = null
+
+  validation {
+    condition     = var.push_audience == null || can(regex("^https://[^/\\s]+", var.push_audience))
+    error_message = "push_audience must be an https address: custom audiences of Cloud Run are."
+  }
 }
 
 variable "vpc_egress" {
@@ -207,12 +217,22 @@ variable "vertex_project" {
   description = "Project whose Vertex AI answers. null: project_id. In another one, enable aiplatform.googleapis.com there."
   type        = string
   default     = null
+
+  validation {
+    condition     = var.vertex_project == null || can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.vertex_project))
+    error_message = "vertex_project must be the id of a project, such as recap-models-4711."
+  }
 }
 
 variable "vertex_location" {
   description = "Location of Vertex AI."
   type        = string
   default     = "global"
+
+  validation {
+    condition     = can(regex("^(global|us|eu|[a-z]+-[a-z]+[0-9]+)$", var.vertex_location))
+    error_message = "vertex_location must be global, us, eu, or a region such as europe-west1."
+  }
 }
 
 # Secrets
@@ -296,9 +316,14 @@ variable "database_id" {
 }
 
 variable "database_location" {
-  description = "Location of the database, which can never be changed: a region, nam5 or eur3. null: region."
+  description = "Location of the database, which can never be changed: a region, nam5, nam7 or eur3. null: region."
   type        = string
   default     = null
+
+  validation {
+    condition     = var.database_location == null || can(regex("^(nam5|nam7|eur3|[a-z]+-[a-z]+[0-9]+)$", var.database_location))
+    error_message = "database_location must be a region such as europe-west1, or nam5, nam7 or eur3."
+  }
 }
 
 variable "point_in_time_recovery" {
@@ -358,6 +383,11 @@ variable "fcm_project" {
   description = "Firebase project through which devices are notified. null: none is."
   type        = string
   default     = null
+
+  validation {
+    condition     = var.fcm_project == null || can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.fcm_project))
+    error_message = "fcm_project must be the id of a Firebase project, such as my-app-4711."
+  }
 }
 
 variable "event_webhook_url" {
@@ -379,6 +409,11 @@ variable "hook_hosts" {
   description = "Hosts that webhooks may call, with :port where it is not 443. Empty: none is called."
   type        = list(string)
   default     = []
+
+  validation {
+    condition     = alltrue([for host in var.hook_hosts : can(regex("^[A-Za-z0-9.-]+(:[0-9]{1,5})?$", host))])
+    error_message = "hook_hosts must be hosts such as hooks.example.com or hooks.example.com:8443, without https:// and without a path."
+  }
 }
 
 # Operation
@@ -398,6 +433,11 @@ variable "notification_channels" {
   description = "Names of further notification channels, projects/P/notificationChannels/N, for Slack, PagerDuty and others."
   type        = list(string)
   default     = []
+
+  validation {
+    condition     = alltrue([for channel in var.notification_channels : can(regex("^projects/[^/]+/notificationChannels/[^/]+$", channel))])
+    error_message = "notification_channels must be names such as projects/my-project/notificationChannels/123."
+  }
 }
 
 variable "alert_thresholds" {

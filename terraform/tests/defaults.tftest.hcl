@@ -199,6 +199,22 @@ run "defaults" {
     error_message = "Files that no message names must go."
   }
   assert {
+    condition     = toset(keys(google_storage_bucket_iam_member.uploads)) == toset(["chat", "compaction"]) && alltrue([for right in values(google_storage_bucket_iam_member.uploads) : right.role == "roles/storage.objectUser" && right.bucket == google_storage_bucket.uploads[0].name])
+    error_message = "Both functions may read and delete uploads, each right on the bucket."
+  }
+  assert {
+    condition     = google_service_account_iam_member.upload_addresses[0].role == "roles/iam.serviceAccountTokenCreator" && google_service_account_iam_member.upload_addresses[0].service_account_id == google_service_account.chat.name && google_service_account_iam_member.upload_addresses[0].member == google_service_account.chat.member
+    error_message = "Chat signs the addresses of uploads as itself, and as no other."
+  }
+  assert {
+    condition     = length(google_storage_bucket_iam_member.uploads_of_vertex) == 0
+    error_message = "Vertex AI of the same project reads the bucket without a right of its own."
+  }
+  assert {
+    condition     = toset([for field in values(google_firestore_field.override) : field.collection if length(field.ttl_config) == 1]) == toset(["appCheckTokens", "chunks", "uploads", "usage", "shards"])
+    error_message = "What expires must be deleted by a TTL policy."
+  }
+  assert {
     condition     = length(google_storage_bucket.uploads[0].cors) == 0
     error_message = "No page may upload unless its origin is named."
   }

@@ -132,3 +132,21 @@ run "existing_database" {
     error_message = "Where nobody is told there is no subscription, though webhooks of conversations may be called."
   }
 }
+
+run "models_of_another_project" {
+  command = apply
+
+  variables {
+    model_access   = "vertex"
+    vertex_project = "recap-models"
+  }
+
+  assert {
+    condition     = alltrue([for right in values(google_project_iam_member.vertex) : right.project == "recap-models"]) && google_cloudfunctions2_function.chat.service_config[0].environment_variables["VERTEX_PROJECT"] == "recap-models"
+    error_message = "The functions ask the Vertex AI of the project that is named."
+  }
+  assert {
+    condition     = google_storage_bucket_iam_member.uploads_of_vertex[0].member == "serviceAccount:service-123456789012@gcp-sa-aiplatform.iam.gserviceaccount.com" && google_storage_bucket_iam_member.uploads_of_vertex[0].role == "roles/storage.objectViewer" && google_storage_bucket_iam_member.uploads_of_vertex[0].bucket == google_storage_bucket.uploads[0].name
+    error_message = "The Vertex AI of another project may read what users attach, and nothing else."
+  }
+}

@@ -55,6 +55,20 @@ run "refusals_1" {
     alert_thresholds = { cost_usd_per_hour = 0 }
     # billing account by name
     budget = { billing_account = "My account", monthly_amount = 300 }
+    # label in capitals
+    labels = { Team = "chat" }
+    # audience without a scheme
+    push_audience = "worker.example.com"
+    # number of a project
+    vertex_project = "123456789012"
+    # zone for a location
+    vertex_location = "us-central1-a"
+    # continent
+    database_location = "europe"
+    # project by its display name
+    fcm_project = "My Phones"
+    # channel by its number alone
+    notification_channels = ["123"]
   }
 
   expect_failures = [
@@ -77,6 +91,13 @@ run "refusals_1" {
     var.notification_emails,
     var.alert_thresholds,
     var.budget,
+    var.labels,
+    var.push_audience,
+    var.vertex_project,
+    var.vertex_location,
+    var.database_location,
+    var.fcm_project,
+    var.notification_channels,
   ]
 }
 
@@ -164,10 +185,13 @@ run "refusals_5" {
   variables {
     # setting of the emulators
     settings = { PUBSUB_EMULATOR_HOST = "127.0.0.1:8085" }
+    # host with a path
+    hook_hosts = ["https://hooks.example.com/recap"]
   }
 
   expect_failures = [
     var.settings,
+    var.hook_hosts,
   ]
 }
 

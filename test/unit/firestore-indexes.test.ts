@@ -208,6 +208,7 @@ describe('firestore.indexes.json', () => {
     ['frames of a stream', 'chunks'],
     ['the figures of a user’s day', 'usage'],
     ['the sums of a day', 'shards'],
+    ['notes of files that nobody sent', 'uploads'],
   ])('S20: lets %s go when they have expired', (_, collectionGroup) => {
     expect(file.fieldOverrides).toContainEqual({
       collectionGroup,
