@@ -1,24 +1,10 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OfflineTerraform } from './offline/run-terraform.ts';
+import { rootsOf } from './roots-of.ts';
 
 /** Where the module stands in this repository. */
 export const terraformFolder = fileURLToPath(new URL('../../terraform', import.meta.url));
-
-/** Folders below `terraform/` that use the module. */
-const parents = ['environments', 'examples'];
-
-/** The module and every configuration that uses it, as paths below `folder`; '' is the module. */
-async function rootsOf(folder: string): Promise<string[]> {
-  const below = await Promise.all(
-    parents.map(async (parent) => {
-      const entries = await readdir(join(folder, parent), { withFileTypes: true });
-      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(parent, name));
-    }),
-  );
-  return ['', ...below.flat()];
-}
 
 export interface CheckResult {
   name: string;
