@@ -1,7 +1,9 @@
+import { once } from './once.ts';
+
 /** How far around an edge characters are looked at; a longer cluster is cut between code points. */
 const EDGE_WINDOW = 256;
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const graphemes = once(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
@@ -33,7 +35,7 @@ function countingStart(text: string, index: number): number {
 function clusterAround(text: string, index: number): [start: number, end: number] {
   if (index <= 0 || index >= text.length || isPlainBoundary(text, index)) return [index, index];
   const from = countingStart(text, index);
-  const found = graphemes
+  const found = graphemes()
     .segment(text.slice(from, Math.min(text.length, index + EDGE_WINDOW)))
     .containing(index - from);
   if (found === undefined || found.index === index - from) return [index, index];

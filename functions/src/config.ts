@@ -112,7 +112,8 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
   const known = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const parsed = checkedEnvironmentSchema.safeParse(known);
+  // Read once: compiling the schema would take longer than reading by it.
+  const parsed = checkedEnvironmentSchema.safeParse(known, { jitless: true });
   if (!parsed.success) {
     const problems = parsed.error.issues
       .map((issue) => `${issue.path.join('.')}: ${issue.message}`)

@@ -1,13 +1,14 @@
 import { headOf } from '../text-cut.ts';
 import { CONTEXT_VALUE_MAX_CHARACTERS } from './client-context.ts';
+import { once } from '../once.ts';
 
-const figures = new Intl.NumberFormat('en-US');
+const figures = once(() => new Intl.NumberFormat('en-US'));
 
 /** A text of at most the limit, and behind it how much is missing; cut between graphemes. */
 export function cutText(text: string, maxCharacters = CONTEXT_VALUE_MAX_CHARACTERS): string {
   if (text.length <= maxCharacters) return text;
   const kept = headOf(text, maxCharacters);
-  return `${kept} [${figures.format(text.length - kept.length)} more characters are left out]`;
+  return `${kept} [${figures().format(text.length - kept.length)} more characters are left out]`;
 }
 
 export interface CutList {

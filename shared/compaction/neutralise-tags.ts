@@ -1,5 +1,6 @@
 import type { Content, Part } from '../conversation/content.ts';
 import { sectionNames } from './snapshot-sections.ts';
+import { once } from '../once.ts';
 
 /** Characters that are not seen: zero-width ones, joiners, marks of direction, soft hyphens, controls. */
 const unseen = String.raw`\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}`;
@@ -14,9 +15,12 @@ const notOfName = /[^a-z_]/g;
  * the name; and one whose name may go on in the next part. No two of its repetitions can take the same
  * character, so it is linear.
  */
-const opening = new RegExp(
-  String.raw`<(?=[\s/${unseen}]*(?:(?:${namePatterns.join('|')})(?![a-z0-9_-])|([a-z_][a-z_${unseen}]*)?$))`,
-  'giu',
+const opening = once(
+  () =>
+    new RegExp(
+      String.raw`<(?=[\s/${unseen}]*(?:(?:${namePatterns.join('|')})(?![a-z0-9_-])|([a-z_][a-z_${unseen}]*)?$))`,
+      'giu',
+    ),
 );
 
 /**
@@ -25,7 +29,7 @@ const opening = new RegExp(
  */
 export function neutraliseTags(text: string): string {
   if (!text.includes('<')) return text;
-  return text.replaceAll(opening, (sign, atEnd?: string) => {
+  return text.replaceAll(opening(), (sign, atEnd?: string) => {
     const begun = atEnd?.toLowerCase().replaceAll(notOfName, '') ?? '';
     return tagNames.some((name) => name.startsWith(begun)) ? '&lt;' : sign;
   });

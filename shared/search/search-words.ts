@@ -1,3 +1,5 @@
+import { once } from '../once.ts';
+
 /*
  * Texts as a search sees them. Scripts that put spaces between words give words; scripts that do not, and
  * Hangul, whose words carry particles, give runs of characters in which anything can be looked for.
@@ -43,13 +45,13 @@ export interface SearchPiece {
   places?: readonly number[];
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const graphemes = once(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
 /** Where each unit of the folded text comes from, for the few runs that folding makes longer or shorter. */
 function unevenRun(raw: string, index: number): SearchPiece {
   const places: number[] = [];
   let text = '';
-  for (const { segment, index: within } of graphemes.segment(raw)) {
+  for (const { segment, index: within } of graphemes().segment(raw)) {
     const part = folded(segment);
     text += part;
     for (let i = 0; i < part.length; i++) places.push(index + within);

@@ -9,8 +9,9 @@ import { findWantedAttributes, isSlotFilled } from './eastern-slots.ts';
 import { findAll, wholeMatch, type Found } from './found.ts';
 import { matchesOf } from './matches.ts';
 import { plainText } from './plain-text.ts';
+import { once } from '../../once.ts';
 
-const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
+const segmenter = once(() => new Intl.Segmenter('zh', { granularity: 'word' }));
 /** Runs that are segmented, names in Latin letters within; longer ones are cut, which costs a word at the cut. */
 const easternRun =
   /(?<![\p{sc=Latin}\p{N}])(?:[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}ー々A-Za-z0-9·・]|(?<=[A-Za-z])(?:[.&'-] ?| )(?=[A-Za-z])){1,120}/gu;
@@ -26,7 +27,7 @@ interface Word {
 }
 
 function wordsOf(run: string, offset: number): Word[] {
-  return Array.from(segmenter.segment(run), ({ segment, index }) => ({
+  return Array.from(segmenter().segment(run), ({ segment, index }) => ({
     text: segment,
     start: offset + index,
   }));
