@@ -1,4 +1,4 @@
-import type { Stack } from './stack.ts';
+import { LOCAL_USER, type Stack } from './stack.ts';
 import { unsignedToken } from './unsigned-token.ts';
 
 /** How to be told of an answer that nobody waited for; '' where no stand-in takes notifications. */
@@ -18,11 +18,18 @@ curl -s ${standInUrl}/control/notifications
 export function welcomeText(
   stack: Pick<
     Stack,
-    'chatUrl' | 'compactionUrl' | 'standInUrl' | 'firestoreHost' | 'projectId' | 'backend' | 'model'
+    | 'chatUrl'
+    | 'compactionUrl'
+    | 'pageUrl'
+    | 'standInUrl'
+    | 'firestoreHost'
+    | 'projectId'
+    | 'backend'
+    | 'model'
   >,
   drawn: { now: Date; conversationId: string; messageIds: readonly [string, string] },
 ): string {
-  const token = unsignedToken({ uid: 'ada', projectId: stack.projectId, now: drawn.now });
+  const token = unsignedToken({ uid: LOCAL_USER, projectId: stack.projectId, now: drawn.now });
   const url = `${stack.chatUrl}/v1/conversations/${drawn.conversationId}/messages`;
   const body = (id: string, text: string) =>
     JSON.stringify({ message: { id, parts: [{ type: 'text', text }] } });
@@ -33,12 +40,12 @@ export function welcomeText(
       `  -d '${body(id, text)}'`,
     ].join('\n');
   return `
-  chat        ${stack.chatUrl}
+${stack.pageUrl ? `  Page        ${stack.pageUrl}/\n\n` : ''}  chat        ${stack.chatUrl}
   compaction  ${stack.compactionUrl}
   model       ${stack.standInUrl ? `${stack.standInUrl}  ` : ''}${stack.model}
   data        ${stack.firestoreHost ? `${stack.firestoreHost}  ` : ''}${stack.backend}
 
-A token for user ada, then a message whose answer streams:
+A token for user ${LOCAL_USER}, then a message whose answer streams:
 
 export RECAP_TOKEN='${token}'
 

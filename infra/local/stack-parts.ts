@@ -12,6 +12,7 @@ export interface StackPorts {
   chat: number;
   compaction: number;
   standIn: number;
+  page: number;
 }
 
 /** What every part is started with. */

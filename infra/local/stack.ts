@@ -21,8 +21,10 @@ import {
   startStandInPart,
   subscribeWorker,
 } from './stack-parts.ts';
+import { type LocalPage, startPage } from './page/start-page.ts';
 import { type LocalStorage, startStorage } from './storage/start-storage.ts';
 import { defaultSweepSeconds } from './sweep-schedule.ts';
+import { unsignedToken } from './unsigned-token.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -36,6 +38,8 @@ export interface StackOptions {
   /** Variables of the functions that differ from the local defaults. */
   environment?: Environment;
   push?: Partial<PushSettings>;
+  /** Whether the page is served. Default false. */
+  hasPage?: boolean;
   /** How often the sweep event is published; 0 = never. Default 300. */
   sweepSeconds?: number;
   /** The user's environment. Default: that of this process. */
@@ -49,6 +53,8 @@ export type RestartablePart = 'chat' | 'compaction' | 'functions' | 'stand-in';
 export interface Stack {
   chatUrl: string;
   compactionUrl: string;
+  /** Absent where no page was asked for. */
+  pageUrl?: string;
   /** Absent when a real model answers. */
   standInUrl?: string;
   /** Absent in the embedded mode. */
@@ -77,6 +83,27 @@ const uploadsOf = ({ url }: LocalStorage): Environment => ({
   UPLOADS_URL: url,
 });
 
+/** Whom the page and the printed calls act for. */
+export const LOCAL_USER = 'ada';
+
+/** The page calls chat from another origin. */
+const originsOf = (shell: Environment, pagePort: number): Environment => ({
+  CORS_ORIGINS: [
+    ...(shell.CORS_ORIGINS ? [shell.CORS_ORIGINS] : []),
+    localUrl(pagePort),
+    `http://localhost:${pagePort}`,
+  ].join(','),
+});
+
+const startOwnPage = (ports: StackPorts): Promise<LocalPage> =>
+  startPage({
+    port: ports.page,
+    config: {
+      chatUrl: localUrl(ports.chat),
+      token: unsignedToken({ uid: LOCAL_USER, projectId: localProjectId, now: new Date() }),
+    },
+  });
+
 type Children = Map<PartName, Child>;
 
 async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
@@ -91,6 +118,7 @@ async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
     chat: await choose('chat', ports?.chat),
     compaction: await choose('compaction', ports?.compaction),
     standIn: await choose('stand-in', ports?.standIn),
+    page: await choose('page', ports?.page),
   };
 }
 
@@ -136,6 +164,25 @@ function modelName(model: ModelChoice): string {
   }
 }
 
+const hasEmulators = (emulators: Emulators | MissingEmulators): emulators is Emulators =>
+  !('missing' in emulators);
+
+function watchEmulators(emulators: Emulators | MissingEmulators, log: StackLog): void {
+  if ('missing' in emulators) return;
+  void emulators.crashed.then((output) =>
+    log({ kind: 'lost', part: 'emulators', lastLines: output.split('\n').slice(-20) }),
+  );
+}
+
+/** Once the functions are there, which everybody waits for. */
+function buildInBackground(page: LocalPage, log: StackLog): void {
+  page
+    .build()
+    .catch((error: unknown) =>
+      log({ kind: 'note', text: `the page was not built: ${String(error)}` }),
+    );
+}
+
 /**
  * Starts chat, compaction, the stand-in and the emulators side by side, and resolves when all of them
  * answer. Without emulators, or on demand, both functions run in one process over a store and a bus in
@@ -148,6 +195,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const model = chooseModel(shell);
   const ports = await choosePorts(options);
   const storage = await startStorage({ bucket: LOCAL_BUCKET });
+  const page = options.hasPage ? await startOwnPage(ports) : undefined;
   const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
   const settingsWith = (emulators?: Emulators): PartSettings => ({
     ports,
@@ -156,7 +204,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       model,
       standInUrl,
       emulators,
-      settings: { ...messagingOf(standInUrl), ...uploadsOf(storage), ...environment },
+      settings: {
+        ...messagingOf(standInUrl),
+        ...uploadsOf(storage),
+        ...(page && originsOf(shell, ports.page)),
+        ...environment,
+      },
     }),
     standInArguments,
     push,
@@ -172,25 +225,22 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       ? ([['functions', startEmbeddedPart(settingsWith())]] as const)
       : startEmulated(settingsWith(emulators), emulators)),
   ]).catch(async (error: unknown) => {
-    if (!('missing' in emulators)) await emulators.stop();
+    if (hasEmulators(emulators)) await emulators.stop();
     await storage.close();
+    await page?.close();
     throw error;
   });
-
-  if (!('missing' in emulators))
-    void emulators.crashed.then((output) =>
-      log({ kind: 'lost', part: 'emulators', lastLines: output.split('\n').slice(-20) }),
-    );
+  watchEmulators(emulators, log);
+  if (page) buildInBackground(page, log);
   // The embedded host has its own.
   const schedule =
-    'missing' in emulators
-      ? undefined
-      : scheduleSweep(settingsWith(emulators), emulators.pubsubHost);
+    hasEmulators(emulators) && scheduleSweep(settingsWith(emulators), emulators.pubsubHost);
   return {
     chatUrl: localUrl(ports.chat),
     compactionUrl: localUrl(ports.compaction),
+    ...(page && { pageUrl: page.url }),
     ...(standInUrl !== undefined && { standInUrl }),
-    ...(!('missing' in emulators) && { firestoreHost: emulators.firestoreHost }),
+    ...(hasEmulators(emulators) && { firestoreHost: emulators.firestoreHost }),
     projectId: localProjectId,
     backend: backendName(emulators, options.embedded ?? false),
     model: modelName(model),
@@ -202,10 +252,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       await child.restart();
     },
     stop: async () => {
-      await schedule?.stop();
+      if (schedule) await schedule.stop();
+      await page?.close();
       await stopAll(children);
       await storage.close();
-      if (!('missing' in emulators)) await emulators.stop();
+      if (hasEmulators(emulators)) await emulators.stop();
     },
   };
 }

@@ -8,8 +8,8 @@ where they are installed, else in memory), and a stand-in for Gemini unless GEMI
 Ctrl-C ends all of it; a second Ctrl-C does not wait.
 
   --embedded   store and bus in memory, even where emulators are installed
-  --port N     chat on port N (default 8080), compaction on N+1, stand-in on N+2;
-               a port that is taken is replaced by the next free one
+  --port N     chat on port N (default 8080), compaction on N+1, stand-in on N+2,
+               page on N+3; a port that is taken is replaced by the next free one
   --sweep-seconds N
                sweep every N seconds (default 300, as deployed; 0 = never)
   --verbose    every log line of the functions, as it is
@@ -22,8 +22,8 @@ export interface StartArguments {
   isVerbose: boolean;
 }
 
-/** Highest port that leaves room for the two after it. */
-const highestPort = 65_533;
+/** Highest port that leaves room for the three after it. */
+const highestPort = 65_532;
 const longestSweepSeconds = 86_400;
 
 function sweepSecondsOf(text: string): number {

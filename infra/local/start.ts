@@ -33,7 +33,8 @@ async function start(wanted: StartArguments): Promise<Stack> {
   try {
     return await startStack({
       embedded: wanted.isEmbedded,
-      ports: { chat: port, compaction: port + 1, standIn: port + 2 },
+      ports: { chat: port, compaction: port + 1, standIn: port + 2, page: port + 3 },
+      hasPage: true,
       sweepSeconds,
       log: screen.log,
     });

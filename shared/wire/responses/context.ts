@@ -75,3 +75,4 @@ export const contextResponse = z.object({
   memory: memoryResponse.optional(),
   items: z.array(contextItemResponse),
 });
+export type ContextView = z.infer<typeof contextResponse>;

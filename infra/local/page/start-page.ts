@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { extname } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { buildPage, type PageFiles } from './build-page.ts';
+import { pageHeaders } from './page-headers.ts';
+
+/** What the page reads as `/config.json`. */
+export interface LocalPageConfig {
+  chatUrl: string;
+  /** Of the user whom the page acts for. */
+  token: string;
+}
+
+export interface LocalPage {
+  url: string;
+  /** Builds the page now instead of with the first request. Throws what the build throws. */
+  build(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+};
+
+/** Names in here carry a hash of what is in them. */
+const isImmutable = (path: string): boolean => path.startsWith('/assets/');
+
+/**
+ * Serves the page with the headers that Firebase Hosting gives it. It listens at once; the first request
+ * waits until the page is built.
+ */
+export async function startPage(options: {
+  port: number;
+  config: LocalPageConfig;
+}): Promise<LocalPage> {
+  let built: Promise<PageFiles> | undefined;
+  // Sources that did not build may be mended meanwhile.
+  const files = (): Promise<PageFiles> => {
+    built ??= buildPage().catch((error: unknown) => {
+      built = undefined;
+      throw error;
+    });
+    return built;
+  };
+
+  const app = new Hono();
+  const headers = pageHeaders([options.config.chatUrl]);
+  app.use(async (context, next) => {
+    await next();
+    for (const [name, value] of Object.entries(headers)) context.header(name, value);
+  });
+  app.get('/config.json', (context) => {
+    context.header('cache-control', 'no-store');
+    return context.json(options.config);
+  });
+  app.get('*', async (context) => {
+    const path = context.req.path === '/' ? '/index.html' : context.req.path;
+    const body = (await files()).get(path);
+    if (!body) return context.text('There is no such file.', 404);
+    return context.body(Uint8Array.from(body), 200, {
+      'content-type': mediaTypes[extname(path)] ?? 'application/octet-stream',
+      'cache-control': isImmutable(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    });
+  });
+  app.onError((error, context) => context.text(`The page was not built: ${error.message}`, 500));
+
+  const server = createServer(getRequestListener(app.fetch));
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : options.port;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    build: async () => {
+      await files();
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { ApiError, offline } from './api-error.ts';
+import type { PageConfig } from './page-config.ts';
+
+/** Who the page acts for. */
+export interface Session {
+  /** An ID token; signs a guest in when nobody is. Throws ApiError. */
+  token(): Promise<string>;
+  /** After a 401: whether another token is worth a try. */
+  renew(): Promise<boolean>;
+}
+
+/** What a guest is remembered by: the refresh token alone. */
+export type SessionStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+
+const REFRESH_TOKEN_KEY = 'recap.refreshToken';
+
+/** Before the end of a token's hour, so that none expires on its way. */
+const RENEWAL_MARGIN_MS = 60_000;
+
+interface SignedIn {
+  idToken: string;
+  refreshToken: string;
+  expiresAt: number;
+}
+
+interface GuestParts {
+  firebase: NonNullable<PageConfig['firebase']>;
+  storage: SessionStorage;
+  fetch: typeof fetch;
+  now: () => number;
+}
+
+const given = (token: string): Session => ({
+  token: () => Promise.resolve(token),
+  renew: () => Promise.resolve(false),
+});
+
+async function post<T>(parts: GuestParts, url: string, init: RequestInit): Promise<T> {
+  const asked = `${url}?key=${encodeURIComponent(parts.firebase.apiKey)}`;
+  const response = await parts.fetch(asked, { method: 'POST', ...init }).catch((error: unknown) => {
+    throw offline(error);
+  });
+  if (!response.ok)
+    throw new ApiError({
+      code: response.status,
+      reason: 'SIGN_IN_FAILED',
+      message: `sign-in failed: HTTP ${response.status}`,
+    });
+  return response.json();
+}
+
+/** https://cloud.google.com/identity-platform/docs/use-rest-api#section-sign-in-anonymously */
+async function signUp(parts: GuestParts): Promise<SignedIn> {
+  const base = parts.firebase.authUrl ?? 'https://identitytoolkit.googleapis.com';
+  const answer = await post<{ idToken: string; refreshToken: string; expiresIn: string }>(
+    parts,
+    `${base}/v1/accounts:signUp`,
+    {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ returnSecureToken: true }),
+    },
+  );
+  const { idToken, refreshToken, expiresIn } = answer;
+  return { idToken, refreshToken, expiresAt: parts.now() + Number(expiresIn) * 1_000 };
+}
+
+/** https://cloud.google.com/identity-platform/docs/use-rest-api#section-refresh-token */
+async function refresh(parts: GuestParts, refreshToken: string): Promise<SignedIn> {
+  const base = parts.firebase.tokenUrl ?? 'https://securetoken.googleapis.com';
+  const answer = await post<{ id_token: string; refresh_token: string; expires_in: string }>(
+    parts,
+    `${base}/v1/token`,
+    { body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken }) },
+  );
+  return {
+    idToken: answer.id_token,
+    refreshToken: answer.refresh_token,
+    expiresAt: parts.now() + Number(answer.expires_in) * 1_000,
+  };
+}
+
+/** A guest who is known again by a refresh token; one that is no longer taken makes a new guest. */
+export function guestSession(parts: GuestParts): Session {
+  const { storage } = parts;
+  let current: Promise<SignedIn> | undefined;
+
+  async function signIn(): Promise<SignedIn> {
+    const known = storage.getItem(REFRESH_TOKEN_KEY);
+    const signedIn = known
+      ? await refresh(parts, known).catch((error: unknown) => {
+          // Only a refusal makes a new guest: without a network the old one still has conversations.
+          if (error instanceof ApiError && error.code === 400) return signUp(parts);
+          throw error;
+        })
+      : await signUp(parts);
+    storage.setItem(REFRESH_TOKEN_KEY, signedIn.refreshToken);
+    return signedIn;
+  }
+
+  /** Calls at the same time share one sign-in; one that failed is tried again by the next. */
+  const begin = () => {
+    const started = signIn();
+    current = started;
+    started.catch(() => {
+      if (current === started) current = undefined;
+    });
+    return started;
+  };
+
+  return {
+    token: async () => {
+      const signedIn = await (current ?? begin());
+      if (signedIn.expiresAt - RENEWAL_MARGIN_MS > parts.now()) return signedIn.idToken;
+      return (await begin()).idToken;
+    },
+    renew: async () => {
+      await begin();
+      return true;
+    },
+  };
+}
+
+/** The session of a deployment. Throws an Error when its configuration names no way to sign in. */
+export function createSession(config: PageConfig, storage: SessionStorage): Session {
+  if (config.token !== undefined) return given(config.token);
+  if (config.firebase === undefined)
+    throw new Error('/config.json has neither a token nor firebase.apiKey');
+  const { firebase } = config;
+  return guestSession({ firebase, storage, fetch: fetch.bind(globalThis), now: Date.now });
+}

@@ -1,0 +1,27 @@
+import { useEffect } from 'preact/hooks';
+import { ConversationsPane } from './panes/conversations/conversations-pane.tsx';
+import { EventsPane } from './panes/events/events-pane.tsx';
+import { InspectorPane } from './panes/inspector/inspector-pane.tsx';
+import { PaneSwitch } from './panes/pane-switch.tsx';
+import { TranscriptPane } from './panes/transcript/transcript-pane.tsx';
+import type { App } from './state/app.ts';
+
+/** The four panes; on narrow screens one at a time. */
+export function Page({ app }: { app: App }) {
+  const conversation = app.open.value;
+  const title = conversation.view.value?.title;
+  useEffect(() => {
+    document.title = title ? `${title} – Recap` : 'Recap';
+  }, [title]);
+  return (
+    <div class="page" data-pane={app.pane.value}>
+      <ConversationsPane app={app} />
+      <TranscriptPane key={conversation.id} app={app} conversation={conversation} />
+      <div class="side">
+        <InspectorPane app={app} conversation={conversation} />
+        <EventsPane app={app} conversation={conversation} />
+      </div>
+      <PaneSwitch app={app} />
+    </div>
+  );
+}

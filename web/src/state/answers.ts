@@ -1,0 +1,99 @@
+import { signal, type Signal } from '@preact/signals';
+import type { AnswerRequest, ConversationApi } from '../api/chat-api.ts';
+import type { ReceivedFrame } from '../api/event-stream.ts';
+import { followAnswer } from './follow-answer.ts';
+import { beginLiveTurn, isOpen, seqOf, type LiveTurn } from './live-turn.ts';
+import type { Outbox } from './outbox.ts';
+import { pause } from './pause.ts';
+
+/** The answers of a conversation that this page asked for, until the transcript has them. */
+export interface Answers {
+  live: Signal<readonly LiveTurn[]>;
+  ask(request: AnswerRequest): void;
+  /** The same request again: the service attaches it to the same turn. */
+  retry(messageId: string): void;
+  /** What was asked for before the page was loaded anew. */
+  takeUp(): void;
+  /** Follows an answer that somebody else asked for. */
+  follow(request: AnswerRequest, turnId: string): void;
+  /** Cuts the connections of answers under way; they go on over others. */
+  dropConnections(): void;
+}
+
+export interface AnswersParts {
+  conversationId: string;
+  api: ConversationApi;
+  outbox: Outbox;
+  locale: () => string;
+  left: AbortSignal;
+  onFrame: (frame: ReceivedFrame) => void;
+  /** A turn has ended: resolves when the transcript has it. */
+  onEnd: (seq: number) => Promise<unknown>;
+}
+
+export function createAnswers(parts: AnswersParts): Answers {
+  const { conversationId, api, outbox, locale, left, onFrame } = parts;
+  const live = signal<readonly LiveTurn[]>([]);
+  const connections = new Map<string, AbortController>();
+  const find = (messageId: string): LiveTurn | undefined =>
+    live.value.find(({ request }) => request.messageId === messageId);
+
+  /** The transcript has what the stream has told: the live turn gives way to it. */
+  async function settle(messageId: string): Promise<void> {
+    const turn = find(messageId);
+    if (!turn || isOpen(turn)) return;
+    outbox.remove(messageId);
+    const seq = seqOf(turn);
+    if (seq === undefined) return;
+    await parts.onEnd(seq);
+    if (turn.phase !== 'failed')
+      live.value = live.value.filter((known) => known !== find(messageId));
+  }
+
+  function begin(turn: LiveTurn): void {
+    const { messageId } = turn.request;
+    const isSame = ({ request }: LiveTurn) => request.messageId === messageId;
+    live.value = [...live.value.filter((known) => !isSame(known)), turn];
+    const ended = followAnswer({
+      api,
+      locale,
+      get: () => find(messageId) ?? turn,
+      set: (next) => {
+        live.value = live.value.map((known) => (isSame(known) ? next : known));
+      },
+      onFrame,
+      openConnection: () => {
+        const controller = new AbortController();
+        connections.set(messageId, controller);
+        return controller.signal;
+      },
+      left,
+      pause,
+    });
+    void ended.then(() => {
+      connections.delete(messageId);
+      return settle(messageId);
+    });
+  }
+
+  function ask(request: AnswerRequest): void {
+    outbox.add({ conversationId, request });
+    begin(beginLiveTurn(request));
+  }
+
+  return {
+    live,
+    ask,
+    retry: (messageId) => {
+      const turn = find(messageId);
+      if (turn) ask(turn.request);
+    },
+    takeUp: () => {
+      for (const request of outbox.of(conversationId)) begin(beginLiveTurn(request));
+    },
+    follow: (request, turnId) => begin(beginLiveTurn(request, turnId)),
+    dropConnections: () => {
+      for (const controller of connections.values()) controller.abort();
+    },
+  };
+}

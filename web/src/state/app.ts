@@ -1,0 +1,115 @@
+import { batch, computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { createChatApi, type ChatApi } from '../api/chat-api.ts';
+import type { PageConfig } from '../api/page-config.ts';
+import { createRequester, type WireEvent } from '../api/requester.ts';
+import type { Session } from '../api/session.ts';
+import type { Texts } from '../text/en.ts';
+import { createFigures, type Figures } from '../text/figures.ts';
+import { textsOf, type Language } from '../text/languages.ts';
+import { createConversationList, type ConversationList } from './conversation-list.ts';
+import { openConversation, type OpenConversation } from './conversation.ts';
+import { createOutbox } from './outbox.ts';
+import { createSettings, type Settings } from './settings.ts';
+
+export type PaneName = 'conversations' | 'transcript' | 'inspector' | 'events';
+
+/** Everything that panes read and do. */
+export interface App {
+  config: PageConfig;
+  api: ChatApi;
+  settings: Settings;
+  texts: ReadonlySignal<Texts>;
+  figures: ReadonlySignal<Figures>;
+  conversations: ConversationList;
+  open: Signal<OpenConversation>;
+  /** On narrow screens one pane is shown. */
+  pane: Signal<PaneName>;
+  /** The generation whose compaction is shown in detail. */
+  detail: Signal<number | undefined>;
+  select(id: string): void;
+  startNew(): void;
+  remove(id: string): Promise<void>;
+}
+
+export interface AppParts {
+  config: PageConfig;
+  session: Session;
+  storage: Pick<Storage, 'getItem' | 'setItem'>;
+  language: Language;
+  observe?: (event: WireEvent) => void;
+}
+
+const idOfAddress = (): string | undefined => /^#\/c\/([\w-]+)$/.exec(location.hash)?.[1];
+
+function createApi({ config, session, observe }: AppParts, settings: Settings): ChatApi {
+  return createChatApi(
+    createRequester({
+      chatUrl: config.chatUrl,
+      session,
+      language: () => settings.language.value,
+      observe: observe ?? (() => undefined),
+      fetch: fetch.bind(globalThis),
+    }),
+  );
+}
+
+export function createApp(parts: AppParts): App {
+  const settings = createSettings(parts.storage, parts.language);
+  const api = createApi(parts, settings);
+  const outbox = createOutbox(parts.storage);
+  const conversations = createConversationList(api);
+  const detail = signal<number | undefined>(undefined);
+  const pane = signal<PaneName>('transcript');
+
+  /** A conversation of the list or of an address; without an id a new one. */
+  const begin = (known?: string): OpenConversation => {
+    const id = known ?? crypto.randomUUID();
+    return openConversation({
+      id,
+      isNew: known === undefined,
+      api: api.conversation(id),
+      outbox,
+      locale: () => settings.language.value,
+      onBegin: () => history.replaceState(null, '', `#/c/${id}`),
+      onChange: () => void conversations.refresh(),
+    });
+  };
+  const open = signal(begin(idOfAddress()));
+
+  function show(id: string | undefined): void {
+    if (id !== undefined && id === open.value.id) return;
+    open.value.leave();
+    batch(() => {
+      open.value = begin(id);
+      detail.value = undefined;
+      pane.value = 'transcript';
+    });
+  }
+
+  function startNew(): void {
+    show(undefined);
+    history.pushState(null, '', location.pathname);
+  }
+  addEventListener('popstate', () => show(idOfAddress()));
+
+  return {
+    config: parts.config,
+    api,
+    settings,
+    texts: computed(() => textsOf(settings.language.value)),
+    figures: computed(() => createFigures(settings.language.value)),
+    conversations,
+    open,
+    pane,
+    detail,
+    select: (id) => {
+      show(id);
+      pane.value = 'transcript';
+      if (idOfAddress() !== id) history.pushState(null, '', `#/c/${id}`);
+    },
+    startNew,
+    remove: async (id) => {
+      if ((await conversations.remove(id)) && id === open.value.id) startNew();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { batch, signal, type Signal } from '@preact/signals';
+import type { ContextObject } from '../../../shared/wire/context-object.ts';
+import type { CompactionRecordView } from '../../../shared/wire/responses/compaction.ts';
+import type { ContextView } from '../../../shared/wire/responses/context.ts';
+import type { ConversationApi, ConversationWithContext } from '../api/chat-api.ts';
+import { observeStatus, type CompactionStep } from './compaction-steps.ts';
+
+/** What is known of a conversation’s context and of its compactions. */
+export interface ContextState {
+  view: Signal<ConversationWithContext | undefined>;
+  context: Signal<ContextObject | undefined>;
+  /** What the model would see now. */
+  shown: Signal<ContextView | undefined>;
+  steps: Signal<readonly CompactionStep[]>;
+  /** The newest first. */
+  compactions: Signal<readonly CompactionRecordView[]>;
+  /** Of older compactions; undefined: all are shown. */
+  moreCompactions: Signal<string | undefined>;
+  /** From a stream. */
+  learn(context: ContextObject): void;
+  /** Reads what has changed; resolves to the conversation. Throws ApiError. */
+  refresh(): Promise<ConversationWithContext>;
+  loadMoreCompactions(): Promise<void>;
+}
+
+/** Whether anything but the time has passed between two looks. */
+const isNews = (
+  before: ConversationWithContext | undefined,
+  now: ConversationWithContext,
+): boolean =>
+  before?.updateTime !== now.updateTime ||
+  before.generation !== now.generation ||
+  before.context.compaction?.state !== now.context.compaction?.state ||
+  before.context.compaction?.jobId !== now.context.compaction?.jobId ||
+  before.context.tokens !== now.context.tokens;
+
+export function createContextState(api: ConversationApi): ContextState {
+  const view = signal<ConversationWithContext | undefined>(undefined);
+  const context = signal<ContextObject | undefined>(undefined);
+  const shown = signal<ContextView | undefined>(undefined);
+  const steps = signal<readonly CompactionStep[]>([]);
+  const compactions = signal<readonly CompactionRecordView[]>([]);
+  const moreCompactions = signal<string | undefined>(undefined);
+
+  const learn = (next: ContextObject): void =>
+    batch(() => {
+      steps.value = observeStatus(steps.value, next.compaction, Date.now());
+      context.value = next;
+    });
+
+  return {
+    view,
+    context,
+    shown,
+    steps,
+    compactions,
+    moreCompactions,
+    learn,
+    refresh: async () => {
+      const next = await api.read();
+      const before = view.value;
+      batch(() => {
+        view.value = next;
+        learn(next.context);
+      });
+      if (!isNews(before, next)) return next;
+      const [items, page] = await Promise.all([api.context(), api.compactions()]);
+      batch(() => {
+        shown.value = items;
+        compactions.value = page.compactions;
+        moreCompactions.value = page.nextPageToken;
+      });
+      return next;
+    },
+    loadMoreCompactions: async () => {
+      const page = await api.compactions(moreCompactions.value);
+      batch(() => {
+        compactions.value = [...compactions.value, ...page.compactions];
+        moreCompactions.value = page.nextPageToken;
+      });
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { signal, type Signal } from '@preact/signals';
+import type { ContextObject } from '../../../shared/wire/context-object.ts';
+import { ApiError } from '../api/api-error.ts';
+import type { ConversationApi } from '../api/chat-api.ts';
+import { createAnswers, type Answers } from './answers.ts';
+import { isUnderWay } from './compaction-steps.ts';
+import { createContextState, type ContextState } from './context-state.ts';
+import type { Outbox } from './outbox.ts';
+import { pause } from './pause.ts';
+import { createTranscript, type Transcript } from './transcript.ts';
+
+/** Pauses between looks at the context, milliseconds: while something is under way, and else. */
+const WATCH_MS = { busy: 400, quiet: 5_000 };
+
+/** A conversation that is shown: signals that panes read, and what they may ask of it. */
+export interface OpenConversation extends Omit<ContextState, 'refresh'> {
+  id: string;
+  api: ConversationApi;
+  transcript: Transcript;
+  answers: Answers;
+  /** What did not work; undefined: nothing. */
+  problem: Signal<ApiError | undefined>;
+  /** Reads what has changed. Throws ApiError. */
+  refresh(): Promise<void>;
+  /** Runs a call, and shows its problem instead of throwing. */
+  attempt<T>(work: () => Promise<T>): Promise<T | undefined>;
+  leave(): void;
+}
+
+export interface ConversationParts {
+  id: string;
+  /** Begins with its first message: there is nothing to read yet. */
+  isNew: boolean;
+  api: ConversationApi;
+  outbox: Outbox;
+  locale: () => string;
+  /** Its first message is on its way. */
+  onBegin: () => void;
+  /** The list of conversations has changed: a title, an order. */
+  onChange: () => void;
+}
+
+/** Over the soft threshold a compaction is due at any moment. */
+const isDue = (context: ContextObject | undefined): boolean =>
+  context !== undefined &&
+  context.thresholdTokens !== null &&
+  context.tokens >= context.thresholdTokens;
+
+const asApiError = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : new ApiError({ code: -1, reason: 'UNKNOWN', message: String(error), cause: error });
+
+/** Begins to show a conversation, and to watch its context until `leave`. */
+export function openConversation(parts: ConversationParts): OpenConversation {
+  const { id, api, onChange } = parts;
+  const leaving = new AbortController();
+  const left = leaving.signal;
+  const problem = signal<ApiError | undefined>(undefined);
+  const state = createContextState(api);
+  const transcript = createTranscript(api);
+  let hasBegun = !parts.isNew;
+
+  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!left.aborted) problem.value = asApiError(error);
+      return undefined;
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    const title = state.view.value?.title;
+    const next = await state.refresh();
+    transcript.turnCount.value = next.lastSeq;
+    if (next.title !== title) onChange();
+  }
+
+  const answers = createAnswers({
+    conversationId: id,
+    api,
+    outbox: parts.outbox,
+    locale: parts.locale,
+    left,
+    onFrame: ({ chunk }) => {
+      if (chunk.type === 'data-context') state.learn(chunk.data);
+      if (chunk.type === 'data-title') onChange();
+    },
+    onEnd: (seq) =>
+      attempt(async () => {
+        await transcript.reload(seq);
+        await refresh();
+        onChange();
+      }),
+  });
+
+  /** Compactions go on without a stream that would tell of them. */
+  async function watch(): Promise<void> {
+    while (!left.aborted) {
+      const { value } = state.context;
+      const isBusy = isUnderWay(value?.compaction) || isDue(value);
+      await pause(isBusy ? WATCH_MS.busy : WATCH_MS.quiet, left);
+      if (hasBegun && !left.aborted && !document.hidden) await attempt(refresh);
+    }
+  }
+
+  answers.takeUp();
+  if (hasBegun) void attempt(refresh);
+  void watch();
+
+  return {
+    ...state,
+    id,
+    api,
+    transcript,
+    answers: {
+      ...answers,
+      ask: (request) => {
+        if (!hasBegun) parts.onBegin();
+        hasBegun = true;
+        answers.ask(request);
+      },
+    },
+    problem,
+    refresh,
+    attempt,
+    leave: () => leaving.abort(),
+  };
+}

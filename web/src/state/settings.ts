@@ -1,0 +1,32 @@
+import { effect, signal, type Signal } from '@preact/signals';
+import { isLanguage, type Language } from '../text/languages.ts';
+
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+/** What the user chose; kept in this browser. */
+export interface Settings {
+  language: Signal<Language>;
+  theme: Signal<Theme>;
+}
+
+const isTheme = (text: string | null): text is Theme => themes.some((theme) => theme === text);
+
+export function createSettings(
+  storage: Pick<Storage, 'getItem' | 'setItem'>,
+  preferred: Language,
+): Settings {
+  const storedLanguage = storage.getItem('recap.language');
+  const storedTheme = storage.getItem('recap.theme');
+  const language = signal<Language>(isLanguage(storedLanguage) ? storedLanguage : preferred);
+  const theme = signal<Theme>(isTheme(storedTheme) ? storedTheme : 'system');
+  effect(() => {
+    document.documentElement.lang = language.value;
+    if (language.value !== preferred) storage.setItem('recap.language', language.value);
+  });
+  effect(() => {
+    document.documentElement.dataset['theme'] = theme.value;
+    storage.setItem('recap.theme', theme.value);
+  });
+  return { language, theme };
+}

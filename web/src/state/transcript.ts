@@ -1,0 +1,74 @@
+import { signal, type Signal } from '@preact/signals';
+import type { ConversationApi } from '../api/chat-api.ts';
+import {
+  findTurn,
+  pageOf,
+  seqBefore,
+  TURNS_PER_PAGE,
+  turnsOf,
+  withPage,
+  withTurn,
+  type StoredTurn,
+  type TurnPages,
+} from './turn-pages.ts';
+
+/** The full transcript, of which a bounded part is in memory: turns are asked for where they are looked at. */
+export interface Transcript {
+  turnCount: Signal<number>;
+  pages: Signal<TurnPages>;
+  /** Asks for the pages of these turns that are not in memory; resolves when they are there. */
+  need(firstSeq: number, lastSeq: number): Promise<void>;
+  /** Reads one turn again. */
+  reload(seq: number): Promise<StoredTurn | undefined>;
+}
+
+/** Turns of one page that are read by themselves: an answer and its message. */
+const MESSAGES_OF_TURN = 2;
+
+export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transcript {
+  const turnCount = signal(0);
+  const pages = signal<TurnPages>(new Map());
+  const asked = new Map<number, Promise<void>>();
+
+  async function load(page: number): Promise<void> {
+    const after = seqBefore(page);
+    const { messages } = await api.messages(after, MESSAGES_OF_TURN * TURNS_PER_PAGE);
+    const turns = turnsOf(messages).filter(({ seq }) => pageOf(seq) === page);
+    pages.value = withPage(pages.value, page, turns);
+  }
+
+  const isWhole = (page: number, lastSeq: number): boolean => {
+    const known = pages.value.get(page);
+    if (!known) return false;
+    const end = Math.min(lastSeq, seqBefore(page + 1), turnCount.value);
+    return known.some(({ seq }) => seq >= end) || end <= seqBefore(page);
+  };
+
+  async function need(firstSeq: number, lastSeq: number): Promise<void> {
+    const waits: Promise<void>[] = [];
+    for (
+      let page = pageOf(Math.max(1, firstSeq));
+      page <= pageOf(Math.max(1, lastSeq));
+      page += 1
+    ) {
+      if (isWhole(page, lastSeq)) continue;
+      const started = asked.get(page) ?? load(page).finally(() => asked.delete(page));
+      asked.set(page, started);
+      waits.push(started);
+    }
+    await Promise.all(waits);
+  }
+
+  return {
+    turnCount,
+    pages,
+    need,
+    reload: async (seq) => {
+      const { messages } = await api.messages(seq - 1, MESSAGES_OF_TURN);
+      const turn = turnsOf(messages).find((found) => found.seq === seq);
+      if (turn) pages.value = withTurn(pages.value, turn);
+      turnCount.value = Math.max(turnCount.value, seq);
+      return turn ?? findTurn(pages.value, seq);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { MessageView } from '../../../shared/wire/responses/messages.ts';
+
+/** One turn of the transcript: what the user said, and the answer where there is one. */
+export interface StoredTurn {
+  seq: number;
+  user: MessageView | undefined;
+  answer: MessageView | undefined;
+}
+
+/** Turns of one request: a page of the API holds 100 messages. */
+export const TURNS_PER_PAGE = 25;
+
+/** Pages that stay in memory; the rest is asked for again when it is scrolled to. */
+export const PAGES_MAX = 16;
+
+export const pageOf = (seq: number): number => Math.floor((seq - 1) / TURNS_PER_PAGE);
+
+/** Last turn before a page: what `afterSeq` takes. */
+export const seqBefore = (page: number): number => page * TURNS_PER_PAGE;
+
+/** The turns that messages belong to. */
+export function turnsOf(messages: readonly MessageView[]): StoredTurn[] {
+  const turns = new Map<number, StoredTurn>();
+  for (const message of messages) {
+    const turn = turns.get(message.seq) ?? {
+      seq: message.seq,
+      user: undefined,
+      answer: undefined,
+    };
+    turns.set(message.seq, {
+      ...turn,
+      ...(message.role === 'user' ? { user: message } : { answer: message }),
+    });
+  }
+  return [...turns.values()];
+}
+
+/** Pages by number; the order of the map is that of their last use. */
+export type TurnPages = ReadonlyMap<number, readonly StoredTurn[]>;
+
+/** With a page, as the newest used; without those that were not used for longest. */
+export function withPage(pages: TurnPages, page: number, turns: readonly StoredTurn[]): TurnPages {
+  const others = [...pages].filter(([known]) => known !== page);
+  return new Map([...others.slice(-(PAGES_MAX - 1)), [page, turns]]);
+}
+
+/** With one turn in the place of what is known of it. */
+export function withTurn(pages: TurnPages, turn: StoredTurn): TurnPages {
+  const page = pageOf(turn.seq);
+  const known = pages.get(page) ?? [];
+  const others = known.filter(({ seq }) => seq !== turn.seq);
+  return withPage(
+    pages,
+    page,
+    [...others, turn].toSorted((one, other) => one.seq - other.seq),
+  );
+}
+
+export const findTurn = (pages: TurnPages, seq: number): StoredTurn | undefined =>
+  pages.get(pageOf(seq))?.find((turn) => turn.seq === seq);

@@ -1,0 +1,47 @@
+/** Numbers as the language writes them. */
+export interface Figures {
+  count: (value: number) => string;
+  percent: (share: number) => string;
+  /** US dollars of millionths. */
+  cost: (micros: number) => string;
+  duration: (milliseconds: number) => string;
+  time: (date: Date) => string;
+  day: (date: Date) => string;
+}
+
+export function createFigures(language: string): Figures {
+  const count = new Intl.NumberFormat(language);
+  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
+  const cost = new Intl.NumberFormat(language, {
+    style: 'currency',
+    currency: 'USD',
+    maximumSignificantDigits: 2,
+  });
+  const seconds = new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit: 'second',
+    unitDisplay: 'narrow',
+    maximumFractionDigits: 1,
+  });
+  const milliseconds = new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit: 'millisecond',
+    unitDisplay: 'narrow',
+    maximumFractionDigits: 0,
+  });
+  const time = new Intl.DateTimeFormat(language, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+  return {
+    count: (value) => count.format(value),
+    percent: (share) => percent.format(share),
+    cost: (micros) => cost.format(micros / 1_000_000),
+    duration: (value) =>
+      value < 1_000 ? milliseconds.format(value) : seconds.format(value / 1_000),
+    time: (date) => time.format(date),
+    day: (date) => day.format(date),
+  };
+}
