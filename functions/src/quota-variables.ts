@@ -23,6 +23,12 @@ export const quotaVariables = {
   STREAMS_PER_USER: integer(3, { min: 0, max: 100 }).describe(
     'Answers of one user on their way at once, and streams that one instance holds open for one user; 0 = no limit, as in a demo- project where it is not set.',
   ),
+  USER_CALLS_AT_ONCE: integer(30, { min: 0, max: 1_000 }).describe(
+    'Calls of one user that one instance works on at once, reads included; 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  USER_CALLS_PER_MINUTE: integer(600, { min: 0, max: 100_000 }).describe(
+    'Calls of one user that one instance takes in a minute, reads included; 0 = no limit, as in a demo- project where it is not set.',
+  ),
   USER_DAILY_USD: usd(5).describe(
     'US dollars that one user may cost in a day, compactions and titles included; 0 = no limit, as in a demo- project where it is not set.',
   ),

@@ -195,6 +195,56 @@ describe('S7: one who hoards streams', () => {
   });
 });
 
+describe('one who calls without end', () => {
+  test('has as many calls at once as may, hinders nobody, and goes on when they have ended', async () => {
+    const { model, calls, answerAll } = heldStreamer();
+    const server = await serverWith({ USER_CALLS_AT_ONCE: '5' }, { model });
+    const list = (uid = 'alice') => server.call('/v1/conversations', { uid });
+    const answers = Array.from({ length: 5 }, () => send(server));
+    await eventually('five calls', () => Promise.resolve(calls.length === 5 || undefined));
+
+    const refused = await list();
+
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await errorOf(refused)).toMatchObject({
+      http: 429,
+      reason: 'USER_CALLS',
+      metadata: { quota: 'callsAtOnce', limit: '5' },
+    });
+    expect((await list('bob')).status).toBe(200);
+    answerAll();
+    for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+    expect((await list()).status).toBe(200);
+  });
+
+  test('an export counts until its last line is sent', async () => {
+    const server = await serverWith({ USER_CALLS_AT_ONCE: '1' });
+    const id = randomUUID();
+    await send(server, {}, id);
+
+    for (let i = 0; i < 5; i++) {
+      const read = await server.call(`/v1/conversations/${id}:export?format=jsonl`);
+      expect(read.status).toBe(200);
+      await read.text();
+    }
+  });
+
+  test('is told when the minute has had its calls', async () => {
+    const server = await serverWith({ USER_CALLS_PER_MINUTE: '3' });
+    const list = () => server.call('/v1/conversations');
+    for (let i = 0; i < 3; i++) expect((await list()).status).toBe(200);
+
+    const refused = await list();
+
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await errorOf(refused)).toMatchObject({
+      http: 429,
+      reason: 'USER_CALLS',
+      metadata: { quota: 'callsPerMinute' },
+    });
+  });
+});
+
 describe('GET /v1/users/me/usage', () => {
   test('shows each limit, what is used, held and left, and when it begins anew', async () => {
     const { model, answerAll } = heldStreamer();

@@ -4,6 +4,7 @@ import type { SignedInCaller } from '../../../shared/identity-ports.ts';
 import type { Caller } from '../../../shared/ports.ts';
 import { admit, APP_CHECK_HEADER } from './http/admit.ts';
 import { authenticate } from './http/authenticate.ts';
+import { createCallLimit, withinCallLimit, type CallLimit } from './http/call-limit.ts';
 import { COMMON_HEADERS } from './http/common-headers.ts';
 import { cors } from './http/cors.ts';
 import { errorResponse } from './http/error-response.ts';
@@ -132,9 +133,9 @@ interface Served {
 async function run(
   dependencies: RouteDependencies,
   context: ChatContext,
-  request: { route: Route; path: string; requestId: string },
+  request: { route: Route; path: string; requestId: string; callLimit: CallLimit },
 ): Promise<Served> {
-  const { route, path, requestId } = request;
+  const { route, path, requestId, callLimit } = request;
   const header = (name: string) => context.req.header(name);
   let caller: SignedInCaller | undefined;
   try {
@@ -143,18 +144,21 @@ async function run(
       await admit(dependencies, { route, caller, appCheckToken: header(APP_CHECK_HEADER) });
     }
     if (caller) await refreshRemote(dependencies.config);
-    const hasBody = route.method !== 'GET';
-    const raw = {
-      params: withoutVerb(context.req.param(), path),
-      query: readQuery(context),
-      body: hasBody ? await readJsonBody(context.req.raw, dependencies) : undefined,
-      header,
-      caller,
-      requestId,
-      left: context.env.left,
-    };
-    const place = { route, caller, accept: header('accept') };
-    const reply = await withStreamPlace(dependencies, place, () => route.run(dependencies, raw));
+    const { left } = context.env;
+    const reply = await withinCallLimit(callLimit, { uid: caller?.uid, left }, async () => {
+      const hasBody = route.method !== 'GET';
+      const raw = {
+        params: withoutVerb(context.req.param(), path),
+        query: readQuery(context),
+        body: hasBody ? await readJsonBody(context.req.raw, dependencies) : undefined,
+        header,
+        caller,
+        requestId,
+        left,
+      };
+      const place = { route, caller, accept: header('accept') };
+      return withStreamPlace(dependencies, place, () => route.run(dependencies, raw));
+    });
     return { response: toResponse(dependencies, context, { reply, requestId }), caller };
   } catch (error) {
     return { ...errorResponse(error, { ...route, accept: header('accept') }), caller, error };
@@ -202,6 +206,7 @@ export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings:
   });
   const { CORS_ORIGINS: origins } = dependencies.config;
   if (origins.length > 0) app.use(cors(origins));
+  const callLimit = createCallLimit(dependencies.config, dependencies.clock);
   const methodsByPath = new Map<string, string[]>();
   for (const route of chatRoutes)
     for (const path of [route.path, ...(route.aliases ?? [])]) {
@@ -209,7 +214,7 @@ export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings:
       app.on(route.method, routerPath(path), (context) =>
         serve(dependencies, context, {
           operation: route.operation,
-          answer: (requestId) => run(dependencies, context, { route, path, requestId }),
+          answer: (requestId) => run(dependencies, context, { route, path, requestId, callLimit }),
         }),
       );
     }

@@ -40,6 +40,11 @@ export const requestReasons = {
     on: 'paged',
     meaning: 'The page token is not of this list; begin without one.',
   },
+  USER_CALLS: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'user',
+    meaning: 'As many calls run, or were made in the last minute, as may; wait as `Retry-After` says.',
+  },
   ID_TOKEN_MISSING: {
     status: 'UNAUTHENTICATED',
     on: 'user',

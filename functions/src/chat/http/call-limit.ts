@@ -1,0 +1,119 @@
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../../../../shared/errors.ts';
+import type { Clock } from '../../../../shared/ports.ts';
+import type { Config } from '../../config.ts';
+import type { Reply } from '../route.ts';
+
+/** Users whose calls an instance counts; those that called last. */
+const USERS_REMEMBERED_MAX = 10_000;
+const MINUTE_MS = 60_000;
+/** A call takes some tens of milliseconds: soon one of those that run has ended. */
+const AT_ONCE_RETRY_AFTER_MS = 1_000;
+
+/** The calls of one user. */
+interface Calls {
+  /** When the minute began that is counted, ms of the clock. */
+  sinceMs: number;
+  inMinute: number;
+  running: number;
+}
+
+export interface CallLimit {
+  /** Counts a call of a user until the returned function is called. Throws USER_CALLS. */
+  begin(uid: string): () => void;
+}
+
+const tooManyCalls = (of: { quota: string; limit: number; retryAfterMs: number; said: string }) =>
+  new AppError({
+    status: 'RESOURCE_EXHAUSTED',
+    reason: 'USER_CALLS',
+    message: `${of.quota}: ${of.limit} are reached`,
+    publicMessage: of.said,
+    retryable: true,
+    retryAfterMs: of.retryAfterMs,
+    metadata: { quota: of.quota, limit: String(of.limit) },
+  });
+
+function refuse(calls: Calls, nowMs: number, config: CallLimitConfig): void {
+  const { USER_CALLS_AT_ONCE: atOnce, USER_CALLS_PER_MINUTE: perMinute } = config;
+  if (atOnce > 0 && calls.running >= atOnce)
+    throw tooManyCalls({
+      quota: 'callsAtOnce',
+      limit: atOnce,
+      retryAfterMs: AT_ONCE_RETRY_AFTER_MS,
+      said: `${atOnce} calls may run at once. Wait for one to end, then try again.`,
+    });
+  if (perMinute > 0 && calls.inMinute >= perMinute)
+    throw tooManyCalls({
+      quota: 'callsPerMinute',
+      limit: perMinute,
+      retryAfterMs: calls.sinceMs + MINUTE_MS - nowMs,
+      said: `${perMinute} calls may be made in a minute. Wait as Retry-After says, then try again.`,
+    });
+}
+
+export type CallLimitConfig = Pick<Config, 'USER_CALLS_AT_ONCE' | 'USER_CALLS_PER_MINUTE'>;
+
+/**
+ * What keeps one user from holding up the others on an instance: reads cost no quota, but each takes the one
+ * processor. Counted in memory, so that it costs no read of the store; the next instance counts anew.
+ */
+export function createCallLimit(
+  config: CallLimitConfig,
+  clock: Pick<Clock, 'now'>,
+  usersMax = USERS_REMEMBERED_MAX,
+): CallLimit {
+  const callsByUser = new LRUCache<string, Calls>({ max: usersMax });
+  return {
+    begin: (uid) => {
+      const nowMs = clock.now().getTime();
+      const calls = callsByUser.get(uid) ?? { sinceMs: nowMs, inMinute: 0, running: 0 };
+      if (nowMs - calls.sinceMs >= MINUTE_MS) {
+        calls.sinceMs = nowMs;
+        calls.inMinute = 0;
+      }
+      refuse(calls, nowMs, config);
+      calls.inMinute += 1;
+      calls.running += 1;
+      callsByUser.set(uid, calls);
+      let isRunning = true;
+      return () => {
+        if (isRunning) calls.running -= 1;
+        isRunning = false;
+      };
+    },
+  };
+}
+
+/** A text that ends its call with its last piece, or with what breaks it. */
+async function* ending(text: AsyncGenerator<string>, end: () => void): AsyncGenerator<string> {
+  try {
+    yield* text;
+  } finally {
+    end();
+  }
+}
+
+/**
+ * Runs a call within the limit. A stream counts until it begins: open streams have a limit of their own
+ * (`stream-place.ts`). Throws USER_CALLS, and what `answer` throws.
+ */
+export async function withinCallLimit(
+  limit: CallLimit,
+  of: { uid: string | undefined; left: AbortSignal },
+  answer: () => Promise<Reply>,
+): Promise<Reply> {
+  if (of.uid === undefined) return answer();
+  const end = limit.begin(of.uid);
+  let isWritten = true;
+  try {
+    const reply = await answer();
+    if (reply.kind !== 'text') return reply;
+    isWritten = false;
+    // A reader may leave before anything was read: then no generator ends.
+    of.left.addEventListener('abort', end, { once: true });
+    return { ...reply, text: ending(reply.text, end) };
+  } finally {
+    if (isWritten) end();
+  }
+}
