@@ -37,7 +37,11 @@ test('a user makes as many calls in a minute as may, and is told when the next m
 test('0 is no limit', () => {
   const { limit } = limitOf({ USER_CALLS_AT_ONCE: 0, USER_CALLS_PER_MINUTE: 0 });
 
-  for (let i = 0; i < 1_000; i++) limit.begin('u1');
+  const thousand = () => {
+    for (let i = 0; i < 1_000; i++) limit.begin('u1');
+  };
+
+  expect(thousand).not.toThrow();
 });
 
 test('of more users than are remembered, those that called last are counted', () => {
