@@ -97,6 +97,12 @@ export const devicesCollection = (uid: string) => `${userPath(uid)}/devices`;
 export const devicePath = (uid: string, deviceId: string) =>
   `${devicesCollection(uid)}/${deviceId}`;
 
+export const uploadsCollection = (uid: string) => `${userPath(uid)}/uploads`;
+
+/** Of the document of an upload, and of its file in the bucket. */
+export const uploadPath = (uid: string, uploadId: string) =>
+  `${uploadsCollection(uid)}/${uploadId}`;
+
 export const turnId = (seq: number) => `t_${seq}`;
 export const answerId = (seq: number) => `m_${seq}`;
 

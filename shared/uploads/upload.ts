@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { turnId, userPath } from '../conversation/paths.ts';
+import { turnId } from '../conversation/paths.ts';
 import type { DocumentFields, StoredDocument } from '../ports.ts';
 
 const uploadSchema = z.object({
@@ -18,12 +18,6 @@ const uploadSchema = z.object({
 export interface Upload extends z.infer<typeof uploadSchema> {
   id: string;
 }
-
-export const uploadsCollection = (uid: string) => `${userPath(uid)}/uploads`;
-
-/** Of the document and of the object. */
-export const uploadPath = (uid: string, uploadId: string) =>
-  `${uploadsCollection(uid)}/${uploadId}`;
 
 /** How an upload notes a turn that names it. */
 export const turnKey = (conversationId: string, seq: number) => `${conversationId}_${turnId(seq)}`;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
-import { uploadPath, uploadsCollection } from '../../shared/uploads/upload.ts';
+import { uploadPath, uploadsCollection } from '../../shared/conversation/paths.ts';
 import { conversationResponse } from '../../shared/wire/responses/conversations.ts';
 import { exportLineResponse } from '../../shared/wire/responses/lifecycle.ts';
 import {

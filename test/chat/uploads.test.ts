@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { estimateContentTokens } from '../../shared/compaction/token-estimate.ts';
-import { turnPath } from '../../shared/conversation/paths.ts';
+import { turnPath, uploadPath } from '../../shared/conversation/paths.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
-import { decodeUpload, uploadPath } from '../../shared/uploads/upload.ts';
+import { decodeUpload } from '../../shared/uploads/upload.ts';
 import { messageListResponse, sendMessageResponse } from '../../shared/wire/responses/messages.ts';
 import { uploadResponse } from '../../shared/wire/responses/uploads.ts';
 import {

@@ -1,10 +1,9 @@
-import { usagePath, userPath } from '../../../../shared/conversation/paths.ts';
+import { uploadsCollection, usagePath, userPath } from '../../../../shared/conversation/paths.ts';
 import { GuardLostError } from '../../../../shared/errors.ts';
 import type { Caller, StoredDocument, Write } from '../../../../shared/ports.ts';
 import { dayOf, nextDayOf } from '../../../../shared/quota/day.ts';
 import { decodeUsage, encodeUsage, type Usage } from '../../../../shared/quota/usage.ts';
 import { usageKept, usageSum } from '../../../../shared/quota/usage-kept.ts';
-import { uploadsCollection } from '../../../../shared/uploads/upload.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 

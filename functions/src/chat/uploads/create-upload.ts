@@ -2,12 +2,8 @@ import type { SignedRequest } from '../../../../shared/file-ports.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { dayOf, nextDayOf } from '../../../../shared/quota/day.ts';
 import { UNSENT_KEPT_MS } from '../../../../shared/uploads/limits.ts';
-import {
-  encodeUpload,
-  uploadPath,
-  uploadsCollection,
-  type Upload,
-} from '../../../../shared/uploads/upload.ts';
+import { uploadPath, uploadsCollection } from '../../../../shared/conversation/paths.ts';
+import { encodeUpload, type Upload } from '../../../../shared/uploads/upload.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { bucketOf, tooManyUploads } from './upload-errors.ts';
 

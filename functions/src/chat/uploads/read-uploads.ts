@@ -1,11 +1,7 @@
 import type { SignedRequest } from '../../../../shared/file-ports.ts';
 import type { Caller } from '../../../../shared/ports.ts';
-import {
-  decodeUpload,
-  uploadPath,
-  uploadsCollection,
-  type Upload,
-} from '../../../../shared/uploads/upload.ts';
+import { uploadPath, uploadsCollection } from '../../../../shared/conversation/paths.ts';
+import { decodeUpload, type Upload } from '../../../../shared/uploads/upload.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { bucketOf, uploadNotFound } from './upload-errors.ts';
 

@@ -4,7 +4,8 @@ import type { Caller } from '../../../../shared/ports.ts';
 import { lengthOf, LENGTH_BYTES } from '../../../../shared/uploads/file-length.ts';
 import { familyOf, looksLike } from '../../../../shared/uploads/file-types.ts';
 import { FILES_MAX_BYTES } from '../../../../shared/uploads/limits.ts';
-import { decodeUpload, uploadPath, type Upload } from '../../../../shared/uploads/upload.ts';
+import { uploadPath } from '../../../../shared/conversation/paths.ts';
+import { decodeUpload, type Upload } from '../../../../shared/uploads/upload.ts';
 import {
   mediaPart,
   textFilePart,
