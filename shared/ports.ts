@@ -146,7 +146,7 @@ export interface ModelRequest extends Prompt {
   maxOutputTokens?: number;
   responseJsonSchema?: unknown;
   /** Who asks, for the bill and the logs. */
-  role: 'chat' | 'utility_compressor' | 'utility_title';
+  role: 'chat' | 'utility_compressor' | 'utility_title' | 'utility_router';
   /** Names this call in logs, e.g. `t_17`, `{requestId}`, `{requestId}-verify`. */
   promptId: string;
 }

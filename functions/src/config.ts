@@ -2,9 +2,11 @@ import type { z } from 'zod';
 import { isAllowedWebhook } from '../../shared/hooks/webhook.ts';
 import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
 import { AppError } from '../../shared/errors.ts';
+import type { RoutingModels } from '../../shared/routing/routing.ts';
 import { environmentSchema } from './environment.ts';
 import type { AppMemory } from './app-memory.ts';
 import type { RemotePolicy } from './remote-policy.ts';
+import { routingModelsOf, routingProblems } from './routing-variables.ts';
 import { localSnapshotKeys } from './snapshot-keys.ts';
 
 const isDemoProject = (projectId: string) => projectId.startsWith('demo-');
@@ -31,6 +33,8 @@ const checkedEnvironmentSchema = environmentSchema.superRefine((environment, con
       path: ['UPLOADS_SIGNER'],
       message: 'must be set with UPLOADS_BUCKET: the e-mail of the account that signs addresses',
     });
+  for (const { variable, message } of routingProblems(environment))
+    context.addIssue({ code: 'custom', path: [variable], message });
   if (environment.APP_CHECK === 'enforced' && environment.APP_CHECK_PROJECT_NUMBER === undefined)
     context.addIssue({
       code: 'custom',
@@ -62,6 +66,8 @@ export interface Config extends Readonly<Environment> {
   readonly remotePolicy?: RemotePolicy;
   /** What the document `config/memory` says to all conversations, which changes while the process runs. */
   readonly appMemory?: AppMemory;
+  /** The models among which `auto` conversations choose; undefined: there are none. */
+  readonly routing: RoutingModels | undefined;
   /** Unsigned ID tokens are accepted: emulator and `demo-` project, both. */
   readonly allowUnsignedIdTokens: boolean;
   /** Pushes without a token are accepted: emulator and `demo-` project, both. */
@@ -136,6 +142,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     ...(isDemo && demoLimits(known)),
     ...(isDemo && demoChecks(known)),
     ...(isDemo && demoTitles(known)),
+    routing: routingModelsOf(parsed.data),
     allowUnsignedIdTokens: isDemo && parsed.data.FIREBASE_AUTH_EMULATOR_HOST !== undefined,
     allowHttpHooks: isDemo,
     isDemo,

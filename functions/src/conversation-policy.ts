@@ -7,6 +7,7 @@ import { mediaFamilyOf } from '../../shared/compaction/media-tokens.ts';
 import type { TokenCounting } from '../../shared/compaction/token-estimate.ts';
 import { variantOf, type Variant } from '../../shared/compaction/variants.ts';
 import type { Head } from '../../shared/conversation/head.ts';
+import { limitingModel } from '../../shared/routing/answering-models.ts';
 import type { Config } from './config.ts';
 
 /**
@@ -19,6 +20,15 @@ export const variantOfHead = (
 ): Variant | undefined =>
   profile === 'gemini-cli' ? undefined : variantOf(config.COMPACTION_VARIANTS, epoch);
 
+/**
+ * The model whose limits a conversation has, and whose counts and prices stand for it where no turn has chosen one:
+ * its own, or of an `auto` conversation the one with the smaller window.
+ */
+export const limitingModelOf = (
+  { routing, MODEL, MODEL_WINDOWS }: Pick<Config, 'routing' | 'MODEL' | 'MODEL_WINDOWS'>,
+  model: string,
+): string => limitingModel(model, { routing, fallback: MODEL, windows: MODEL_WINDOWS });
+
 /** The policy of one conversation in this deployment: its own settings, then those of the deployment. */
 export function policyOf(
   config: Pick<
@@ -27,7 +37,9 @@ export function policyOf(
     | 'THRESHOLD_TOKENS'
     | 'THRESHOLD_TABLE'
     | 'SPLIT_POLICY'
+    | 'MODEL'
     | 'MODEL_WINDOWS'
+    | 'routing'
     | 'policySettings'
     | 'remotePolicy'
     | 'COMPACTION_VARIANTS'
@@ -35,7 +47,8 @@ export function policyOf(
   head: Pick<Head, 'epoch' | 'settings' | 'profile' | 'model' | 'context'>,
 ): CompactionPolicy {
   const { windowTokens, thresholdFraction, thresholdTokens } = head.settings;
-  const ownWindow = contextWindowTokens(head.model, config.MODEL_WINDOWS);
+  const model = limitingModelOf(config, head.model);
+  const ownWindow = contextWindowTokens(model, config.MODEL_WINDOWS);
   return resolvePolicy({
     conversation: { thresholdFraction, thresholdTokens },
     environment: {
@@ -47,12 +60,12 @@ export function policyOf(
     },
     remote: config.remotePolicy?.current(),
     table: config.THRESHOLD_TABLE,
-    model: head.model,
+    model,
     profile: head.profile,
     windowOverrides: {
       ...config.MODEL_WINDOWS,
       // It may have been set for another model, and makes no model larger.
-      ...(windowTokens !== undefined && { [head.model]: Math.min(windowTokens, ownWindow) }),
+      ...(windowTokens !== undefined && { [model]: Math.min(windowTokens, ownWindow) }),
     },
     overheadTokens: head.context.overheadTokens,
   });
@@ -63,12 +76,13 @@ export function policyOf(
  * same model. Computed afresh each time: the conversation may have changed its model.
  */
 export function summariserOf(
-  config: Pick<Config, 'COMPRESSOR_MODEL' | 'MODEL_WINDOWS'>,
+  config: Parameters<typeof limitingModelOf>[0] & Pick<Config, 'COMPRESSOR_MODEL'>,
   conversation: { model: string; windowTokens: number },
 ): { model: string; windowTokens: number } {
-  const model = compressorModel(conversation.model, config.COMPRESSOR_MODEL);
-  return model === conversation.model
-    ? conversation
+  const own = limitingModelOf(config, conversation.model);
+  const model = compressorModel(own, config.COMPRESSOR_MODEL);
+  return model === own
+    ? { model, windowTokens: conversation.windowTokens }
     : { model, windowTokens: contextWindowTokens(model, config.MODEL_WINDOWS) };
 }
 

@@ -217,17 +217,20 @@ export function createDependencies(
         { createAppCheckVerifier },
         { createQuota },
         { createBeforeTurnWebhooks },
+        { createModelHealth },
       ] = await Promise.all([
         import('./adapters/id-token-verifier.ts'),
         import('./adapters/app-check-verifier.ts'),
         import('./quota/create-quota.ts'),
         import('./adapters/webhook-hook.ts'),
+        import('./model-health.ts'),
       ]);
       const shared = await createShared(config, overrides);
       return {
         ...shared,
         liveTurns: overrides.liveTurns ?? new Map(),
         afterwork: overrides.afterwork ?? new Set(),
+        modelHealth: overrides.modelHealth ?? createModelHealth(shared.clock),
         idTokens: overrides.idTokens ?? createIdTokenVerifier(config),
         appCheck: overrides.appCheck ?? createAppCheckVerifier(config),
         revocations: overrides.revocations ?? (await createRevocationCheck(config, overrides)),

@@ -14,6 +14,7 @@ import { identityVariables } from './identity-variables.ts';
 import { toolVariables } from './tool-variables.ts';
 import { notificationVariables } from './notification-variables.ts';
 import { quotaVariables } from './quota-variables.ts';
+import { routingVariables } from './routing-variables.ts';
 import { uploadVariables } from './upload-variables.ts';
 
 /** What an end user may not write unless the deployment lists it. */
@@ -26,6 +27,7 @@ export const CLIENT_WRITABLE_FIELDS = [
   'compaction',
   'windowTokens',
   'hooks',
+  'routing',
 ] as const;
 
 /**
@@ -58,7 +60,11 @@ export const environmentSchema = z.object({
     .string()
     .default('global')
     .describe('Vertex AI location when there is no key.'),
-  MODEL: z.string().default('gemini-3.5-flash').describe('Model of new conversations.'),
+  MODEL: z
+    .string()
+    .default('gemini-3.5-flash')
+    .describe('Model of new conversations, or `auto`: one of two, chosen for every turn.'),
+  ...routingVariables,
   TITLES: z
     .enum(['on', 'off'])
     .default('on')

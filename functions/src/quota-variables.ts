@@ -30,7 +30,7 @@ export const quotaVariables = {
     'Calls of one user that one instance takes in a minute, reads included; 0 = no limit, as in a demo- project where it is not set.',
   ),
   USER_DAILY_USD: usd(5).describe(
-    'US dollars that one user may cost in a day, compactions and titles included; 0 = no limit, as in a demo- project where it is not set.',
+    'US dollars that one user may cost in a day, compactions, titles and routing included; 0 = no limit, as in a demo- project where it is not set.',
   ),
   GLOBAL_DAILY_USD: usd(100).describe(
     'US dollars that all users together may cost in a day; then nobody is answered until the next. 0 = no limit, as in a demo- project where it is not set.',

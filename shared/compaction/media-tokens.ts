@@ -1,12 +1,18 @@
+import { isRouted } from '../routing/routing.ts';
 import { pdfPages, wavSeconds } from './media-length.ts';
 import { modelName } from './model-name.ts';
 import { tokenConstants } from './token-constants.ts';
 
 /** Gemini changed the price of media once so far: with the third generation. */
-export type MediaFamily = 'gemini-2.5' | 'gemini-3';
+const mediaFamilies = ['gemini-2.5', 'gemini-3'] as const;
+type OneFamily = (typeof mediaFamilies)[number];
+
+/** `any`: which model answers is not known yet, so a part counts as what it costs at most. */
+export type MediaFamily = OneFamily | 'any';
 
 /** The family whose media prices `model` has; unknown models count as the older family. */
 export function mediaFamilyOf(model: string): MediaFamily {
+  if (isRouted(model)) return 'any';
   return modelName(model).startsWith('gemini-3') ? 'gemini-3' : 'gemini-2.5';
 }
 
@@ -17,8 +23,10 @@ export interface MediaLength {
 }
 
 interface Media {
+  mimeType: string | undefined;
+  /** The file as base64; '' for a file behind a URI. */
   data: string;
-  family: MediaFamily;
+  family: OneFamily;
   length?: MediaLength | undefined;
 }
 
@@ -38,17 +46,7 @@ function pdfTokens({ data, length }: Media): number {
     : pages * tokenConstants.pdfPageTokens.value;
 }
 
-/**
- * Tokens of a media part by kind: PDFs by their pages and WAV files by their seconds where those can be
- * read, else constants; any other inline file by its size, a file of unknown kind behind a URI like a PDF.
- */
-export function mediaTokens(media: {
-  mimeType: string | undefined;
-  /** The file as base64; '' for a file behind a URI. */
-  data: string;
-  family: MediaFamily;
-  length?: MediaLength | undefined;
-}): number {
+function tokensIn(media: Media): number {
   const { data, family } = media;
   const isThird = family === 'gemini-3';
   const mimeType = media.mimeType ?? '';
@@ -60,3 +58,15 @@ export function mediaTokens(media: {
   if (mimeType === 'application/pdf' || data === '') return pdfTokens(media);
   return (data.length * 0.75 * tokenConstants.inlineBytesWeight.value) / 100;
 }
+
+/**
+ * Tokens of a media part by kind: PDFs by their pages and WAV files by their seconds where those can be
+ * read, else constants; any other inline file by its size, a file of unknown kind behind a URI like a PDF.
+ */
+export const mediaTokens = ({
+  family,
+  ...media
+}: Omit<Media, 'family'> & { family: MediaFamily }): number =>
+  family === 'any'
+    ? Math.max(...mediaFamilies.map((one) => tokensIn({ ...media, family: one })))
+    : tokensIn({ ...media, family });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { webhooksSchema } from '../hooks/webhook.ts';
 import type { StoredDocument } from '../ports.ts';
+import { routeSchema } from '../routing/routing.ts';
 
 /** How far the history document of the current generation stands in for turns. */
 export const coveredThroughSchema = z.object({
@@ -22,6 +23,8 @@ export const conversationSettingsSchema = z.object({
   windowTokens: z.number().optional(),
   onBusy: onBusySchema.optional(),
   compaction: z.enum(['auto', 'manual', 'off']).optional(),
+  /** Of an `auto` conversation: it is not asked which model is to answer. */
+  routing: routeSchema.optional(),
   /** Addresses that are told of compactions of this conversation. */
   hooks: webhooksSchema.optional(),
 });

@@ -54,6 +54,8 @@ export interface NewTurn {
   replaces?: number | undefined;
   /** The turn whose user content this one repeats. */
   regenerates?: number | undefined;
+  /** Of a regeneration: the model that answered before answers again. */
+  routing?: Turn['routing'];
   surroundings?: Turn['surroundings'];
   told?: Turn['told'];
   userTokens: number;
@@ -111,6 +113,7 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
         retention: turn.retention,
         replaces: turn.replaces,
         regenerates: turn.regenerates,
+        routing: turn.routing && { ...turn.routing },
         surroundings: turn.surroundings,
         told: turn.told && { ...turn.told },
         inContext: false,
@@ -196,6 +199,8 @@ export interface FinishBatch {
   unanswered?: UnansweredReason | undefined;
   usage?: TurnUsage;
   repairs?: Repairs | undefined;
+  /** Absent: the conversation is not `auto`, or is so no more. */
+  routing?: Turn['routing'];
   finishReason?: string;
   error?: TurnError;
   now: Date;
@@ -233,11 +238,13 @@ export function finishWrites(batch: FinishBatch): Write[] {
         inContext: batch.inContext,
         usage: batch.usage && { ...batch.usage },
         repairs: batch.repairs && { ...batch.repairs },
+        routing: batch.routing && { ...batch.routing },
         finishReason: batch.finishReason,
         error: batch.error && { ...batch.error },
         ...(stream && { chunks: stream.chunks, lastFrameId: stream.lastFrameId }),
         ...answer.fields,
       },
+      remove: batch.routing ? [] : ['routing'],
       guard: { updateTime: batch.turnUpdateTime },
     },
     ...answer.writes,

@@ -7,6 +7,7 @@ import type { Versioned } from './head.ts';
 import { noticeSchema } from '../notification/notice-schema.ts';
 import { cutIntoPieces } from './json-pieces.ts';
 import { turnPiecePath } from './paths.ts';
+import { routingSchema } from '../routing/routing.ts';
 import { repairsSchema } from './repairs.ts';
 import { endedContents, unansweredReasons } from './tool-calls.ts';
 
@@ -88,6 +89,8 @@ const turnFieldsSchema = z.object({
   settled: turnUsageSchema.optional(),
   /** What of the history had to be mended before a model would take it. */
   repairs: repairsSchema.optional(),
+  /** Of a turn of an `auto` conversation: which model answers it. */
+  routing: routingSchema.optional(),
   finishReason: z.string().optional(),
   error: turnErrorSchema.optional(),
   inContext: z.boolean(),

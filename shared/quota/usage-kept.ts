@@ -23,6 +23,7 @@ export const usageKept = (usage: Usage): Usage => ({
   costMicros: usage.costMicros,
   compactions: workKept(usage.compactions),
   titles: workKept(usage.titles),
+  routing: workKept(usage.routing),
   begun: usage.begun,
 });
 
@@ -34,5 +35,6 @@ export const usageSum = (kept: Usage, later: Usage): Usage => ({
   costMicros: kept.costMicros + later.costMicros,
   compactions: workSum(kept.compactions, later.compactions),
   titles: workSum(kept.titles, later.titles),
+  routing: workSum(kept.routing, later.routing),
   begun: [...kept.begun, ...later.begun],
 });

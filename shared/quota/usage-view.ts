@@ -60,5 +60,6 @@ export function usageView(of: {
     },
     compactions: workView('compactions'),
     titles: workView('titles'),
+    routing: workView('routing'),
   };
 }

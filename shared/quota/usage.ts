@@ -34,6 +34,7 @@ const usageSchema = z.object({
   costMicros: count,
   compactions: workSchema,
   titles: workSchema,
+  routing: workSchema,
   open: z.array(reservationSchema).default([]),
   /** Turns that began in the last minute, the oldest first. */
   begun: z.array(z.date()).default([]),
@@ -42,7 +43,7 @@ const usageSchema = z.object({
 export type Usage = z.infer<typeof usageSchema>;
 
 /** What asks a model for a user and is no message. */
-export type WorkName = 'compactions' | 'titles';
+export type WorkName = 'compactions' | 'titles' | 'routing';
 
 /** Of a day on which nothing has happened yet. */
 export const noUsage: Usage = usageSchema.parse({});
@@ -56,13 +57,14 @@ export const encodeUsage = (usage: Usage, now: Date): DocumentFields => ({
   ...usage,
   compactions: { ...usage.compactions },
   titles: { ...usage.titles },
+  routing: { ...usage.routing },
   open: usage.open.map((reservation) => ({ ...reservation })),
   expireTime: expiryOf(now),
 });
 
 /** What all calls of the day cost together, work that is no message included. */
-export const spentMicrosOf = ({ costMicros, compactions, titles }: Usage): number =>
-  costMicros + compactions.costMicros + titles.costMicros;
+export const spentMicrosOf = ({ costMicros, compactions, titles, routing }: Usage): number =>
+  costMicros + compactions.costMicros + titles.costMicros + routing.costMicros;
 
 /** Names a reservation: message ids are the client's, and mean nothing beyond their conversation. */
 export const reservationId = (of: { conversationId: string; messageId: string }): string =>

@@ -1,4 +1,5 @@
 import type { Shrinkage } from '../compaction/shrunken-view.ts';
+import type { Routing } from '../routing/routing.ts';
 import type { LoopOf } from '../loops/loop-reasons.ts';
 import type { ContextObject } from './context-object.ts';
 
@@ -84,7 +85,7 @@ export type StreamChunk =
   | {
       type: 'finish';
       finishReason: FinishReason;
-      messageMetadata: { usage?: UsageView; generation: number };
+      messageMetadata: { usage?: UsageView; routing?: Routing; generation: number };
     };
 
 /**

@@ -88,6 +88,7 @@ export const turnView = (turn: Turn): TurnView => ({
   inContext: turn.inContext,
   ...replacesView(turn),
   ...(turn.usage && { usage: usageView(turn.usage) }),
+  ...(turn.routing && { routing: turn.routing }),
   ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
   ...(turn.error && { error: turn.error }),
   ...openCallsView(turn),

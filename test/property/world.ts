@@ -4,6 +4,7 @@ import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts'
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
 import { parseConfig } from '../../functions/src/config.ts';
+import { createModelHealth } from '../../functions/src/model-health.ts';
 import { noQuota } from '../../functions/src/quota/no-quota.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { estimatePromptTokens } from '../../shared/compaction/token-estimate.ts';
@@ -244,6 +245,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
       ...shared(of, flow),
       liveTurns: of.liveTurns,
       afterwork: new Set(),
+      modelHealth: createModelHealth(shared(of, flow).clock),
       model: { stream: (request, signal) => stream(flow, request, signal) },
       idTokens: {
         verify: () => Promise.resolve({ uid: 'u1', tier: 'signedIn', signedInAt: new Date(0) }),

@@ -15,9 +15,10 @@ const SOURCES = [
   'shared/errors.ts',
 ];
 
-/** Reasons of the worker and of the start of a process; no caller of the API sees them. */
+/** Reasons of the worker, of the start of a process, and of what goes on beside answers; no caller of the API sees them. */
 const NOT_ANSWERED = new Set([
   'INVALID_CONFIGURATION',
+  'MODEL_PAUSED',
   'NOTIFICATION_REFUSED',
   'NOTIFIER_UNAVAILABLE',
   'PUSH_TOKEN_INVALID',

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
+import { createModelHealth } from '../../functions/src/model-health.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { noQuota } from '../../functions/src/quota/no-quota.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
@@ -33,6 +34,7 @@ export function chatDependencies(
     cache: createMemoryCache({ maxBytes: 10_000_000 }),
     liveTurns: new Map(),
     afterwork: new Set(),
+    modelHealth: createModelHealth(systemClock),
     publisher: {
       publish: (event) => {
         // What workers are to do, and what is told to whoever listens.

@@ -4,10 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAccountRevocationCheck } from '../../functions/src/adapters/account-revocation-check.ts';
 import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
 import { createAudience } from '../../functions/src/chat/answer/audience.ts';
-import {
-  createPausingGenerator,
-  MODELS_REMEMBERED_MAX,
-} from '../../functions/src/compaction/pausing-generator.ts';
+import { createPausingGenerator } from '../../functions/src/compaction/pausing-generator.ts';
+import { MODELS_REMEMBERED_MAX } from '../../functions/src/model-health.ts';
 import { createOneAtATime } from '../../functions/src/quota/one-at-a-time.ts';
 import { createOpenStreams } from '../../functions/src/quota/open-streams.ts';
 import { createMemoryBus } from '../../infra/local/embedded/memory-bus.ts';

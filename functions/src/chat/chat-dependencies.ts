@@ -20,6 +20,7 @@ import type { Quota } from '../../../shared/quota-ports.ts';
 import type { BeforeTurnHook } from '../../../shared/hooks/before-turn.ts';
 import type { Webhook } from '../../../shared/hooks/webhook.ts';
 import type { Config } from '../config.ts';
+import type { ModelHealth } from '../model-health.ts';
 import type { LiveTurns } from './answer/live-turn.ts';
 import type { Toolbox } from './tools/toolbox.ts';
 
@@ -34,6 +35,8 @@ export interface ChatDependencies {
   afterwork: Set<Promise<unknown>>;
   publisher: EventPublisher;
   model: ModelStreamer;
+  /** Of the models that are called beside answers: one that has failed is left alone. */
+  modelHealth: ModelHealth;
   /** The bucket of uploads; undefined where there are none. */
   files?: FileBucket | undefined;
   idTokens: IdTokenVerifier;

@@ -3,6 +3,7 @@ import { summaryOutputTokens } from '../../../shared/compaction/summariser-rooms
 import { costMicros } from '../../../shared/compaction/prices.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
+import { limitingModelOf } from '../conversation-policy.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 
 /** One answer of the summariser, its thoughts left out. */
@@ -17,8 +18,9 @@ export function promptIdOf({ need }: Run): string {
 
 /** The models to ask, best first: the one that has answered before; at last the conversation's own. */
 function modelsFor(run: ClaimedRun, preferred: string): string[] {
-  const { COMPRESSOR_FALLBACKS } = run.dependencies.config;
-  const all = [preferred, ...COMPRESSOR_FALLBACKS, run.reading.head.value.model];
+  const { config } = run.dependencies;
+  const own = limitingModelOf(config, run.reading.head.value.model);
+  const all = [preferred, ...config.COMPRESSOR_FALLBACKS, own];
   return [...new Set(run.bill.model === undefined ? all : [run.bill.model, ...all])];
 }
 

@@ -1,75 +1,21 @@
 import { AppError } from '../../../shared/errors.ts';
 import type { Clock, ModelGenerator } from '../../../shared/ports.ts';
-
-/** Pause after a refusal that names no time of its own. */
-const PAUSE_MS = 30_000;
-/** No pause is longer, whatever a model asks for: quotas come back sooner than some say. */
-const LONGEST_PAUSE_MS = 10 * 60_000;
-/** One 503 is an accident. */
-const FAILURES_BEFORE_PAUSE = 3;
-
-/** Models whose failures are remembered; conversations may name any, so the one that failed longest ago is forgotten. */
-export const MODELS_REMEMBERED_MAX = 100;
-
-interface Health {
-  failures: number;
-  until: number;
-}
-
-const healthy: Health = { failures: 0, until: 0 };
-
-function healthAfter({ failures }: Health, error: AppError, nowMs: number): Health {
-  switch (error.reason) {
-    case 'MODEL_QUOTA': {
-      const pauseMs = Math.min(LONGEST_PAUSE_MS, error.retryAfterMs ?? PAUSE_MS);
-      return { failures: 0, until: nowMs + pauseMs };
-    }
-    case 'MODEL_OVERLOADED':
-    case 'MODEL_TIMEOUT':
-      return failures + 1 < FAILURES_BEFORE_PAUSE
-        ? { failures: failures + 1, until: 0 }
-        : { failures: 0, until: nowMs + PAUSE_MS };
-    default:
-      return healthy;
-  }
-}
-
-const pausedError = (model: string, leftMs: number) =>
-  new AppError({
-    status: 'UNAVAILABLE',
-    reason: 'MODEL_PAUSED',
-    message: `${model} is left alone for ${leftMs} ms more: it refused or failed before`,
-    publicMessage: 'The model is at its limit of requests. Try again later.',
-    retryable: true,
-    retryAfterMs: leftMs,
-  });
+import { createModelHealth } from '../model-health.ts';
 
 /**
- * A generator that leaves a model alone which has just said that it cannot: after a 429 as long as it asks
- * for (30 s where it does not say, 10 min at most), after three failures in a row 30 s. Meanwhile calls
+ * A generator that leaves a model alone which has just said that it cannot (`createModelHealth`). Meanwhile calls
  * throw MODEL_PAUSED with the time left and reach nobody. Counted by model, in this instance.
  */
 export function createPausingGenerator(model: ModelGenerator, clock: Pick<Clock, 'now'>) {
-  const healths = new Map<string, Health>();
-  const remember = (name: string, health: Health) => {
-    healths.delete(name);
-    if (health === healthy) return;
-    healths.set(name, health);
-    const [oldest] = healths.keys();
-    if (healths.size > MODELS_REMEMBERED_MAX && oldest !== undefined) healths.delete(oldest);
-  };
+  const health = createModelHealth(clock);
   const generate: ModelGenerator['generate'] = async (request, signal) => {
-    const leftMs = (healths.get(request.model)?.until ?? 0) - clock.now().getTime();
-    if (leftMs > 0) throw pausedError(request.model, leftMs);
+    health.refusePaused(request.model);
     try {
       const response = await model.generate(request, signal);
-      healths.delete(request.model);
+      health.answered(request.model);
       return response;
     } catch (error) {
-      if (error instanceof AppError && !signal.aborted) {
-        const before = healths.get(request.model) ?? healthy;
-        remember(request.model, healthAfter(before, error, clock.now().getTime()));
-      }
+      if (error instanceof AppError && !signal.aborted) health.failed(request.model, error);
       throw error;
     }
   };

@@ -7,7 +7,7 @@ import type { CompactionJob } from '../../../shared/conversation/job.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
 import type { MemoryTexts } from '../../../shared/memory/render-memory.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
-import { summariserOf } from '../conversation-policy.ts';
+import { limitingModelOf, summariserOf } from '../conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import type { JobLease } from './job-lease.ts';
 
@@ -83,9 +83,9 @@ export const costOf = ({ calls, costMicros }: Bill): { costMicros?: number } =>
 /** The context as it was read; compaction counts and folds by the same function as chat sends. */
 export const contextOf = ({
   reading: { head, history, coveredThrough, turns, memory },
-  dependencies: { serverTools },
+  dependencies: { config, serverTools },
 }: Pick<Run, 'reading' | 'dependencies'>): ContextSource => ({
-  model: head.value.model,
+  model: limitingModelOf(config, head.value.model),
   systemInstruction: head.value.systemInstruction,
   toolsJson: head.value.toolsJson,
   serverTools,

@@ -60,7 +60,7 @@ function billWrites(
 }
 
 /**
- * Counts what a compaction or a title cost, whatever came of it, into its user's dollars of the day and the
+ * Counts what a compaction, a title or a choice of the model cost, whatever came of it, into its user's dollars of the day and the
  * budget of all; it is no message and takes no tokens of the day. Never throws: what could not be counted is logged.
  */
 export async function spendOnWork(dependencies: SpendDependencies, bill: WorkBill): Promise<void> {

@@ -9,6 +9,7 @@ import type { JournalEntry } from './journal.ts';
 import { nameMessages } from './name.ts';
 import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
 import type { ModelRequestBody, RequestPart } from './request.ts';
+import { route } from './route.ts';
 import { summarise } from './summarise.ts';
 import { cutToTokens, textTokens } from './token-rule.ts';
 import { chant, isInjection, padding, type Vices } from './vices.ts';
@@ -124,6 +125,8 @@ function partsOf(request: ReplyRequest): RequestPart[] {
       return summary(request);
     case 'utility_title':
       return [{ text: nameMessages(request.body) }];
+    case 'utility_router':
+      return [{ text: route(request.body, request.vices) }];
     default:
       return chat(request);
   }

@@ -150,6 +150,11 @@ export const resourceReasons = {
     on: 'declared',
     meaning: 'The threshold comes to fewer tokens than the least there is.',
   },
+  ROUTING_NOT_SET: {
+    status: 'INVALID_ARGUMENT',
+    on: 'declared',
+    meaning: 'The model is to be `auto`, and the deployment names no models to choose from.',
+  },
   HOOK_NOT_ALLOWED: {
     status: 'INVALID_ARGUMENT',
     on: 'declared',

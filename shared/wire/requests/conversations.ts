@@ -51,6 +51,9 @@ const settingsSchema = z.strictObject({
   onBusy: conversationSettingsSchema.shape.onBusy,
   compaction: conversationSettingsSchema.shape.compaction,
   hooks: conversationSettingsSchema.shape.hooks,
+  routing: conversationSettingsSchema.shape.routing.describe(
+    'Where the model is auto: always this one of the two, and nothing is asked.',
+  ),
 });
 
 const conversationFields = {
@@ -65,7 +68,7 @@ const conversationFields = {
     .max(128)
     .regex(/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/, 'must be a model id such as gemini-3.5-flash')
     .optional()
-    .describe('The model that answers.'),
+    .describe('The model that answers, or auto: one of two, chosen for every turn.'),
   systemInstruction: wellFormedText
     .max(SYSTEM_INSTRUCTION_MAX_CHARACTERS)
     .optional()
@@ -96,6 +99,7 @@ export const PATCH_PATHS = [
   'settings.onBusy',
   'settings.compaction',
   'settings.hooks',
+  'settings.routing',
 ] as const;
 export type PatchPath = (typeof PATCH_PATHS)[number];
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { turnStateSchema } from '../../conversation/turn.ts';
+import { routingSchema } from '../../routing/routing.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
 import { time, tokens } from './fields.ts';
@@ -80,6 +81,10 @@ export const usageResponse = z.object({
     .describe('Millionths of a US dollar; absent where the price of the model is not known.'),
 });
 
+export const routingResponse = routingSchema.describe(
+  'Where the model of the conversation is `auto`: which of the two answers, who chose it, and its id.',
+);
+
 export const turnResponse = z.object({
   id: z.string(),
   seq: z.number().int(),
@@ -94,6 +99,7 @@ export const turnResponse = z.object({
   inContext: z.boolean(),
   replaces,
   usage: usageResponse.optional(),
+  routing: routingResponse.optional(),
   cancelRequested: z
     .boolean()
     .optional()

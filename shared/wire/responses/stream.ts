@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
-import { usageResponse, finishReasonResponse, loopResponse } from './messages.ts';
+import { finishReasonResponse, loopResponse, routingResponse, usageResponse } from './messages.ts';
 
 const generation = z.number().int();
 
@@ -88,6 +88,10 @@ export const streamChunkResponse = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('finish'),
     finishReason: finishReasonResponse,
-    messageMetadata: z.object({ usage: usageResponse.optional(), generation }),
+    messageMetadata: z.object({
+      usage: usageResponse.optional(),
+      routing: routingResponse.optional(),
+      generation,
+    }),
   }),
 ]);

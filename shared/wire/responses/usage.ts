@@ -23,12 +23,15 @@ export const usageResponse = z.object({
     messagesPerDay: quotaLine,
     tokensPerDay: quotaLine.describe('Uncached input and output, thoughts included.'),
     costMicrosPerDay: quotaLine.describe(
-      'Millionths of a US dollar, compactions and titles included.',
+      'Millionths of a US dollar; compactions, titles and routing included.',
     ),
     requestsPerMinute: quotaLine,
     streams: quotaLine.describe('Answers on their way.'),
   }),
   compactions: work.describe('Of this day; they count into costMicrosPerDay alone.'),
   titles: work.describe('Of this day; they count into costMicrosPerDay alone.'),
+  routing: work.describe(
+    'Choices of a model, of this day; they count into costMicrosPerDay alone.',
+  ),
 });
 export type UsageResponse = z.infer<typeof usageResponse>;

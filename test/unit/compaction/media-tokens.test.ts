@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { pdfPages, wavSeconds } from '../../../shared/compaction/media-length.ts';
-import { mediaTokens } from '../../../shared/compaction/media-tokens.ts';
+import { mediaFamilyOf, mediaTokens } from '../../../shared/compaction/media-tokens.ts';
 
 const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64');
 
@@ -65,4 +65,18 @@ test.each([
   ['a file behind a URI by a constant', 'application/pdf', '', 'gemini-3', 2_580],
 ] as const)('%s', (...[, mimeType, data, family, tokens]) => {
   expect(mediaTokens({ mimeType, data, family })).toBe(tokens);
+});
+
+describe('media where the model is not known yet', () => {
+  test.each(['image/png', 'audio/mp3', 'video/mp4', 'application/pdf', 'text/csv'])(
+    'cost what they cost at most: %s',
+    (mimeType) => {
+      const of = { mimeType, data: 'AAAA' };
+      const each = (['gemini-2.5', 'gemini-3'] as const).map((family) =>
+        mediaTokens({ ...of, family }),
+      );
+
+      expect(mediaTokens({ ...of, family: mediaFamilyOf('auto') })).toBe(Math.max(...each));
+    },
+  );
 });

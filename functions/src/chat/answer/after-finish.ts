@@ -34,6 +34,7 @@ export const finishedTurn = (
     ...(!batch.waitsUntil && { finishTime: batch.now }),
     tokens: { user: batch.userTokens, answer: batch.answerTokens },
     usage: batch.usage,
+    routing: batch.routing,
     finishReason: batch.finishReason,
     error: batch.error,
     inContext: batch.inContext,

@@ -132,7 +132,7 @@ async function step(
   const prompt = await nextPrompt(dependencies, answering, { going, hasTools });
   const answer = await callModel(dependencies, answering, { going, prompt });
   const { config } = dependencies;
-  const usage = answer.usage && pricedUsage(config, begun.head.model, answer.usage);
+  const usage = answer.usage && pricedUsage(config, begun.model, answer.usage);
   going.sentContents = going.progress.contents.length;
   going.progress = {
     ...going.progress,

@@ -125,6 +125,7 @@ export function endTurn(
     inContext,
     usage,
     repairs: answer.repairs,
+    routing: begun.routing,
     finishReason: answer.finishReason,
     ...(error && { error: errorOf(error) }),
     now,

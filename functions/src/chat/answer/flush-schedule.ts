@@ -26,6 +26,8 @@ export function createFlushSchedule(
   return {
     /** A frame waits. */
     waits: () => void (pendingSinceMs ??= nowMs()),
+    /** What waits, waits no longer. */
+    hurries: () => void (pendingSinceMs = nowMs() - FLUSH_INTERVAL_MS),
     /** A write (of frames, or of the lease alone) or a look, and how long to wait for it. */
     next: () => {
       const writeAtMs = Math.min(flushAtMs(), writtenAtMs + leaseIntervalMs);

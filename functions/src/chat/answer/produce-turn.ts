@@ -20,6 +20,7 @@ import { tellFinished } from './tell-finished.ts';
 import { publishOverdue, publishRequest } from './publish-request.ts';
 import { spendingOf } from './spending.ts';
 import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
+import { routeTurn } from '../routing/route-turn.ts';
 import { titleOfTurn, type TitleOfTurn } from '../titles/title-of-turn.ts';
 import { closingChunks, openingChunks } from './turn-frames.ts';
 import { timeoutError } from './stream-answer.ts';
@@ -70,12 +71,14 @@ async function answerWithin(
   const { conversationId, seq } = begun.attempt;
   const timeoutMs = dependencies.config.TURN_TIMEOUT_MS;
   const timeout = timeoutAfter(dependencies, timeoutMs);
+  const signal = AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]);
   try {
+    await routeTurn(dependencies, begun, { writer, signal });
     const answer = await answerTurn(dependencies, {
       begun,
       writer,
       emit,
-      signal: AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]),
+      signal,
       isCut: () => isLeft(production),
     });
     return answer.error && timeout.signal.aborted

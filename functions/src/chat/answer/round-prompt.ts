@@ -73,7 +73,11 @@ export async function promptOfRound(
     estimatedTokens: view.tokens,
     taken: usageBeyond(progress.usage, begun.progress.settled) ?? 'nothing',
   });
-  const source = { ...context, serverTools: hasTools ? toolbox.declarations : [] };
+  const source = {
+    ...context,
+    model: begun.model,
+    serverTools: hasTools ? toolbox.declarations : [],
+  };
   const prompt = promptOf(hasTools ? source : { ...source, toolsJson: undefined }, view.items);
   return { prompt, shrinkage: view.shrinkage, reservation };
 }

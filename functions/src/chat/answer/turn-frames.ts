@@ -64,7 +64,7 @@ function loopNotice({ finishReason }: Pick<Turn, 'finishReason'>): StreamChunk[]
 
 /** What stands after the text: a notice of a loop, the context, an error if there was one, and the finish. */
 export function closingChunks(end: {
-  turn: Pick<Turn, 'usage' | 'finishReason' | 'state'>;
+  turn: Pick<Turn, 'usage' | 'routing' | 'finishReason' | 'state'>;
   error: Pick<TurnError, 'message'> | undefined;
   context: ContextObject;
 }): StreamChunk[] {
@@ -80,6 +80,7 @@ export function closingChunks(end: {
       finishReason: finishReasonView({ isCancelled, isFailed: error !== undefined, turn }),
       messageMetadata: {
         ...(turn.usage && { usage: usageView(turn.usage) }),
+        ...(turn.routing && { routing: turn.routing }),
         generation: context.generation,
       },
     },

@@ -9,7 +9,7 @@ import {
   type TurnUsage,
 } from '../../../../shared/conversation/turn.ts';
 import { mayBeCommitted } from '../../../../shared/errors.ts';
-import type { Write } from '../../../../shared/ports.ts';
+import type { DocumentFields, Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { ChunkBuffer } from './chunk-buffer.ts';
 import { takenOverError } from './taken-over.ts';
@@ -47,6 +47,8 @@ export interface Writing {
   buffer: ChunkBuffer;
   /** Called when the turn says that it shall be cancelled. */
   cancel: () => void;
+  /** Fields that go with every write, once they are there. */
+  noted: DocumentFields;
   /** The last store of contents that is known to stand. */
   storedStep: number;
   /** Paths of the overflow pieces that it made. */
@@ -100,7 +102,7 @@ export async function store(
   const turn: Write = {
     op: 'update',
     path: turnPath(own.conversationId, own.seq),
-    fields: { leaseUntil, ...(chunk && { chunks: chunk.n }), ...rounds?.fields },
+    fields: { leaseUntil, ...writing.noted, ...(chunk && { chunks: chunk.n }), ...rounds?.fields },
     guard: { updateTime: own.turnUpdateTime },
   };
   const writes = [turn, ...(chunk ? [chunk.write] : []), ...(rounds?.writes ?? [])];

@@ -1,5 +1,5 @@
 import { GuardLostError } from '../../../../shared/errors.ts';
-import type { Write } from '../../../../shared/ports.ts';
+import type { DocumentFields, Write } from '../../../../shared/ports.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { createChunkBuffer, type ChunkBuffer } from './chunk-buffer.ts';
@@ -29,6 +29,8 @@ export interface TurnWriter {
   lost: AbortSignal;
   /** A frame to be stored with the next flush. */
   add(frame: StreamFrame): void;
+  /** Fields of the turn to be stored at once; nobody waits for it, and every later write has them too. */
+  note(fields: DocumentFields): void;
   /** Begins to flush, to renew the lease and to look. Does nothing after `stop`. */
   start(): void;
   /** Ends that; afterwards no write is under way. Throws what a crash point threw. */
@@ -100,6 +102,10 @@ function createLoop(
       if (before === 0 || (before < FLUSH_BYTES && buffer.pendingBytes() >= FLUSH_BYTES))
         wake.abort();
     },
+    hurry: () => {
+      schedule.hurries();
+      wake.abort();
+    },
     stop: () => {
       stopped.abort();
       wake.abort();
@@ -118,7 +124,8 @@ export function createTurnWriter(
   { cancel, chunks = 0 }: { cancel: () => void; chunks?: number },
 ): TurnWriter {
   const buffer = createChunkBuffer(own, chunks);
-  const writing: Writing = { dependencies, own, buffer, cancel, storedStep: 0, pieces: [] };
+  const empty = { noted: {}, storedStep: 0, pieces: [] };
+  const writing: Writing = { dependencies, own, buffer, cancel, ...empty };
   const lost = new AbortController();
   const serially = createSerially();
   const loop = createLoop(writing, { lost, serially });
@@ -126,6 +133,10 @@ export function createTurnWriter(
   return {
     lost: lost.signal,
     add: loop.add,
+    note: (fields) => {
+      writing.noted = { ...writing.noted, ...fields };
+      loop.hurry();
+    },
     start: () => {
       running = loop.run();
       running.catch(() => undefined); // told by `stop`

@@ -20,6 +20,7 @@ const valuesByPath = (patch: ConversationPatch): Readonly<Record<PatchPath, unkn
   'settings.onBusy': patch.settings?.onBusy,
   'settings.compaction': patch.settings?.compaction,
   'settings.hooks': patch.settings?.hooks,
+  'settings.routing': patch.settings?.routing,
 });
 
 /** The fields that a body sets, for a request without `updateMask`. */
@@ -46,6 +47,7 @@ function patchSettings(
     onBusy: has('settings.onBusy') ? next.onBusy : settings.onBusy,
     compaction: has('settings.compaction') ? next.compaction : settings.compaction,
     hooks: has('settings.hooks') ? next.hooks : settings.hooks,
+    routing: has('settings.routing') ? next.routing : settings.routing,
   };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
 }

@@ -12,6 +12,7 @@ import { isOwn } from './own-conversation.ts';
 import {
   refuseHooks,
   refuseLargeOverhead,
+  refuseRouting,
   refuseTakenNames,
   refuseThreshold,
   refuseUnwritable,
@@ -34,6 +35,7 @@ function requestedHead(
   const paths = pathsOf(request.fields);
   refuseUnwritable(config, paths);
   refuseHooks(config, request.fields);
+  refuseRouting(config, request.fields);
   refuseTakenNames(dependencies, request.fields);
   const patched = patchedHead(head, request.fields, { paths, config });
   refuseThreshold(config, patched, request.fields);
@@ -43,7 +45,7 @@ function requestedHead(
 
 /**
  * Creates a conversation. An id that the caller already has gives that conversation as it is
- * (`isNew: false`). Throws FIELD_NOT_WRITABLE, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, and NOT_FOUND for an id that is taken
+ * (`isNew: false`). Throws FIELD_NOT_WRITABLE, ROUTING_NOT_SET, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, and NOT_FOUND for an id that is taken
  * by somebody else or deleted, as everywhere.
  */
 export async function createConversation(

@@ -20,6 +20,7 @@ import {
   isWritable,
   refuseHooks,
   refuseLargeOverhead,
+  refuseRouting,
   refuseTakenNames,
   refuseThreshold,
   refuseUnwritable,
@@ -107,7 +108,7 @@ interface Updated {
 
 /**
  * Changes a conversation and returns its new head. A model with a smaller window asks for a compaction in
- * the same write where the context has crossed its threshold. Throws NOT_FOUND, FIELD_NOT_WRITABLE,
+ * the same write where the context has crossed its threshold. Throws NOT_FOUND, FIELD_NOT_WRITABLE, ROUTING_NOT_SET,
  * HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, ETAG_MISMATCH, GENERATION_MISMATCH (412),
  * BAD_SETTING.
  */
@@ -121,6 +122,7 @@ export async function updateConversation(
   const updated = await changeHead<Updated>(dependencies, request, async ({ head }) => {
     refuseUnwritable(config, paths);
     refuseHooks(config, patch);
+    refuseRouting(config, patch);
     refuseTakenNames(dependencies, patch);
     refuseMismatch(dependencies, ifMatch, { conversationId, head });
     if (paths.length === 0) return { result: { head: head.value } };

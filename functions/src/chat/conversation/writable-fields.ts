@@ -4,6 +4,7 @@ import { estimatePromptTokens } from '../../../../shared/compaction/token-estima
 import { clientToolsOf, declarationOf } from '../../../../shared/conversation/declared-tools.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import { AppError } from '../../../../shared/errors.ts';
+import { isRouted } from '../../../../shared/routing/routing.ts';
 import { THRESHOLD_MIN_TOKENS } from '../../../../shared/wire/limits.ts';
 import type {
   ConversationPatch,
@@ -30,6 +31,7 @@ const guardOf: Readonly<Record<PatchPath, Guarded | undefined>> = {
   'settings.onBusy': 'onBusy',
   'settings.compaction': 'compaction',
   'settings.hooks': 'hooks',
+  'settings.routing': 'routing',
 };
 
 /** Whether this deployment lets callers write a field. */
@@ -113,6 +115,22 @@ export function refuseHooks(
       metadata: { field: 'settings.hooks' },
     });
   }
+}
+
+/** Throws AppError ROUTING_NOT_SET (400) for `auto` where the deployment names no models to choose from. */
+export function refuseRouting(
+  { routing }: Pick<Config, 'routing'>,
+  { model }: ConversationPatch,
+): void {
+  if (model === undefined || !isRouted(model) || routing) return;
+  throw new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'ROUTING_NOT_SET',
+    message: 'a caller asked for auto, and no models are set to choose from',
+    publicMessage:
+      '`model` is `auto`, but this deployment has no models to choose from. Name a model, or let the deployment set ROUTING_FAST_MODEL and ROUTING_STRONG_MODEL.',
+    metadata: { field: 'model' },
+  });
 }
 
 /** Throws AppError TOOL_NAME_TAKEN (400) for a tool with the name of one that this server runs. */

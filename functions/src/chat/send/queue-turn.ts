@@ -11,7 +11,7 @@ import { pendingHandle } from './pending-handle.ts';
 import type { StartState } from './read-start.ts';
 import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
 import { passCrashPoint } from '../crash-points.ts';
-import { messageOf, regeneratedBy } from './stored-message.ts';
+import { messageOf, regeneratedBy, routingOf } from './stored-message.ts';
 import { surroundingsOf } from './surroundings.ts';
 import { namedBy, namingWrites } from '../uploads/name-uploads.ts';
 import { waitInQueue } from './wait-in-queue.ts';
@@ -73,6 +73,7 @@ export async function queueTurn(
     bodyHash: state.facts.bodyHash,
     seq,
     ...message,
+    routing: routingOf(state.head.value, message),
     ...around,
     replaces,
     regenerates: regeneratedBy(request, replaces),

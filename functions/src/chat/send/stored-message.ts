@@ -1,7 +1,9 @@
 import type { Content } from '../../../../shared/conversation/content.ts';
 import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
+import type { Head } from '../../../../shared/conversation/head.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { StoreUnavailableError } from '../../../../shared/errors.ts';
+import { isRouted } from '../../../../shared/routing/routing.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { hasUnreadUploads, resolveUploads } from '../uploads/resolve-uploads.ts';
 import { userContent, type SendRequest } from './send-request.ts';
@@ -10,6 +12,8 @@ import { userContent, type SendRequest } from './send-request.ts';
 export interface Message {
   user: Content;
   retention: Turn['retention'];
+  /** Of a regeneration: what the turn that it repeats was given. */
+  routing?: Turn['routing'];
 }
 
 /** The turn whose message a new turn repeats; undefined for one that says something of its own. */
@@ -17,6 +21,13 @@ export const regeneratedBy = (
   { replacing }: SendRequest,
   replaces: number | undefined,
 ): number | undefined => (replacing?.kind === 'regenerate' ? replaces : undefined);
+
+/** What a turn was given before it begins here: as it is stored, or as the turn that it repeats was answered. */
+export const routingOf = (
+  { model }: Pick<Head, 'model'>,
+  { routing }: Message,
+  known?: Pick<Turn, 'routing'>,
+): Turn['routing'] => (isRouted(model) ? (known?.routing ?? routing) : undefined);
 
 /**
  * What the user says in a turn: as sent, with its uploads looked up while it is `isNew`; or, in a regeneration
@@ -36,5 +47,6 @@ export async function messageOf(
   const [turn] = await readTurns(store, conversationId, [storedSeq]);
   if (!turn)
     throw new StoreUnavailableError({ operation: `turn ${storedSeq} of ${conversationId}` });
-  return { user: turn.value.user, retention: turn.value.retention };
+  const { user, retention, routing } = turn.value;
+  return { user, retention, routing: routing && { ...routing, why: 'rule' } };
 }

@@ -3,6 +3,7 @@ import { contextWindowTokens } from '../../../../../shared/compaction/model-limi
 import { mediaFamilyOf } from '../../../../../shared/compaction/media-tokens.ts';
 import { estimatePromptTokens } from '../../../../../shared/compaction/token-estimate.ts';
 import { contentText } from '../../../../../shared/conversation/content.ts';
+import { isRouted } from '../../../../../shared/routing/routing.ts';
 import type { Caller, ModelRequest } from '../../../../../shared/ports.ts';
 import type { Reservation } from '../../../../../shared/quota-ports.ts';
 import type { ChatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
@@ -57,6 +58,10 @@ function refuseTools({ tools, messages }: ChatCompletionBody): void {
   throw badField(field, `\`${field}\` is \`tool\`, which ${REMEDY}`);
 }
 
+/** No turn is stored that could keep to a choice, so the deployment's answers. */
+const modelOf = ({ MODEL, routing, ROUTING_DEFAULT }: ChatDependencies['config']): string =>
+  isRouted(MODEL) && routing ? routing[ROUTING_DEFAULT] : MODEL;
+
 /**
  * What the model is asked: the dialogue as the client tells it. The system instruction is the deployment's,
  * but where clients may write it.
@@ -76,7 +81,7 @@ function modelRequestOf(
   const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined;
   const responseJsonSchema = schemaOf(body);
   return {
-    model: config.MODEL,
+    model: modelOf(config),
     ...(systemInstruction !== undefined && { systemInstruction }),
     contents,
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),

@@ -5,8 +5,10 @@ import {
   chatCompletionResponse,
   modelListResponse,
 } from '../../../../../shared/wire/responses/openai.ts';
+import { AUTO_MODEL } from '../../../../../shared/routing/routing.ts';
 import { parseRequest } from '../../../../../shared/wire/validation-error.ts';
 import { z } from 'zod';
+import type { Config } from '../../../config.ts';
 import { EVENT_HEADERS } from '../../http/event-headers.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '../../route.ts';
 import type { Completion } from './completion.ts';
@@ -93,11 +95,16 @@ export const chatCompletionsRoute = userRoute({
   },
 });
 
+/** What a conversation may be answered by without a field of its own, and `auto` where it may be that. */
+const modelsOf = ({ MODEL, routing }: Pick<Config, 'MODEL' | 'routing'>): string[] => [
+  ...new Set([MODEL, ...(routing ? [AUTO_MODEL] : [])]),
+];
+
 export const listModelsRoute = userRoute({
   operation: 'openAiListModels',
   method: 'GET',
   path: '/v1/openai/models',
-  summary: 'For clients of OpenAI: the model that answers.',
+  summary: 'For clients of OpenAI: the model that answers, and `auto` where there is a choice.',
   params: noQuery,
   query: z.object({}),
   body: noBody,
@@ -109,7 +116,12 @@ export const listModelsRoute = userRoute({
       kind: 'json',
       body: {
         object: 'list',
-        data: [{ id: config.MODEL, object: 'model', created: 0, owned_by: 'recap' }],
+        data: modelsOf(config).map((id) => ({
+          id,
+          object: 'model' as const,
+          created: 0,
+          owned_by: 'recap' as const,
+        })),
       },
     }),
 });

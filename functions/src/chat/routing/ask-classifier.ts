@@ -1,0 +1,131 @@
+import { usageCostMicros } from '../../../../shared/compaction/prices.ts';
+import type { Content } from '../../../../shared/conversation/content.ts';
+import { turnId } from '../../../../shared/conversation/paths.ts';
+import { AppError } from '../../../../shared/errors.ts';
+import type { ModelRequest, ModelUsage } from '../../../../shared/ports.ts';
+import { classifierRequest, routeIn } from '../../../../shared/routing/classifier-prompt.ts';
+import type { Route } from '../../../../shared/routing/routing.ts';
+import { spendOnWork } from '../../quota/spend-on-work.ts';
+import { untilAborted } from '../answer/abortable.ts';
+import { timeoutAfter } from '../answer/timeout-after.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+
+/**
+ * How long a choice may take, ms: what a person who waits for the first word puts up with on top of it. A cheap
+ * model takes 0.3 to 0.8 s for a sentence; one that takes longer is busy.
+ */
+export const ROUTING_TIMEOUT_MS = 2_000;
+
+/** What is read of an answer that does not end, UTF-16 units. */
+const ANSWER_CHARACTERS = 4_000;
+
+/** What is to be judged, of whose conversation. */
+export interface ToBeRouted {
+  conversationId: string;
+  ownerUid: string;
+  seq: number;
+  dialogue: readonly Content[];
+  message: Content;
+}
+
+interface Said {
+  text: string;
+  usage?: ModelUsage | undefined;
+  finishReason?: string | undefined;
+}
+
+async function ask(
+  { model }: Pick<ChatDependencies, 'model'>,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<Said> {
+  const said: Said = { text: '' };
+  for await (const chunk of untilAborted(model.stream(request, signal), signal)) {
+    for (const { text = '', thought } of chunk.parts) if (thought !== true) said.text += text;
+    said.usage = chunk.usage ?? said.usage;
+    said.finishReason = chunk.blockReason ?? chunk.finishReason ?? said.finishReason;
+    if (said.text.length > ANSWER_CHARACTERS) break;
+  }
+  return said;
+}
+
+/** Counts what a choice cost into its user's dollars, behind the answer: nobody waits for it. */
+function bill(
+  dependencies: ChatDependencies,
+  { conversationId, ownerUid }: ToBeRouted,
+  usage: ModelUsage,
+): number | undefined {
+  const { config, afterwork } = dependencies;
+  const costMicros = usageCostMicros(config.ROUTING_CLASSIFIER_MODEL, usage, config.MODEL_PRICES);
+  const tokens = usage.promptTokens + usage.outputTokens + usage.thoughtsTokens;
+  const of = { conversationId, ownerUid, tokens, costMicros };
+  const work = spendOnWork(dependencies, { work: 'routing', ...of }).finally(() =>
+    afterwork.delete(work),
+  );
+  afterwork.add(work);
+  return costMicros;
+}
+
+const timeoutError = (cause: unknown) =>
+  new AppError({
+    status: 'DEADLINE_EXCEEDED',
+    reason: 'MODEL_TIMEOUT',
+    message: `the classifier gave no choice within ${ROUTING_TIMEOUT_MS} ms`,
+    publicMessage: 'The model did not answer in time.',
+    retryable: true,
+    cause,
+  });
+
+/**
+ * Asks a cheap model which of the two is to answer, for 2 s at most. Undefined where it failed, answered something
+ * else, was left alone because it had failed before, or `signal` fired. Never throws; the log says why, and never
+ * what was said.
+ */
+export async function askClassifier(
+  dependencies: ChatDependencies,
+  asked: ToBeRouted,
+  signal: AbortSignal,
+): Promise<Route | undefined> {
+  const { config, clock, logger, modelHealth } = dependencies;
+  const { conversationId, seq } = asked;
+  const model = config.ROUTING_CLASSIFIER_MODEL;
+  const request: ModelRequest = {
+    ...classifierRequest(model, asked),
+    role: 'utility_router',
+    promptId: `${turnId(seq)}-route`,
+  };
+  const begin = clock.now().getTime();
+  const fields = () => ({
+    conversationId,
+    seq,
+    model,
+    durationMs: clock.now().getTime() - begin,
+  });
+  const timeout = timeoutAfter(dependencies, ROUTING_TIMEOUT_MS);
+  try {
+    modelHealth.refusePaused(model);
+    const said = await ask(dependencies, request, AbortSignal.any([timeout.signal, signal]));
+    modelHealth.answered(model);
+    const { usage } = said;
+    const costMicros = usage && bill(dependencies, asked, usage);
+    const route = said.finishReason === 'STOP' ? routeIn(said.text) : undefined;
+    logger.log(route ? 'INFO' : 'WARNING', route ? 'turn_routed' : 'routing_refused', {
+      ...fields(),
+      route,
+      promptTokens: usage?.promptTokens,
+      outputTokens: usage?.outputTokens,
+      costMicros,
+    });
+    return route;
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    const failure = timeout.signal.aborted ? timeoutError(error) : error;
+    if (failure instanceof AppError && failure.reason !== 'MODEL_PAUSED')
+      modelHealth.failed(model, failure);
+    const reason = failure instanceof AppError ? failure.reason : 'INTERNAL';
+    logger.log('WARNING', 'routing_failed', { ...fields(), reason });
+    return undefined;
+  } finally {
+    timeout.stop();
+  }
+}

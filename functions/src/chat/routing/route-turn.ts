@@ -1,0 +1,72 @@
+import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
+import { filesOf } from '../../../../shared/routing/classifier-prompt.ts';
+import {
+  routeByClassifier,
+  routeByRule,
+  type RouteFacts,
+} from '../../../../shared/routing/route-decision.ts';
+import { isRouted, type Routing, type RoutingModels } from '../../../../shared/routing/routing.ts';
+import { limitingModelOf, meterCounting } from '../../conversation-policy.ts';
+import type { TurnWriter } from '../answer/turn-writer.ts';
+import { askClassifier } from './ask-classifier.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { BegunTurn } from '../send/begin-turn.ts';
+
+function factsOf(
+  { config }: Pick<ChatDependencies, 'config'>,
+  begun: BegunTurn,
+  models: RoutingModels,
+): RouteFacts {
+  const { head, user, turns, routing: earlier } = begun;
+  const files = { ...user, parts: filesOf(user) };
+  return {
+    models,
+    earlier,
+    setting: head.settings.routing,
+    last: turns.findLast(({ inContext, routing }) => inContext && routing)?.routing?.choice,
+    filesTokens: estimateContentTokens(files, meterCounting(head)),
+    fallback: config.ROUTING_DEFAULT,
+  };
+}
+
+async function choose(
+  dependencies: ChatDependencies,
+  begun: BegunTurn,
+  of: { models: RoutingModels; signal: AbortSignal },
+): Promise<Routing> {
+  const facts = factsOf(dependencies, begun, of.models);
+  const ruled = routeByRule(facts);
+  if (ruled) return ruled;
+  const { conversationId, seq } = begun.attempt;
+  const asked = {
+    conversationId,
+    ownerUid: begun.head.ownerUid,
+    seq,
+    dialogue: begun.turns
+      .filter(({ inContext }) => inContext)
+      .flatMap(({ user, contents }) => [user, ...contents]),
+    message: begun.user,
+  };
+  return routeByClassifier(await askClassifier(dependencies, asked, of.signal), facts);
+}
+
+/**
+ * Gives a turn of an `auto` conversation its model, before its first call; every other turn has its own. What was
+ * chosen is stored while the call begins, so that whoever takes the turn over stays with it. Never throws.
+ */
+export async function routeTurn(
+  dependencies: ChatDependencies,
+  begun: BegunTurn,
+  { writer, signal }: { writer: Pick<TurnWriter, 'note'>; signal: AbortSignal },
+): Promise<void> {
+  const { config } = dependencies;
+  if (!isRouted(begun.head.model)) return;
+  const routing =
+    config.routing && (await choose(dependencies, begun, { models: config.routing, signal }));
+  // A turn that was stopped meanwhile is not answered by anybody.
+  if (signal.aborted) return;
+  const model = routing?.model ?? limitingModelOf(config, begun.head.model);
+  const quotaRequest = { ...begun.quotaRequest, model };
+  Object.assign(begun, { routing, model, prompt: { ...begun.prompt, model }, quotaRequest });
+  if (routing) writer.note({ routing: { ...routing } });
+}

@@ -1,0 +1,58 @@
+import type { Head } from '../../../../shared/conversation/head.ts';
+import type { History } from '../../../../shared/conversation/history.ts';
+import { isReplaced } from '../../../../shared/conversation/replaced-by.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { Beginning } from './begin-writes.ts';
+import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
+import { readContextBefore, type StartState } from './read-start.ts';
+import { messageReplacedError } from './send-errors.ts';
+import type { SendRequest } from './send-request.ts';
+
+/** A turn that is to begin: what asks for it, what was read, and what was decided. */
+export interface Begin {
+  request: SendRequest;
+  state: StartState;
+  decision: Beginning;
+}
+
+/** The context that the turn answers from, and what its batch changes of it. */
+export interface ContextBefore {
+  head: Head;
+  history: History | undefined;
+  turns: readonly Turn[];
+  replacement: PlannedReplacement | undefined;
+}
+
+/** First of the turns that this one stands in for. */
+export const replacesOf = ({ state, decision }: Begin): number | undefined =>
+  decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
+
+/** The turn has begun before: what it replaces is replaced. */
+const isGoingOn = ({ decision }: Begin): boolean => 'attempt' in decision;
+
+/**
+ * Reads the context, and where the turn replaces others the one without them; undefined: the head moved on while it
+ * was read. Throws MESSAGE_REPLACED.
+ */
+export async function readBefore(
+  dependencies: ChatDependencies,
+  begin: Begin,
+  of: { head: Head; by: string },
+): Promise<ContextBefore | undefined> {
+  const { conversationId } = begin.request;
+  const { head, by } = of;
+  const beforeSeq = begin.decision.seq;
+  const parts = await readContextBefore(dependencies, { conversationId, head, beforeSeq });
+  if (!parts) return undefined;
+  const fromSeq = replacesOf(begin);
+  if (fromSeq === undefined || isGoingOn(begin)) return { head, ...parts, replacement: undefined };
+  // While an edit waited, another one may have taken the place of the same message.
+  const { replacing } = begin.state.facts;
+  if (replacing?.target && isReplaced(replacing.target))
+    throw messageReplacedError(conversationId, begin.request.replacing?.messageId ?? '');
+  const asked = { conversationId, head, ...parts, fromSeq, by };
+  const replacement = await planReplacement(dependencies, asked);
+  const { headAfter, history, turns } = replacement;
+  return { head: headAfter, history, turns, replacement };
+}

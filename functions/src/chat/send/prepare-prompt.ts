@@ -1,0 +1,118 @@
+import {
+  estimateContentTokens,
+  estimatePromptTokens,
+} from '../../../../shared/compaction/token-estimate.ts';
+import { promptOf } from '../../../../shared/conversation/assemble-context.ts';
+import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
+import { shownUser } from '../../../../shared/conversation/shown-user.ts';
+import { isRouted } from '../../../../shared/routing/routing.ts';
+import type { Config } from '../../config.ts';
+import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import { memoryOf, withSaid } from '../../memory-of.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { Begin, ContextBefore } from './context-before.ts';
+import { viewOfNextCall } from './next-call.ts';
+import { refuseOverflow } from './overflow.ts';
+import { abandonedDocuments } from './read-start.ts';
+import type { Message } from './stored-message.ts';
+import { surroundingsOf, type Surroundings } from './surroundings.ts';
+
+/** Which attempt at the turn it is, from 1. */
+export const attemptOf = ({ decision }: Begin): number =>
+  'attempt' in decision ? decision.attempt : 1;
+
+/** Messages whose turns the batch closes because nobody answers them any more. */
+function abandonedMessages({ state, decision }: Begin): string[] {
+  if (!('abandoned' in decision)) return [];
+  return abandonedDocuments(state, decision.abandoned).map(({ value }) => value.messageId);
+}
+
+/** What the first call is reserved as: the model is not chosen yet, and no choice may cost more than what is held. */
+const reservedModel = ({ routing }: Pick<Config, 'routing'>, model: string): string =>
+  isRouted(model) && routing ? routing.strong : model;
+
+/** What stands beside the message: as its turn stores it already, else what this request brings. */
+function besideMessage(
+  dependencies: ChatDependencies,
+  { request, state, decision }: Begin,
+  { before, isShrunken }: { before: ContextBefore; isShrunken: boolean },
+): Surroundings {
+  if (decision.kind !== 'start') {
+    const { surroundings, told } = state.known?.value ?? {};
+    return { surroundings, told };
+  }
+  const { generation } = before.head;
+  const turns = isShrunken ? [] : before.turns;
+  return surroundingsOf(dependencies, request, { generation, turns });
+}
+
+/**
+ * What is sent to the model, and what it holds of the user's quota. Throws CONTEXT_WINDOW_WILL_OVERFLOW, and what the
+ * quota throws.
+ */
+export async function preparePrompt(
+  dependencies: ChatDependencies,
+  begin: Begin,
+  of: { before: ContextBefore; message: Message; head: Versioned<Head> | { create: Head } },
+) {
+  const { config, quota } = dependencies;
+  const { request } = begin;
+  const { before, message } = of;
+  const { notes } = begin.state;
+  const { standing: memory, said } = memoryOf(config, {
+    head: before.head,
+    notes,
+    message: message.user,
+  });
+  const source = {
+    ...before.head,
+    history: before.history,
+    turns: before.turns,
+    memory,
+    serverTools: dependencies.toolbox.declarations,
+  };
+  const view = viewOfNextCall(dependencies, source);
+  const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
+  const around = besideMessage(dependencies, begin, { before, isShrunken });
+  const lastContent = shownUser({ user: withSaid(message.user, said), ...around });
+  const prompt = promptOf(source, view.items, lastContent);
+  const counting = meterCounting(before.head);
+  const userTokens = estimateContentTokens(shownUser({ ...message, ...around }), counting);
+  const sentTokens = estimateContentTokens(lastContent, counting);
+  await refuseOverflow(dependencies, {
+    conversationId: request.conversationId,
+    head: of.head,
+    // A compaction of the present context makes no room in the one that an edit goes back to.
+    asksForCompaction: before.replacement === undefined,
+    contextTokens: view.tokens,
+    requestTokens: Math.ceil(before.head.context.calibration * sentTokens),
+    overheadTokens: before.head.context.overheadTokens,
+    policy: policyOf(config, before.head),
+  });
+  const quotaRequest = {
+    caller: request.caller,
+    conversationId: request.conversationId,
+    messageId: request.message.id,
+    attempt: attemptOf(begin),
+    model: reservedModel(config, before.head.model),
+  };
+  const reservation = await quota.reserve({
+    ...quotaRequest,
+    estimatedTokens: view.tokens + sentTokens,
+    abandoned: abandonedMessages(begin),
+  });
+  const overheadTokens = estimatePromptTokens({ ...prompt, contents: [] }, counting);
+  return {
+    model: before.head.model,
+    prompt,
+    sentUser: lastContent,
+    shrinkage: view.shrinkage,
+    memory,
+    userTokens,
+    saidTokens: sentTokens - userTokens,
+    overheadTokens,
+    ...around,
+    reservation,
+    quotaRequest,
+  };
+}

@@ -1,0 +1,34 @@
+import { contextWindowTokens, type WindowOverrides } from '../compaction/model-limits.ts';
+import { isRouted, type RoutingModels } from './routing.ts';
+
+/** What a deployment has to answer with. */
+export interface AnsweringModels {
+  /** Absent: nothing is chosen, and `auto` is what new conversations get. */
+  routing: RoutingModels | undefined;
+  /** Model of new conversations. */
+  fallback: string;
+  windows?: WindowOverrides;
+}
+
+/**
+ * The models that may answer a conversation, the one with the smallest window first: its own, or of an `auto` one
+ * those that are chosen among. A deployment that chooses no more answers with its model of new conversations.
+ */
+export function answeringModels(
+  model: string,
+  { routing, fallback, windows }: AnsweringModels,
+): [string, ...string[]] {
+  if (!isRouted(model)) return [model];
+  if (!routing) return [fallback];
+  const { fast, strong } = routing;
+  return contextWindowTokens(strong, windows) < contextWindowTokens(fast, windows)
+    ? [strong, fast]
+    : [fast, strong];
+}
+
+/**
+ * The model whose limits a conversation has. Of an `auto` one that with the smaller window: a context that fits
+ * there fits the other one, so that no choice ever sends over a window. At equal windows the fast one.
+ */
+export const limitingModel = (model: string, of: AnsweringModels): string =>
+  answeringModels(model, of)[0];

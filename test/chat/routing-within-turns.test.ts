@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { contentText } from '../../shared/conversation/content.ts';
+import { recordCommits } from '../support/commit-rules.ts';
+import { eventually } from '../support/eventually.ts';
+import { startModelServer } from '../support/model-server.ts';
+import { regenerate } from '../support/replacing.ts';
+import {
+  ask,
+  autoConversation,
+  caller,
+  callsOf,
+  CLASSIFIER,
+  EASY,
+  FAST,
+  HARD,
+  routedChat,
+  STRONG,
+} from '../support/routing.ts';
+import { collect, request } from '../support/sending.ts';
+import { storedTurn } from '../support/streaming.ts';
+import { countingTools } from '../support/tool-world.ts';
+
+const { server, model } = await startModelServer();
+const byClassifier = { choice: 'strong', why: 'classifier', model: STRONG };
+const SHORT_LEASE = { TURN_LEASE_MS: '200' };
+
+/** Instances over one store; their commits are checked. */
+function instances() {
+  const recorded = recordCommits();
+  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
+  const chat = () => routedChat(model, { store }, SHORT_LEASE);
+  /** Dies at `point`: nothing that it begins afterwards ends. */
+  const dyingAt = (point: string) => {
+    let isDead = false;
+    const never = new Promise<never>(() => undefined);
+    const commit: typeof store.commit = (writes) => (isDead ? never : store.commit(writes));
+    const atCrashPoint = (reached: string) => {
+      isDead ||= reached === point;
+      return isDead ? never : Promise.resolve();
+    };
+    return routedChat(model, { store: { ...store, commit }, atCrashPoint }, SHORT_LEASE);
+  };
+  return { recorded, chat, dyingAt };
+}
+
+describe('a turn that was given its model', () => {
+  test('keeps it when another instance takes it over', async () => {
+    const { recorded, chat, dyingAt } = instances();
+    const id = await autoConversation(chat());
+    const sent = request(id, HARD);
+    await sendMessage(dyingAt('answer-streamed'), sent);
+    await eventually('the stored choice', async () => (await storedTurn(chat(), id, 1)).routing);
+    // Would be easy now.
+    server.queueFaults({ kind: 'http', code: 400, match: { role: 'utility_router' }, status: 'X' });
+
+    const { turn } = await (await sendMessage(chat(), sent)).result;
+
+    expect(turn).toMatchObject({ attempt: 2, state: 'done', routing: byClassifier });
+    expect(callsOf(server)).toEqual([
+      `utility_router ${CLASSIFIER}`,
+      `chat ${STRONG}`,
+      `chat ${STRONG}`,
+    ]);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+
+  test('keeps it when its answer is asked for anew', async () => {
+    const chat = routedChat(model);
+    const id = await autoConversation(chat);
+    await ask(chat, id, HARD);
+
+    const { turn } = await (await sendMessage(chat, regenerate(id, 'm_1'))).result;
+
+    expect(turn.routing).toEqual({ ...byClassifier, why: 'rule' });
+    expect(callsOf(server).slice(2)).toEqual([`chat ${STRONG}`]);
+  });
+
+  test('keeps it in every round of its tool calls, with the signatures of the calls', async () => {
+    const { tools } = countingTools();
+    const chat = routedChat(model, { toolbox: createToolbox(tools) });
+    const id = await autoConversation(chat);
+    const rounds = 'call weather {"city":"A"}\nthen\ncall weather {"city":"B"}';
+
+    const { turn } = await ask(chat, id, `Why?\n${rounds}`);
+
+    expect(turn).toMatchObject({ state: 'done', routing: byClassifier });
+    const strong = `chat ${STRONG}`;
+    expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`, strong, strong, strong]);
+    expect(turn.repairs).toBeUndefined();
+    expect(server.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+  });
+
+  test('lets the next one have another, behind rounds of tools too', async () => {
+    const { tools } = countingTools();
+    const chat = routedChat(model, { toolbox: createToolbox(tools) });
+    const id = await autoConversation(chat);
+    await ask(chat, id, 'Why?\ncall weather {"city":"A"}');
+
+    const { turn } = await ask(chat, id, EASY);
+
+    expect(turn).toMatchObject({ state: 'done', routing: { model: FAST } });
+    expect(server.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+  });
+
+  test('passes it on to a message with large files, which nobody judges', async () => {
+    const chat = routedChat(model);
+    const id = await autoConversation(chat);
+    await ask(chat, id, HARD);
+    const sent = request(id, 'And these?');
+    const picture = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } };
+    const parts = [...sent.message.parts, ...Array.from({ length: 10 }, () => picture)];
+
+    const message = { ...sent.message, parts };
+    const { turn } = await (await sendMessage(chat, { ...sent, message })).result;
+
+    expect(turn.routing).toEqual({ ...byClassifier, why: 'rule' });
+    expect(callsOf(server).at(-1)).toBe(`chat ${STRONG}`);
+  });
+});
+
+describe('a turn that is stopped while its model is chosen', () => {
+  test('is cancelled at once; nobody answers it, and it stays out of the context', async () => {
+    const chat = routedChat(model);
+    const id = await autoConversation(chat);
+    server.queueFaults({ kind: 'hang', match: { role: 'utility_router' } });
+    const handle = await sendMessage(chat, request(id, HARD));
+    const frames = collect(handle.frames());
+    await eventually('the question to the classifier', () =>
+      Promise.resolve(server.journal().at(0)),
+    );
+
+    const turn = await cancelTurn(chat, { caller, conversationId: id, turnId: 't_1' });
+
+    expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
+    expect(turn.contents.map(contentText)).toEqual([]);
+    expect((await frames).slice(-2).map(({ chunk }) => chunk.type)).toEqual(['abort', 'finish']);
+    expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`]);
+  });
+});
