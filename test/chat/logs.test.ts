@@ -104,8 +104,6 @@ describe('what is logged', () => {
       status: 500,
       durationMs: 1,
       requestId: 'r',
-      project: 'p',
-      traceHeader: undefined,
       error: new TypeError('cannot read\n    at canary text'),
     });
 

@@ -4,7 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { terraformFolder } from './check-terraform.ts';
 import { codeIn } from './lint/expressions.ts';
 import { lintTerraform } from './lint/lint-terraform.ts';
-import { careless, invalid, plant, seenByLint } from './mistakes.ts';
+import { careless } from './mistakes/careless.ts';
+import { invalid } from './mistakes/invalid.ts';
+import { plant } from './mistakes/plant.ts';
+import { seenByLint } from './mistakes/seen-by-lint.ts';
 
 test('the lint finds nothing in terraform/', async () => {
   expect(await lintTerraform(terraformFolder)).toEqual([]);

@@ -2,7 +2,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingTerraform } from '../support/tools.ts';
-import { careless, invalid, plant, type Mistake } from './mistakes.ts';
+import { careless } from './mistakes/careless.ts';
+import { invalid } from './mistakes/invalid.ts';
+import { plant, type Mistake } from './mistakes/plant.ts';
 import { startOfflineTerraform, type OfflineTerraform } from './offline/run-terraform.ts';
 
 /** Terraform breaks lines where they get long. */

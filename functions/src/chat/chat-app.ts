@@ -16,6 +16,7 @@ import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
 import { routerPath, withoutVerb } from './http/route-path.ts';
 import { withStreamPlace } from './http/stream-place.ts';
 import { refreshRemote } from '../refresh-remote.ts';
+import { readTrace, withTrace } from '../trace.ts';
 
 /** What the server hands in beside the request. */
 export interface ChatBindings {
@@ -165,16 +166,28 @@ async function run(
   }
 }
 
-/** Serves one request and logs it; never throws. */
+const traceOf = ({ req }: ChatContext) =>
+  readTrace({
+    traceparent: req.header('traceparent'),
+    cloudTraceContext: req.header('x-cloud-trace-context'),
+  });
+
+interface Target {
+  operation: string;
+  answer: (dependencies: RouteDependencies, requestId: string) => Served | Promise<Served>;
+}
+
+/** Serves one request and logs it, both under the trace that it belongs to; never throws. */
 async function serve(
-  dependencies: RouteDependencies,
+  untraced: RouteDependencies,
   context: ChatContext,
-  target: { operation: string; answer: (requestId: string) => Served | Promise<Served> },
+  target: Target,
 ): Promise<Response> {
-  const { clock, randomness, logger, sha256, config } = dependencies;
+  const dependencies = withTrace(untraced, traceOf(context));
+  const { clock, randomness, logger, sha256 } = dependencies;
   const requestId = randomness.uuid();
   const startedAt = clock.now().getTime();
-  const { response, caller, error, status } = await target.answer(requestId);
+  const { response, caller, error, status } = await target.answer(dependencies, requestId);
   response.headers.set('x-request-id', requestId);
   logRequest(logger, {
     operation: target.operation,
@@ -182,8 +195,6 @@ async function serve(
     status: status ?? response.status,
     durationMs: clock.now().getTime() - startedAt,
     requestId,
-    project: config.GOOGLE_CLOUD_PROJECT,
-    traceHeader: context.req.header('x-cloud-trace-context'),
     uidHash: caller && sha256(caller.uid).slice(0, UID_HASH_CHARACTERS),
     error,
   });
@@ -214,7 +225,8 @@ export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings:
       app.on(route.method, routerPath(path), (context) =>
         serve(dependencies, context, {
           operation: route.operation,
-          answer: (requestId) => run(dependencies, context, { route, path, requestId, callLimit }),
+          answer: (traced, requestId) =>
+            run(traced, context, { route, path, requestId, callLimit }),
         }),
       );
     }

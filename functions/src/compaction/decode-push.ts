@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { workerEventSchema, type WorkerEvent } from '../../../shared/compaction/event.ts';
 import { readToldEvent, type ToldEvent } from '../../../shared/notification/told-event.ts';
+import { TRACE_ATTRIBUTE } from '../trace.ts';
 
 /** A compaction request is a few hundred bytes; more than this is none. */
 export const MAX_PUSH_BYTES = 64 * 1024;
@@ -10,6 +11,8 @@ const pushSchema = z.object({
   message: z.object({
     data: z.base64(),
     messageId: z.string(),
+    /** What is no text is no attribute of ours. */
+    attributes: z.record(z.string(), z.unknown()).nullish(),
   }),
   /** Only with a dead-letter topic, and never from the emulator. */
   deliveryAttempt: z.number().int().positive().optional(),
@@ -21,10 +24,16 @@ export interface Delivery {
   deliveryAttempt?: number;
 }
 
+interface Carried {
+  delivery: Delivery;
+  /** The trace of the request that published it, as it was written there. */
+  traceparent?: string;
+}
+
 export type DecodedPush =
-  | { kind: 'event'; event: WorkerEvent; delivery: Delivery }
+  | (Carried & { kind: 'event'; event: WorkerEvent })
   /** Of the events topic: something has happened. */
-  | { kind: 'told'; event: ToldEvent; delivery: Delivery }
+  | (Carried & { kind: 'told'; event: ToldEvent })
   /** Will never be readable: to be logged and acknowledged, or it comes back for ever. */
   | { kind: 'malformed'; problem: string };
 
@@ -58,9 +67,11 @@ export function decodePush(body: Uint8Array): DecodedPush {
     messageId: message.messageId,
     ...(deliveryAttempt !== undefined && { deliveryAttempt }),
   };
+  const traceparent = message.attributes?.[TRACE_ATTRIBUTE];
+  const carried = { delivery, ...(typeof traceparent === 'string' && { traceparent }) };
   const told = readToldEvent(data);
-  if (told.success) return { kind: 'told', event: told.data, delivery };
+  if (told.success) return { kind: 'told', event: told.data, ...carried };
   const event = workerEventSchema.safeParse(data);
   if (!event.success) return malformed(`no event of the worker: ${fieldsOf(event.error)}`);
-  return { kind: 'event', event: event.data, delivery };
+  return { kind: 'event', event: event.data, ...carried };
 }

@@ -14,6 +14,7 @@ import { StoppedError } from './outcome.ts';
 import { runCompaction } from './run-compaction.ts';
 import { runSweep } from './sweep.ts';
 import { refreshRemote } from '../refresh-remote.ts';
+import { readTrace, withTrace } from '../trace.ts';
 
 type CompactionHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -123,6 +124,30 @@ async function readPush(request: IncomingMessage): Promise<DecodedPush> {
   }
 }
 
+/** The trace of the request that asked for it; of a push that nobody's request asked for, its own. */
+const traceOf = (push: DecodedPush, { headersDistinct: headers }: IncomingMessage) =>
+  readTrace({ traceparent: push.kind === 'malformed' ? undefined : push.traceparent }) ??
+  readTrace({
+    traceparent: headers['traceparent']?.[0],
+    cloudTraceContext: headers['x-cloud-trace-context']?.[0],
+  });
+
+async function servePush(
+  dependencies: CompactionDependencies,
+  push: DecodedPush,
+  signal: AbortSignal,
+): Promise<Answer> {
+  await refreshRemote(dependencies.config);
+  if (push.kind === 'event') return serve(dependencies, push, signal);
+  if (push.kind === 'told') {
+    const { event, delivery } = push;
+    await serveToldEvent(dependencies, { event, id: delivery.messageId }, signal);
+    return ACKNOWLEDGED;
+  }
+  dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
+  return ACKNOWLEDGED;
+}
+
 async function answerPush(
   dependencies: CompactionDependencies,
   request: IncomingMessage,
@@ -137,15 +162,12 @@ async function answerPush(
     return { kind: 'refused', error };
   }
   const push = await readPush(request);
-  await refreshRemote(dependencies.config);
-  if (push.kind === 'event') return serve(dependencies, push, signal);
-  if (push.kind === 'told') {
-    const { event, delivery } = push;
-    await serveToldEvent(dependencies, { event, id: delivery.messageId }, signal);
-    return ACKNOWLEDGED;
+  const traced = withTrace(dependencies, traceOf(push, request));
+  try {
+    return await servePush(traced, push, signal);
+  } catch (error) {
+    return answerOf(traced, error);
   }
-  dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
-  return ACKNOWLEDGED;
 }
 
 /**

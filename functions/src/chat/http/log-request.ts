@@ -17,21 +17,12 @@ function causeNames(error: unknown): string {
   return names.join(' < ');
 }
 
-/** The trace that the platform began for a request, in the form that Cloud Logging groups by. */
-const traceOf = (header: string | undefined, project: string) => {
-  const id = /^([0-9a-f]{32})\b/.exec(header ?? '')?.[1];
-  return id === undefined ? undefined : `projects/${project}/traces/${id}`;
-};
-
 export interface ServedRequest {
   operation: string;
   method: string;
   status: number;
   durationMs: number;
   requestId: string;
-  project: string;
-  /** Header `x-cloud-trace-context`. */
-  traceHeader: string | undefined;
   /** Hashed. */
   uidHash?: string | undefined;
   /** What the request ended with, if not with success. */
@@ -40,11 +31,10 @@ export interface ServedRequest {
 
 /** One line for every request; errors from 500 on with what is needed to find them. */
 export function logRequest(logger: Logger, served: ServedRequest): void {
-  const { error, project, traceHeader, ...fields } = served;
+  const { error, ...fields } = served;
   const isOurs = served.status >= 500;
   logger.log(isOurs ? 'ERROR' : 'INFO', 'request', {
     ...fields,
-    'logging.googleapis.com/trace': traceOf(traceHeader, project),
     ...(error instanceof AppError && {
       reason: error.reason,
       ...(isOurs && { detail: error.message, causes: causeNames(error) }),
