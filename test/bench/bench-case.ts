@@ -1,31 +1,48 @@
-/** What one case measures: our work and a reference, in the same run on the same machine. */
-export interface BenchCase {
-  name: string;
-  unit: 'ms' | 'MB/s';
-  /** What the reference is, for the report. */
-  referenceName: string;
-  /** Whether `ours / reference` is to be at most or at least `aim`. */
+/** Whether `ours / reference` is to be at most or at least `aim`. */
+export interface Aim {
   direction: 'atMost' | 'atLeast';
   aim: number;
+}
+
+/** One measurement, in the unit of its case. */
+export type Sample = () => number | Promise<number>;
+
+export type Unit = 'ms' | 'MB/s' | 'MiB' | 'bytes' | 'documents' | 'tokens' | 'events/s' | '1/s';
+
+/** What one case measures: our work and a reference, in the same run on the same machine. */
+export interface BenchCase extends Aim {
+  name: string;
+  unit: Unit;
+  /** What the reference is, for the report. */
+  referenceName: string;
   /** How many samples of each; default 7. One is taken as it comes, without a run to warm up. */
   samples?: number;
   /** One sample each, in `unit`. They are taken in turns, so that noise falls on both. */
-  ours: () => number;
-  reference: () => number;
+  ours: Sample;
+  reference: Sample;
   /** A published or earlier figure, for comparison by eye. */
   note?: string;
 }
 
-export interface BenchResult {
+/** Cases that stand in one picture, and perhaps share what they run on. */
+export interface BenchGroup {
+  /** Names the picture: lower-case letters and hyphens. */
   name: string;
-  unit: BenchCase['unit'];
+  title: string;
+  cases: readonly BenchCase[];
+  /** Ends what its cases have opened; called once, after the last of them. */
+  close?: () => Promise<void>;
+}
+
+export interface BenchResult extends Aim {
+  name: string;
+  group: string;
+  unit: Unit;
   /** Medians. */
   ours: number;
   reference: number;
   referenceName: string;
   ratio: number;
-  direction: BenchCase['direction'];
-  aim: number;
   met: boolean;
   samples: number;
   /** (largest − smallest) ÷ median of our samples. */

@@ -1,4 +1,4 @@
-import type { BenchCase, BenchResult } from './bench-case.ts';
+import type { Aim, BenchCase, BenchResult } from './bench-case.ts';
 
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -8,13 +8,13 @@ function median(values: readonly number[]): number {
 }
 
 /** Whether a ratio keeps its aim; a ratio that is no number never does. */
-export const isMet = (ratio: number, { direction, aim }: Pick<BenchCase, 'direction' | 'aim'>) =>
+export const isMet = (ratio: number, { direction, aim }: Aim): boolean =>
   direction === 'atMost' ? ratio <= aim : ratio >= aim;
 
 /** The result of a case from its samples. Throws RangeError without samples. */
 export function resultOf(
   of: BenchCase,
-  samples: { ours: readonly number[]; reference: readonly number[] },
+  { group, ...samples }: { group: string; ours: readonly number[]; reference: readonly number[] },
 ): BenchResult {
   if (samples.ours.length === 0 || samples.reference.length === 0)
     throw new RangeError(`${of.name} has no samples`);
@@ -23,6 +23,7 @@ export function resultOf(
   const ratio = ours / reference;
   return {
     name: of.name,
+    group,
     unit: of.unit,
     ours,
     reference,
@@ -32,7 +33,7 @@ export function resultOf(
     aim: of.aim,
     met: isMet(ratio, of),
     samples: samples.ours.length,
-    spread: (Math.max(...samples.ours) - Math.min(...samples.ours)) / ours,
+    spread: (Math.max(...samples.ours) - Math.min(...samples.ours)) / (ours || 1),
     ...(of.note !== undefined && { note: of.note }),
   };
 }

@@ -1,88 +1,80 @@
 import { writeFile } from 'node:fs/promises';
-import { cpus, totalmem } from 'node:os';
-import { readCommandLine, ArgumentError } from '../eval/replay-arguments.ts';
+import { fileURLToPath } from 'node:url';
+import { ArgumentError, readCommandLine, readInteger } from '../eval/replay-arguments.ts';
 import { runCommand } from '../support/run-command.ts';
-import type { BenchCase, BenchResult } from './bench-case.ts';
-import { resultOf } from './bench-result.ts';
-import { engineCases } from './cases/engine-size.ts';
-import { estimateCases } from './cases/estimate-throughput.ts';
-import { planCases } from './cases/plan-size.ts';
+import { benchGroups } from './bench-groups.ts';
+import { thisMachine } from './machine.ts';
+import { type BenchListener, groupsWith, measureGroups } from './measure.ts';
+import { lineOf } from './report.ts';
 
-const SAMPLES = 7;
+const help = `Usage: npm run bench [-- --only NAME] [--samples N] [--json OUT] [--report]
 
-const help = `Usage: npm run bench [-- --only NAME] [--json OUT]
-
-Measures how fast the plan of a compaction, the estimate of tokens and the engine are, each beside a reference
-on the same machine. Nothing is sent anywhere.
+Measures what Recap costs and how fast it is, each figure beside a reference in the same run on the same machine.
+Starts what it needs: emulators (where installed), the stand-in for Gemini, processes of both functions. Nothing is
+sent anywhere else.
 
   --only NAME  the benchmarks whose name holds NAME
-  --json OUT   write the figures to this file
+  --samples N  at most so many samples of each
+  --json OUT   write machine and figures to this file
+  --report     write docs/benchmarks/report.md and its pictures; meant for a machine that does nothing else
   --help       this text
 
 Exit code: 0 measured, whatever was met; 2 wrong arguments.`;
 
 const options = {
   only: { type: 'string' },
+  samples: { type: 'string' },
   json: { type: 'string' },
+  report: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
 
-const machine = () => ({
-  node: process.version,
-  platform: `${process.platform} ${process.arch}`,
-  cpu: cpus()[0]?.model ?? 'unknown',
-  cores: cpus().length,
-  memoryGb: Math.round(totalmem() / 1e9),
-});
+const reportFolder = fileURLToPath(new URL('../../docs/benchmarks', import.meta.url));
 
-function measure(of: BenchCase): BenchResult {
-  const { samples = SAMPLES } = of;
-  // Once each to warm up; then in turns.
-  if (samples > 1) {
-    of.ours();
-    of.reference();
-  }
-  const ours: number[] = [];
-  const reference: number[] = [];
-  for (let sample = 0; sample < samples; sample++) {
-    ours.push(of.ours());
-    reference.push(of.reference());
-  }
-  return resultOf(of, { ours, reference });
+/** Progress goes to the error output, so that what was measured can be piped on. */
+function tellProgress(total: number): BenchListener {
+  let done = 0;
+  const isTerminal = process.stderr.isTTY;
+  const write = (text: string) => void process.stderr.write(text);
+  return {
+    started: (name) => write(`${++done} of ${total}: ${name} …${isTerminal ? '' : '\n'}`),
+    sampled: (sample, samples) => isTerminal && write(` ${sample}/${samples}`),
+    measured: (result) => {
+      if (isTerminal) write('\r\u001B[2K');
+      process.stdout.write(`${lineOf(result)}\n`);
+    },
+  };
 }
 
-const number = (value: number) => value.toPrecision(3);
-
-function lineOf(result: BenchResult): string {
-  const { name, unit, ours, reference, referenceName, ratio, direction, aim, met, note } = result;
-  const sign = direction === 'atMost' ? '≤' : '≥';
-  return [
-    `${met ? 'met   ' : 'missed'} ${name}: ${number(ours)} ${unit}, ${number(ratio)} × ${referenceName}`,
-    `(${number(reference)} ${unit}); aim ${sign} ${aim}${note === undefined ? '' : `. ${note}`}`,
-  ].join(' ');
+interface Wanted {
+  only?: string;
+  mostSamples?: number | undefined;
+  json?: string;
+  report: boolean;
 }
 
-async function run({ only, json }: { only?: string; json?: string }): Promise<void> {
-  const all = [...estimateCases(), ...planCases(), ...engineCases()];
-  const chosen = all.filter(({ name }) => only === undefined || name.includes(only));
-  if (chosen.length === 0)
-    throw new ArgumentError(
-      `no benchmark is called ${only}. There are: ${all.map(({ name }) => name).join(', ')}`,
-    );
-  const results: BenchResult[] = [];
-  for (const [index, each] of chosen.entries()) {
-    process.stderr.write(`${index + 1} of ${chosen.length}: ${each.name} …\n`);
-    const result = measure(each);
-    results.push(result);
-    process.stdout.write(`${lineOf(result)}\n`);
+async function run({ only, mostSamples = Infinity, json, report }: Wanted): Promise<void> {
+  const all = benchGroups();
+  const chosen = groupsWith(all, only);
+  if (chosen.length === 0) {
+    const names = all.flatMap(({ cases }) => cases.map(({ name }) => name));
+    throw new ArgumentError(`no benchmark is called ${only}. There are: ${names.join(', ')}`);
   }
+  const total = chosen.reduce((sum, { cases }) => sum + cases.length, 0);
+  const machine = thisMachine();
+  const results = await measureGroups(chosen, { mostSamples, listener: tellProgress(total) });
   if (json !== undefined)
-    await writeFile(json, `${JSON.stringify({ machine: machine(), results }, null, 2)}\n`);
+    await writeFile(json, `${JSON.stringify({ machine, results }, null, 2)}\n`);
+  if (!report) return;
+  // Only then: the packages that draw take half a second to load.
+  const { writeReport } = await import('./write-report.ts');
+  await writeReport(reportFolder, chosen, { machine, results });
+  process.stderr.write(`written to ${reportFolder}\n`);
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
   const { values } = readCommandLine(argv, options);
   if (values.help) return 'help';
-  await run(values);
+  await run({ ...values, mostSamples: readInteger('--samples', values.samples) });
   return 0;
 });

@@ -14,7 +14,11 @@ const benchCase: BenchCase = {
 
 describe('the result of a benchmark', () => {
   test('compares medians, so that one slow sample changes nothing', () => {
-    const result = resultOf(benchCase, { ours: [12, 900, 10], reference: [9, 8, 300] });
+    const result = resultOf(benchCase, {
+      group: 'speed',
+      ours: [12, 900, 10],
+      reference: [9, 8, 300],
+    });
 
     expect(result).toMatchObject({ ours: 12, reference: 9, samples: 3, met: true });
     expect(result.ratio).toBeCloseTo(4 / 3);
@@ -22,7 +26,9 @@ describe('the result of a benchmark', () => {
   });
 
   test('takes the middle of two middle samples', () => {
-    expect(resultOf(benchCase, { ours: [1, 2, 4, 100], reference: [2] })).toMatchObject({
+    expect(
+      resultOf(benchCase, { group: 'speed', ours: [1, 2, 4, 100], reference: [2] }),
+    ).toMatchObject({
       ours: 3,
       ratio: 1.5,
       met: true,
@@ -30,7 +36,9 @@ describe('the result of a benchmark', () => {
   });
 
   test('refuses to judge without samples', () => {
-    expect(() => resultOf(benchCase, { ours: [], reference: [1] })).toThrow('work has no samples');
+    expect(() => resultOf(benchCase, { group: 'speed', ours: [], reference: [1] })).toThrow(
+      'work has no samples',
+    );
   });
 
   test.each([

@@ -10,6 +10,7 @@ import type { BenchCase } from '../bench-case.ts';
 import type { ConversationKind } from '../bench-conversation.ts';
 import { benchFold, benchSource } from '../bench-plan.ts';
 import { elapsedMs } from '../elapsed.ts';
+import { once } from '../once.ts';
 
 /** What a model asks for, whatever the length of the conversation. */
 const OPERATIONS = 40;
@@ -51,7 +52,7 @@ function compact(source: PlanSource): string {
 const engineMs = (source: PlanSource) => elapsedMs(() => compact(source));
 
 const againstJson = (kind: ConversationKind, messages: number, aim: number): BenchCase => {
-  const source = benchSource(messages, kind);
+  const source = once(() => benchSource(messages, kind));
   return {
     name: `engine-${kind}-${messages}`,
     unit: 'ms',
@@ -59,14 +60,15 @@ const againstJson = (kind: ConversationKind, messages: number, aim: number): Ben
     direction: 'atMost',
     aim,
     samples: 3,
-    ours: () => engineMs(source),
-    reference: () => elapsedMs(() => JSON.stringify(source.context.turns)),
+    ours: () => engineMs(source()),
+    reference: () => elapsedMs(() => JSON.stringify(source().context.turns)),
   };
 };
 
 /** Five times the messages take at most six times as long. */
 const growth = (kind: ConversationKind): BenchCase => {
-  const [few, many] = [benchSource(10_000, kind), benchSource(50_000, kind)];
+  const few = once(() => benchSource(10_000, kind));
+  const many = once(() => benchSource(50_000, kind));
   return {
     name: `engine-${kind}-50000`,
     unit: 'ms',
@@ -74,8 +76,8 @@ const growth = (kind: ConversationKind): BenchCase => {
     direction: 'atMost',
     aim: 6,
     samples: 1,
-    ours: () => engineMs(many),
-    reference: () => engineMs(few),
+    ours: () => engineMs(many()),
+    reference: () => engineMs(few()),
   };
 };
 

@@ -3,6 +3,7 @@ import type { BenchCase } from '../bench-case.ts';
 import type { ConversationKind } from '../bench-conversation.ts';
 import { benchFold, benchSource } from '../bench-plan.ts';
 import { elapsedMs } from '../elapsed.ts';
+import { once } from '../once.ts';
 
 /** At most so many times one JSON of the same messages. What does not grow with them weighs most on few. */
 const aims: readonly (readonly [
@@ -17,7 +18,7 @@ const aims: readonly (readonly [
 const planMs = (source: PlanSource) => elapsedMs(() => benchFold(source));
 
 const againstJson = (kind: ConversationKind, messages: number, aim: number): BenchCase => {
-  const source = benchSource(messages, kind);
+  const source = once(() => benchSource(messages, kind));
   return {
     name: `plan-${kind}-${messages}`,
     unit: 'ms',
@@ -25,8 +26,8 @@ const againstJson = (kind: ConversationKind, messages: number, aim: number): Ben
     direction: 'atMost',
     aim,
     samples: 5,
-    ours: () => planMs(source),
-    reference: () => elapsedMs(() => JSON.stringify(source.context.turns)),
+    ours: () => planMs(source()),
+    reference: () => elapsedMs(() => JSON.stringify(source().context.turns)),
     ...(messages === 50_000 && {
       note: 'Gemini CLI, November 2026: split point alone 44 ms, whole compress() 361 ms unloaded',
     }),
@@ -35,7 +36,8 @@ const againstJson = (kind: ConversationKind, messages: number, aim: number): Ben
 
 /** Five times the messages take at most six times as long. */
 const growth = (kind: ConversationKind): BenchCase => {
-  const [few, many] = [benchSource(10_000, kind), benchSource(50_000, kind)];
+  const few = once(() => benchSource(10_000, kind));
+  const many = once(() => benchSource(50_000, kind));
   return {
     name: `plan-${kind}-growth`,
     unit: 'ms',
@@ -43,8 +45,8 @@ const growth = (kind: ConversationKind): BenchCase => {
     direction: 'atMost',
     aim: 6,
     samples: 3,
-    ours: () => planMs(many),
-    reference: () => planMs(few),
+    ours: () => planMs(many()),
+    reference: () => planMs(few()),
   };
 };
 

@@ -1,0 +1,11 @@
+import type { BenchGroup } from './bench-case.ts';
+import { engineCases } from './cases/engine-size.ts';
+import { estimateCases } from './cases/estimate-throughput.ts';
+import { planCases } from './cases/plan-size.ts';
+
+/** Everything that is measured, in the order of the report. */
+export const benchGroups = (): BenchGroup[] => [
+  { name: 'estimate', title: 'Estimating tokens', cases: estimateCases() },
+  { name: 'plan', title: 'Planning a compaction', cases: planCases() },
+  { name: 'engine', title: 'Checking and rendering a snapshot', cases: engineCases() },
+];

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import type { BenchGroup, BenchResult } from '../bench/bench-case.ts';
+import { drawChart } from '../bench/draw-chart.ts';
+import { groupsWith, measureGroups } from '../bench/measure.ts';
+import { chartOf, lineOf, reportOf, shareOfAim } from '../bench/report.ts';
+
+const result: BenchResult = {
+  name: 'turn-growth',
+  group: 'turn',
+  unit: 'ms',
+  ours: 12.345,
+  reference: 10,
+  referenceName: 'the same with 10 past turns',
+  ratio: 1.2345,
+  direction: 'atMost',
+  aim: 1.3,
+  met: true,
+  samples: 7,
+  spread: 0.5,
+};
+const machine = { date: '2026-11-22', node: 'v24', platform: 'x', cpu: 'y', cores: 2, memoryGb: 8 };
+
+const groupOf = (values: number[], close?: () => Promise<void>): BenchGroup => ({
+  name: 'turn',
+  title: 'A turn',
+  ...(close && { close }),
+  cases: [
+    {
+      ...result,
+      samples: values.length,
+      ours: () => values.shift() ?? Number.NaN,
+      reference: () => Promise.resolve(10),
+    },
+  ],
+});
+const silent = { started: () => {}, sampled: () => {}, measured: () => {} };
+
+describe('what is measured', () => {
+  test('is warmed up once, sampled as often as the case wants, and closed', async () => {
+    let isClosed = false;
+    const close = () => Promise.resolve(void (isClosed = true));
+    const group = groupOf([99, 8, 9, 10], close);
+
+    const results = await measureGroups(
+      [{ ...group, cases: group.cases.map((one) => ({ ...one, samples: 3 })) }],
+      {
+        mostSamples: 5,
+        listener: silent,
+      },
+    );
+
+    expect(results).toMatchObject([
+      { group: 'turn', ours: 9, reference: 10, samples: 3, met: true },
+    ]);
+    expect(isClosed).toBe(true);
+  });
+
+  test('is closed too when a case fails', async () => {
+    let isClosed = false;
+    const group = groupOf([1], () => Promise.resolve(void (isClosed = true)));
+    const failing = {
+      ...group,
+      cases: [
+        {
+          ...result,
+          samples: 1,
+          ours: () => Promise.reject(new Error('no store')),
+          reference: () => 1,
+        },
+      ],
+    };
+
+    await expect(measureGroups([failing], { mostSamples: 1, listener: silent })).rejects.toThrow(
+      'no store',
+    );
+
+    expect(isClosed).toBe(true);
+  });
+
+  test('is chosen by a part of its name', () => {
+    expect(groupsWith([groupOf([])], 'growth')).toHaveLength(1);
+    expect(groupsWith([groupOf([])], 'memory')).toEqual([]);
+  });
+});
+
+test.each([
+  { direction: 'atMost', ratio: 1.2, aim: 1.5, share: 0.8 },
+  { direction: 'atLeast', ratio: 1, aim: 0.8, share: 0.8 },
+  { direction: 'atLeast', ratio: 0.4, aim: 0.8, share: 2 },
+] as const)('$ratio of $direction $aim takes up $share of the aim', ({ share, ...of }) => {
+  expect(shareOfAim({ ...result, ...of })).toBeCloseTo(share);
+});
+
+describe('the report', () => {
+  test('names the machine, the misses and every figure with its reference', () => {
+    const missed = { ...result, name: 'warm-reads', ratio: 4, aim: 3, met: false };
+
+    const text = reportOf([groupOf([])], { machine, results: [result, missed] });
+
+    expect(text).toContain('2 cores');
+    expect(text).toContain('aims missed: 1');
+    expect(text).toContain(
+      '| turn-growth | 12.3 ms | 10 ms: the same with 10 past turns | 1.23 | ≤ 1.3 | yes |',
+    );
+    expect(text).toContain('**no**');
+    expect(text).toContain('](turn.svg)');
+  });
+
+  test('has a line for the terminal', () => {
+    expect(lineOf(result)).toBe(
+      'met    turn-growth: 12.3 ms (± 25 %), 1.23 × the same with 10 past turns (10 ms); aim ≤ 1.3',
+    );
+  });
+
+  test('has a picture of each group, as SVG and PNG', async () => {
+    const { svg, png } = await drawChart(chartOf(groupOf([]), [result]));
+
+    expect(svg).toContain('turn-growth');
+    expect(new TextDecoder('ascii').decode(png.subarray(1, 4))).toBe('PNG');
+  });
+});
