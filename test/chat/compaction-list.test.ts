@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  compactionDetailResponse,
   compactionListResponse,
-  compactionRecordResponse,
 } from '../../shared/wire/responses/compaction.ts';
+import { emptySnapshot, type Snapshot } from '../../shared/conversation/snapshot.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { history, record, writeHistories, writeJob } from '../support/past-compactions.ts';
 import { createConversation, readAs } from '../support/http-answers.ts';
@@ -67,12 +68,59 @@ describe('the list of compactions', () => {
     await writeHistories(chat.dependencies.store, id, [history(1, 10_000)]);
 
     const one = await readAs(
-      compactionRecordResponse,
+      compactionDetailResponse,
       await chat.call(`/v1/conversations/${id}/compactions/1`),
     );
     const none = await chat.call(`/v1/conversations/${id}/compactions/2`);
 
     expect(one).toMatchObject({ generation: 1, from: 1, upTo: 1, calls: 2, report: { checks: 3 } });
     expect(await errorOf(none)).toMatchObject({ http: 404, reason: 'GENERATION_NOT_FOUND' });
+  });
+
+  test('tells of one what its snapshot says, each statement with its turns', async () => {
+    const id = await create();
+    const item = { importance: 2, by: 'model' } as const;
+    const snapshot: Snapshot = {
+      ...emptySnapshot('assistant'),
+      sections: {
+        decisions: [{ ...item, id: 'i2', text: 'The boat is blue.', sources: [3, 5] }],
+        key_knowledge: [
+          { ...item, id: 'i1', text: 'The dog is Pixel.', sources: [1], quote: 'Pixel' },
+        ],
+      },
+      archive: [{ ...item, id: 'i0', text: 'It rained.', sources: [2], section: 'recent_actions' }],
+    };
+    await writeHistories(chat.dependencies.store, id, [{ ...history(1, 10_000), snapshot }]);
+
+    const answer = await chat.call(`/v1/conversations/${id}/compactions/1`);
+    const { snapshot: items } = await readAs(compactionDetailResponse, answer);
+
+    expect(items).toEqual([
+      {
+        ...item,
+        id: 'i1',
+        section: 'key_knowledge',
+        layer: 'working',
+        text: 'The dog is Pixel.',
+        sources: [1],
+        quote: 'Pixel',
+      },
+      {
+        ...item,
+        id: 'i2',
+        section: 'decisions',
+        layer: 'working',
+        text: 'The boat is blue.',
+        sources: [3, 5],
+      },
+      {
+        ...item,
+        id: 'i0',
+        section: 'recent_actions',
+        layer: 'archive',
+        text: 'It rained.',
+        sources: [2],
+      },
+    ]);
   });
 });

@@ -63,6 +63,39 @@ export const compactionRecordResponse = z.object({
 });
 export type CompactionRecordView = z.infer<typeof compactionRecordResponse>;
 
+const snapshotItem = z.object({
+  id: z.string().describe('The same as long as the statement is kept: `i17`.'),
+  section: z.string(),
+  layer: z
+    .enum(['working', 'archive'])
+    .describe('working: in every context; archive: where there is room, and found by search.'),
+  text: z.string(),
+  sources: z
+    .array(z.number().int())
+    .describe(
+      'The turns that say so, ascending; empty where a snapshot without sources went before.',
+    ),
+  quote: z.string().optional().describe('Words of one of those turns, exactly.'),
+  at: z.string().optional().describe('The day it is about or was said, `2026-11-21`.'),
+  status: z.enum(['todo', 'in_progress', 'done', 'tried']).optional(),
+  importance: z.number().int().describe('1 low, 2 normal, 3 high.'),
+  supersedes: z.string().optional().describe('The statement that this one took the place of.'),
+  by: z
+    .enum(['model', 'code'])
+    .describe('code: words of a turn that the model had left out, put back.'),
+});
+export type SnapshotItemView = z.infer<typeof snapshotItem>;
+
+export const compactionDetailResponse = compactionRecordResponse.extend({
+  snapshot: z
+    .array(snapshotItem)
+    .optional()
+    .describe(
+      'What the snapshot says, statement by statement; absent where there is none any more.',
+    ),
+});
+export type CompactionDetailView = z.infer<typeof compactionDetailResponse>;
+
 export const compactionListResponse = z.object({
   compactions: z.array(compactionRecordResponse),
   nextPageToken: z.string().optional(),

@@ -10,7 +10,11 @@ import {
   encodePageToken,
   type PageScope,
 } from '../../../../shared/wire/page-token.ts';
-import type { CompactionRecordView } from '../../../../shared/wire/responses/compaction.ts';
+import type {
+  CompactionDetailView,
+  CompactionRecordView,
+} from '../../../../shared/wire/responses/compaction.ts';
+import { snapshotView } from '../../../../shared/wire/snapshot-view.ts';
 import { attemptView, historyView, ratingView } from '../../../../shared/wire/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
@@ -119,11 +123,11 @@ async function withRatings(
   });
 }
 
-/** The compaction that made a generation. Throws NOT_FOUND. */
+/** The compaction that made a generation, with what its snapshot says. Throws NOT_FOUND. */
 export async function readCompaction(
   dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger'>,
   of: { caller: Caller; conversationId: string; generation: number; locale: string | undefined },
-): Promise<CompactionRecordView> {
+): Promise<CompactionDetailView> {
   const { head } = await readOwnConversation(dependencies, of);
   const { conversationId, generation, locale } = of;
   const isKnown = generation <= head.value.generation;
@@ -133,5 +137,5 @@ export async function readCompaction(
   if (!history) throw generationNotFound(conversationId, generation);
   const view = historyView(history, (record) => outcomeMessage(record, locale));
   const [rated = view] = await withRatings(dependencies.store, conversationId, [view]);
-  return rated;
+  return { ...rated, ...(history.snapshot && { snapshot: snapshotView(history.snapshot) }) };
 }

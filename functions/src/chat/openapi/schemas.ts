@@ -1,5 +1,8 @@
 import { z } from 'zod';
-import { compactionRecordResponse } from '../../../../shared/wire/responses/compaction.ts';
+import {
+  compactionDetailResponse,
+  compactionRecordResponse,
+} from '../../../../shared/wire/responses/compaction.ts';
 import { contextObjectResponse } from '../../../../shared/wire/responses/context-object.ts';
 import {
   contextItemResponse,
@@ -31,6 +34,7 @@ const sharedResponses: Readonly<Record<string, z.ZodType>> = {
   ContextObject: contextObjectResponse,
   ContextItem: contextItemResponse,
   Compaction: compactionRecordResponse,
+  CompactionDetail: compactionDetailResponse,
   Erasing: erasingResponse,
   Message: messageResponse,
   Pin: pinResponse,

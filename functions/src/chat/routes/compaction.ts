@@ -7,8 +7,8 @@ import {
 import { contextQuery, listQuery, noQuery } from '../../../../shared/wire/requests/queries.ts';
 import {
   cancelledCompactionResponse,
+  compactionDetailResponse,
   compactionListResponse,
-  compactionRecordResponse,
   compactResponse,
 } from '../../../../shared/wire/responses/compaction.ts';
 import { contextResponse } from '../../../../shared/wire/responses/context.ts';
@@ -108,11 +108,12 @@ export const getCompactionRoute = userRoute({
   operation: 'getCompaction',
   method: 'GET',
   path: '/v1/conversations/{conversationId}/compactions/{generation}',
-  summary: 'The compaction that made a generation.',
+  summary:
+    'The compaction that made a generation, and what its snapshot says, each statement with the turns it comes from.',
   params: generationParams,
   query: noQuery,
   body: noBody,
-  response: compactionRecordResponse,
+  response: compactionDetailResponse,
   statuses: [200],
   requestHeaders: LANGUAGE_HEADER,
   errors: ['GENERATION_ERASED', 'SNAPSHOT_INVALID'],
