@@ -1,4 +1,5 @@
-import { LOCAL_USER, type Stack } from './stack.ts';
+import type { Stack } from './stack.ts';
+import { LOCAL_USER } from './stack-page.ts';
 import { unsignedToken } from './unsigned-token.ts';
 
 /** How to be told of an answer that nobody waited for; '' where no stand-in takes notifications. */

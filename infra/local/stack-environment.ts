@@ -74,6 +74,8 @@ export function stackEnvironment(options: {
     METADATA_SERVER_DETECTION: 'none',
     // A part of the stack is killed three seconds after it was told to end.
     DRAIN_MS: options.shell.DRAIN_MS ?? '1000',
+    // Deployed it is a minute: whoever watches a killed worker here need not wait so long for the next one.
+    COMPACTION_LEASE_MS: options.shell.COMPACTION_LEASE_MS ?? '10000',
     GOOGLE_CLOUD_PROJECT: localProjectId,
     // Nobody listens there: with a demo- project the variable alone allows unsigned tokens and pushes.
     FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',

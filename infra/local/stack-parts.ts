@@ -13,6 +13,9 @@ export interface StackPorts {
   compaction: number;
   standIn: number;
   page: number;
+  supervisor: number;
+  /** Of the line to chat that the supervisor can cut. */
+  line: number;
 }
 
 /** What every part is started with. */

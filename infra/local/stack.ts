@@ -9,6 +9,7 @@ import {
   stackEnvironment,
 } from './stack-environment.ts';
 import type { PartName, StackLog } from './stack-event.ts';
+import { pageEnvironment, type StackPage, startStackPage } from './stack-page.ts';
 import {
   localUrl,
   type PartSettings,
@@ -21,10 +22,8 @@ import {
   startStandInPart,
   subscribeWorker,
 } from './stack-parts.ts';
-import { type LocalPage, startPage } from './page/start-page.ts';
 import { type LocalStorage, startStorage } from './storage/start-storage.ts';
 import { defaultSweepSeconds } from './sweep-schedule.ts';
-import { unsignedToken } from './unsigned-token.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -40,6 +39,8 @@ export interface StackOptions {
   push?: Partial<PushSettings>;
   /** Whether the page is served. Default false. */
   hasPage?: boolean;
+  /** Whether the page can order faults; nothing without a page. Default false. */
+  hasSupervisor?: boolean;
   /** How often the sweep event is published; 0 = never. Default 300. */
   sweepSeconds?: number;
   /** The user's environment. Default: that of this process. */
@@ -55,8 +56,10 @@ export interface Stack {
   compactionUrl: string;
   /** Absent where no page was asked for. */
   pageUrl?: string;
+  /** Where faults are ordered, with the token of this start; absent where that was not asked for. */
+  supervisor?: { url: string; token: string };
   /** Absent when a real model answers. */
-  standInUrl?: string;
+  standInUrl?: string | undefined;
   /** Absent in the embedded mode. */
   firestoreHost?: string;
   projectId: string;
@@ -83,27 +86,6 @@ const uploadsOf = ({ url }: LocalStorage): Environment => ({
   UPLOADS_URL: url,
 });
 
-/** Whom the page and the printed calls act for. */
-export const LOCAL_USER = 'ada';
-
-/** The page calls chat from another origin. */
-const originsOf = (shell: Environment, pagePort: number): Environment => ({
-  CORS_ORIGINS: [
-    ...(shell.CORS_ORIGINS ? [shell.CORS_ORIGINS] : []),
-    localUrl(pagePort),
-    `http://localhost:${pagePort}`,
-  ].join(','),
-});
-
-const startOwnPage = (ports: StackPorts): Promise<LocalPage> =>
-  startPage({
-    port: ports.page,
-    config: {
-      chatUrl: localUrl(ports.chat),
-      token: unsignedToken({ uid: LOCAL_USER, projectId: localProjectId, now: new Date() }),
-    },
-  });
-
 type Children = Map<PartName, Child>;
 
 async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
@@ -119,8 +101,21 @@ async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
     compaction: await choose('compaction', ports?.compaction),
     standIn: await choose('stand-in', ports?.standIn),
     page: await choose('page', ports?.page),
+    supervisor: await choose('supervisor', ports?.supervisor),
+    line: await choose('supervisor', ports?.line),
   };
 }
+
+/** What can be asked of the processes, also before they are there. */
+const runningParts = (children: () => Children): Pick<Stack, 'processIds' | 'restart'> => ({
+  processIds: () =>
+    [...children()].map(([part, child]) => ({ part, processId: child.processId() ?? 0 })),
+  restart: async (part) => {
+    const child = children().get(part);
+    if (!child) throw new Error(`the stack has no part ${part}`);
+    await child.restart();
+  },
+});
 
 /** The functions first: an answer that is under way shall not fail because its model has gone. */
 async function stopAll(children: Children): Promise<void> {
@@ -175,7 +170,7 @@ function watchEmulators(emulators: Emulators | MissingEmulators, log: StackLog):
 }
 
 /** Once the functions are there, which everybody waits for. */
-function buildInBackground(page: LocalPage, log: StackLog): void {
+function buildInBackground(page: StackPage, log: StackLog): void {
   page
     .build()
     .catch((error: unknown) =>
@@ -190,13 +185,19 @@ function buildInBackground(page: LocalPage, log: StackLog): void {
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { log, environment, standInArguments = [], push = {} } = options;
-  const { sweepSeconds = defaultSweepSeconds } = options;
+  const { sweepSeconds = defaultSweepSeconds, hasSupervisor = false } = options;
   const shell = options.shell ?? process.env;
   const model = chooseModel(shell);
   const ports = await choosePorts(options);
   const storage = await startStorage({ bucket: LOCAL_BUCKET });
-  const page = options.hasPage ? await startOwnPage(ports) : undefined;
   const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
+  let children: Children = new Map();
+  const chatUrl = localUrl(ports.chat);
+  const compactionUrl = localUrl(ports.compaction);
+  const functions = { chatUrl, compactionUrl, standInUrl, ...runningParts(() => children) };
+  const page = options.hasPage
+    ? await startStackPage({ ports, hasSupervisor, stack: functions, log })
+    : undefined;
   const settingsWith = (emulators?: Emulators): PartSettings => ({
     ports,
     environment: stackEnvironment({
@@ -207,7 +208,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       settings: {
         ...messagingOf(standInUrl),
         ...uploadsOf(storage),
-        ...(page && originsOf(shell, ports.page)),
+        ...(page && pageEnvironment(shell, ports.page)),
         ...environment,
       },
     }),
@@ -219,7 +220,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   const standIn = standInUrl ? startStandInPart(settingsWith()) : Promise.resolve(undefined);
   const emulators = options.embedded ? { missing: '' } : await startEmulatorParts(log);
-  const children = await allOrNone([
+  children = await allOrNone([
     ['stand-in', standIn],
     ...('missing' in emulators
       ? ([['functions', startEmbeddedPart(settingsWith())]] as const)
@@ -236,21 +237,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const schedule =
     hasEmulators(emulators) && scheduleSweep(settingsWith(emulators), emulators.pubsubHost);
   return {
-    chatUrl: localUrl(ports.chat),
-    compactionUrl: localUrl(ports.compaction),
+    ...functions,
     ...(page && { pageUrl: page.url }),
-    ...(standInUrl !== undefined && { standInUrl }),
+    ...(page?.supervisor && { supervisor: page.supervisor }),
     ...(hasEmulators(emulators) && { firestoreHost: emulators.firestoreHost }),
     projectId: localProjectId,
     backend: backendName(emulators, options.embedded ?? false),
     model: modelName(model),
-    processIds: () =>
-      [...children].map(([part, child]) => ({ part, processId: child.processId() ?? 0 })),
-    restart: async (part) => {
-      const child = children.get(part);
-      if (!child) throw new Error(`the stack has no part ${part}`);
-      await child.restart();
-    },
     stop: async () => {
       if (schedule) await schedule.stop();
       await page?.close();

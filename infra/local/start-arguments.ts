@@ -9,7 +9,10 @@ Ctrl-C ends all of it; a second Ctrl-C does not wait.
 
   --embedded   store and bus in memory, even where emulators are installed
   --port N     chat on port N (default 8080), compaction on N+1, stand-in on N+2,
-               page on N+3; a port that is taken is replaced by the next free one
+               page on N+3, its supervisor on N+4 and N+5; a port that is taken is
+               replaced by the next free one
+  --no-supervisor
+               the page cannot order faults
   --sweep-seconds N
                sweep every N seconds (default 300, as deployed; 0 = never)
   --verbose    every log line of the functions, as it is
@@ -20,10 +23,12 @@ export interface StartArguments {
   port: number;
   sweepSeconds: number;
   isVerbose: boolean;
+  /** Whether the page may order faults. */
+  hasSupervisor: boolean;
 }
 
-/** Highest port that leaves room for the three after it. */
-const highestPort = 65_532;
+/** Highest port that leaves room for the five after it. */
+const highestPort = 65_530;
 const longestSweepSeconds = 86_400;
 
 function sweepSecondsOf(text: string): number {
@@ -44,6 +49,7 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
       port: { type: 'string', default: '8080' },
       'sweep-seconds': { type: 'string', default: String(defaultSweepSeconds) },
       verbose: { type: 'boolean', default: false },
+      'no-supervisor': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -58,5 +64,6 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
     port,
     sweepSeconds: sweepSecondsOf(values['sweep-seconds']),
     isVerbose: values.verbose,
+    hasSupervisor: !values['no-supervisor'],
   };
 }

@@ -33,8 +33,16 @@ async function start(wanted: StartArguments): Promise<Stack> {
   try {
     return await startStack({
       embedded: wanted.isEmbedded,
-      ports: { chat: port, compaction: port + 1, standIn: port + 2, page: port + 3 },
+      ports: {
+        chat: port,
+        compaction: port + 1,
+        standIn: port + 2,
+        page: port + 3,
+        supervisor: port + 4,
+        line: port + 5,
+      },
       hasPage: true,
+      hasSupervisor: wanted.hasSupervisor,
       sweepSeconds,
       log: screen.log,
     });

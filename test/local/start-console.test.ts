@@ -151,6 +151,7 @@ describe('parseStartArguments', () => {
       port: 8_080,
       sweepSeconds: 300,
       isVerbose: false,
+      hasSupervisor: true,
     });
   });
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { extname } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { isLoopbackHost } from '../loopback-host.ts';
 import { buildPage, type PageFiles } from './build-page.ts';
 import { pageHeaders } from './page-headers.ts';
 
@@ -11,6 +12,8 @@ export interface LocalPageConfig {
   chatUrl: string;
   /** Of the user whom the page acts for. */
   token: string;
+  /** Where the fault panel gives its orders. */
+  supervisor?: { url: string; token: string };
 }
 
 export interface LocalPage {
@@ -50,10 +53,17 @@ export async function startPage(options: {
   };
 
   const app = new Hono();
-  const headers = pageHeaders([options.config.chatUrl]);
+  const headers = pageHeaders([
+    options.config.chatUrl,
+    ...(options.config.supervisor ? [options.config.supervisor.url] : []),
+  ]);
   app.use(async (context, next) => {
+    // The configuration holds tokens.
+    if (!isLoopbackHost(context.req.header('host')))
+      return context.text('The page is for this machine alone.', 403);
     await next();
     for (const [name, value] of Object.entries(headers)) context.header(name, value);
+    return undefined;
   });
   app.get('/config.json', (context) => {
     context.header('cache-control', 'no-store');
@@ -70,7 +80,8 @@ export async function startPage(options: {
   });
   app.onError((error, context) => context.text(`The page was not built: ${error.message}`, 500));
 
-  const server = createServer(getRequestListener(app.fetch));
+  const listen = getRequestListener(app.fetch);
+  const server = createServer((request, response) => void listen(request, response));
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

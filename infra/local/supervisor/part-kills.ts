@@ -1,0 +1,61 @@
+import type { RestartablePart, Stack } from '../stack.ts';
+import type { PartName } from '../stack-event.ts';
+
+export type KillablePart = 'chat' | 'compaction';
+
+export type Killed =
+  | { kind: 'killed'; processId: number }
+  /** Both functions and the store are one process: with it everything would be gone. */
+  | { kind: 'holds-store' }
+  /** It is being started again. */
+  | { kind: 'is-down' };
+
+export interface PartKills {
+  /** SIGKILL; the part comes back by itself, on the same port. Resolves before it is back. */
+  kill(part: KillablePart): Killed;
+  /** Which parts can be killed here. */
+  killable(): KillablePart[];
+  state(): { part: PartName; processId: number; kills: number; isDown: boolean }[];
+  /** Resolves when every part that was killed is back, or has failed to come. */
+  settled(): Promise<void>;
+}
+
+const wanted: readonly KillablePart[] = ['chat', 'compaction'];
+
+/** Kills parts of the stack and has them started again, one kill of a part at a time. */
+export function createPartKills(options: {
+  stack: Pick<Stack, 'processIds' | 'restart'>;
+  onFailure: (part: RestartablePart, error: unknown) => void;
+}): PartKills {
+  const { stack, onFailure } = options;
+  const down = new Map<PartName, Promise<void>>();
+  const kills = new Map<PartName, number>();
+  const killable = () =>
+    wanted.filter((part) => stack.processIds().some((running) => running.part === part));
+
+  return {
+    killable,
+    kill(part) {
+      if (!killable().includes(part)) return { kind: 'holds-store' };
+      if (down.has(part)) return { kind: 'is-down' };
+      const { processId = 0 } = stack.processIds().find((running) => running.part === part) ?? {};
+      kills.set(part, (kills.get(part) ?? 0) + 1);
+      const back = stack
+        .restart(part)
+        .catch((error: unknown) => onFailure(part, error))
+        .finally(() => down.delete(part));
+      down.set(part, back);
+      return { kind: 'killed', processId };
+    },
+    state: () =>
+      stack.processIds().map(({ part, processId }) => ({
+        part,
+        processId,
+        kills: kills.get(part) ?? 0,
+        isDown: down.has(part),
+      })),
+    settled: async () => {
+      await Promise.all(down.values());
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { chooseFreePort } from '../free-port.ts';
+import type { Stack } from '../stack.ts';
+import type { StackLog } from '../stack-event.ts';
+import { startCuttableLine } from './cuttable-line.ts';
+import { createModelControl } from './model-control.ts';
+import { createPartKills } from './part-kills.ts';
+import { redeliver } from './redeliver.ts';
+import { createSupervisorApp } from './supervisor-app.ts';
+
+export interface Supervisor {
+  url: string;
+  /** Of this start; every request carries it. */
+  token: string;
+  /** Where chat is reached over a line that can be cut. */
+  chatUrl: string;
+  stop(): Promise<void>;
+}
+
+export interface SupervisorOptions {
+  stack: Pick<Stack, 'chatUrl' | 'compactionUrl' | 'standInUrl' | 'processIds' | 'restart'>;
+  /** Wanted ports; one that is taken is replaced by the next free one. Default: any free ones. */
+  ports?: { supervisor: number; line: number };
+  /** Origins under which the page may be open. */
+  pageOrigins: readonly string[];
+  log: StackLog;
+}
+
+const TOKEN_BYTES = 32;
+
+/** Starts the supervisor of a stack, on the loopback interface alone, under a new token. */
+export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const { stack, pageOrigins, log } = options;
+  const reserved = new Set<number>();
+  const port = await chooseFreePort(options.ports?.supervisor ?? 0, reserved);
+  const linePort = await chooseFreePort(options.ports?.line ?? 0, reserved);
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const line = await startCuttableLine({
+    port: linePort,
+    targetPort: Number(new URL(stack.chatUrl).port),
+  });
+  const app = createSupervisorApp({
+    admission: { token, port, pageOrigins },
+    line,
+    kills: createPartKills({
+      stack,
+      onFailure: (part, error) =>
+        log({ kind: 'failed', part, problem: error instanceof Error ? error.message : 'unknown' }),
+    }),
+    model: stack.standInUrl === undefined ? undefined : createModelControl(stack.standInUrl),
+    redeliver: (redelivery) => redeliver(stack.compactionUrl, redelivery),
+  });
+  const listen = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const server = createServer((request, response) => void listen(request, response));
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${port}`,
+    token,
+    chatUrl: line.url,
+    stop: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await Promise.all([closed, line.close()]);
+    },
+  };
+}
