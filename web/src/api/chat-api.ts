@@ -112,6 +112,7 @@ export function createChatApi(requester: Requester) {
     create: (body: object) =>
       requester.json<ConversationView>({ method: 'POST', path: '/v1/conversations', body }),
     conversation: (id: string) => conversationApi(requester, id),
+    raw: requester.raw,
   };
 }
 

@@ -14,6 +14,6 @@ export interface PageConfig {
 export async function readPageConfig(): Promise<PageConfig> {
   const response = await fetch('/config.json', { cache: 'no-store' });
   if (!response.ok) throw new Error(`/config.json: HTTP ${response.status}`);
-  const config: PageConfig = await response.json();
+  const config: PageConfig = JSON.parse(await response.text());
   return { ...config, chatUrl: config.chatUrl.replace(/\/$/, '') };
 }

@@ -14,7 +14,7 @@ export interface Call {
 
 /** What happens on the wire, for who watches it. `exchange` tells requests apart. */
 export type WireEvent =
-  | { kind: 'request'; exchange: number; at: number; call: Call; url: string }
+  | { kind: 'request'; exchange: number; at: number; call: Call; url: string; accept: string }
   | { kind: 'response'; exchange: number; at: number; code: number }
   | { kind: 'frame'; exchange: number; at: number; frame: ReceivedFrame }
   | { kind: 'end'; exchange: number; at: number; problem?: string };
@@ -26,13 +26,21 @@ export interface OpenStream {
   frames: AsyncIterable<ReceivedFrame> | undefined;
 }
 
+export interface RawReply {
+  code: number;
+  turnId: string | undefined;
+  text: string;
+}
+
 export interface Requester {
   /** The JSON of the answer; undefined for one without a body. Throws ApiError. */
-  json<T>(call: Call): Promise<T>;
+  json: <T>(call: Call) => Promise<T>;
   /** Throws ApiError. */
-  stream(call: Call): Promise<OpenStream>;
+  stream: (call: Call) => Promise<OpenStream>;
+  /** The answer as it stands on the wire, a refusal too. Throws ApiError OFFLINE. */
+  raw: (call: Call, accept: string) => Promise<RawReply>;
   /** The bytes as they come, for a download. Throws ApiError. */
-  blob(call: Call): Promise<Blob>;
+  blob: (call: Call) => Promise<Blob>;
 }
 
 export interface RequesterParts {
@@ -52,6 +60,22 @@ function urlOf(chatUrl: string, { path, query = {} }: Call): string {
   return `${chatUrl}${path}${text === '' ? '' : `?${text}`}`;
 }
 
+/** The same events; their end, or how they broke off, is told. */
+async function* tellingEnd(
+  frames: AsyncIterable<ReceivedFrame>,
+  tell: (end: { problem?: string }) => void,
+): AsyncGenerator<ReceivedFrame> {
+  let problem: string | undefined;
+  try {
+    yield* frames;
+  } catch (error) {
+    problem = String(error);
+    throw error;
+  } finally {
+    tell(problem === undefined ? {} : { problem });
+  }
+}
+
 /** Calls of the public API with the caller's token; an expired one is renewed once. */
 export function createRequester(parts: RequesterParts): Requester {
   const { session, observe } = parts;
@@ -60,7 +84,7 @@ export function createRequester(parts: RequesterParts): Requester {
   async function attempt(call: Call, accept: string) {
     const exchange = ++exchanges;
     const url = urlOf(parts.chatUrl, call);
-    observe({ kind: 'request', exchange, at: Date.now(), call, url });
+    observe({ kind: 'request', exchange, at: Date.now(), call, url, accept });
     try {
       const response = await parts.fetch(url, {
         method: call.method,
@@ -103,7 +127,22 @@ export function createRequester(parts: RequesterParts): Requester {
       if (response.status === 204 || !response.body) return { turnId, frames: undefined };
       const tell = (frame: ReceivedFrame) =>
         observe({ kind: 'frame', exchange, at: Date.now(), frame });
-      return { turnId, frames: readFrames(response.body, tell) };
+      const frames = tellingEnd(readFrames(response.body, tell), (end) =>
+        observe({ kind: 'end', exchange, at: Date.now(), ...end }),
+      );
+      return { turnId, frames };
+    },
+    raw: async (call, accept) => {
+      const { response, exchange } = await attempt(call, accept);
+      const text = await response.text().catch((error: unknown) => {
+        throw offline(error);
+      });
+      observe({ kind: 'end', exchange, at: Date.now() });
+      return {
+        code: response.status,
+        turnId: response.headers.get('x-turn-id') ?? undefined,
+        text,
+      };
     },
     blob: async (call) => (await send(call, '*/*')).response.blob(),
   };

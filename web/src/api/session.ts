@@ -46,7 +46,7 @@ async function post<T>(parts: GuestParts, url: string, init: RequestInit): Promi
       reason: 'SIGN_IN_FAILED',
       message: `sign-in failed: HTTP ${response.status}`,
     });
-  return response.json();
+  return JSON.parse(await response.text());
 }
 
 /** https://cloud.google.com/identity-platform/docs/use-rest-api#section-sign-in-anonymously */

@@ -1,7 +1,7 @@
 import { batch, computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { createChatApi, type ChatApi } from '../api/chat-api.ts';
 import type { PageConfig } from '../api/page-config.ts';
-import { createRequester, type WireEvent } from '../api/requester.ts';
+import { createRequester } from '../api/requester.ts';
 import type { Session } from '../api/session.ts';
 import type { Texts } from '../text/en.ts';
 import { createFigures, type Figures } from '../text/figures.ts';
@@ -10,6 +10,7 @@ import { createConversationList, type ConversationList } from './conversation-li
 import { openConversation, type OpenConversation } from './conversation.ts';
 import { createOutbox } from './outbox.ts';
 import { createSettings, type Settings } from './settings.ts';
+import { createWire, type Wire } from './wire.ts';
 
 export type PaneName = 'conversations' | 'transcript' | 'inspector' | 'events';
 
@@ -17,6 +18,8 @@ export type PaneName = 'conversations' | 'transcript' | 'inspector' | 'events';
 export interface App {
   config: PageConfig;
   api: ChatApi;
+  /** What goes over it. */
+  wire: Wire;
   settings: Settings;
   texts: ReadonlySignal<Texts>;
   figures: ReadonlySignal<Figures>;
@@ -36,18 +39,17 @@ export interface AppParts {
   session: Session;
   storage: Pick<Storage, 'getItem' | 'setItem'>;
   language: Language;
-  observe?: (event: WireEvent) => void;
 }
 
 const idOfAddress = (): string | undefined => /^#\/c\/([\w-]+)$/.exec(location.hash)?.[1];
 
-function createApi({ config, session, observe }: AppParts, settings: Settings): ChatApi {
+function createApi({ config, session }: AppParts, settings: Settings, wire: Wire): ChatApi {
   return createChatApi(
     createRequester({
       chatUrl: config.chatUrl,
       session,
       language: () => settings.language.value,
-      observe: observe ?? (() => undefined),
+      observe: wire.observe,
       fetch: fetch.bind(globalThis),
     }),
   );
@@ -55,7 +57,8 @@ function createApi({ config, session, observe }: AppParts, settings: Settings): 
 
 export function createApp(parts: AppParts): App {
   const settings = createSettings(parts.storage, parts.language);
-  const api = createApi(parts, settings);
+  const wire = createWire();
+  const api = createApi(parts, settings, wire);
   const outbox = createOutbox(parts.storage);
   const conversations = createConversationList(api);
   const detail = signal<number | undefined>(undefined);
@@ -95,6 +98,7 @@ export function createApp(parts: AppParts): App {
   return {
     config: parts.config,
     api,
+    wire,
     settings,
     texts: computed(() => textsOf(settings.language.value)),
     figures: computed(() => createFigures(settings.language.value)),

@@ -25,6 +25,8 @@ export interface OpenConversation extends Omit<ContextState, 'refresh'> {
   /** Runs a call, and shows its problem instead of throwing. */
   attempt<T>(work: () => Promise<T>): Promise<T | undefined>;
   leave(): void;
+  /** Fires when it is left. */
+  left: AbortSignal;
 }
 
 export interface ConversationParts {
@@ -126,5 +128,6 @@ export function openConversation(parts: ConversationParts): OpenConversation {
     refresh,
     attempt,
     leave: () => leaving.abort(),
+    left,
   };
 }

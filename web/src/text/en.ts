@@ -100,7 +100,7 @@ export const en = {
     },
   },
   events: {
-    tabs: { compactions: 'Compactions' },
+    tabs: { compactions: 'Compactions', wire: 'Wire', faults: 'Faults', player: 'Player' },
     none: 'No compaction yet.',
     noneHint: 'It starts by itself at the threshold, or with “Compact now”.',
     trigger: {

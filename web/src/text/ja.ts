@@ -100,7 +100,7 @@ export const ja: Texts = {
     },
   },
   events: {
-    tabs: { compactions: 'コンパクション' },
+    tabs: { compactions: 'コンパクション', wire: '通信', faults: '障害', player: '再生' },
     none: 'コンパクションはまだありません。',
     noneHint: 'しきい値で自動的に、または「今すぐ圧縮」で始まります。',
     trigger: {

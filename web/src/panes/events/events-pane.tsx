@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { App } from '../../state/app.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
 import type { Texts } from '../../text/en.ts';
+import { LazyTab } from '../lazy-tab.tsx';
 import { CompactionTimeline } from './compaction-timeline.tsx';
 
 type TabName = keyof Texts['events']['tabs'];
@@ -11,9 +12,18 @@ type TabName = keyof Texts['events']['tabs'];
 const tabs: Record<
   TabName,
   (of: { app: App; conversation: OpenConversation }) => ComponentChildren
-> = { compactions: (of) => <CompactionTimeline {...of} /> };
+> = {
+  compactions: (of) => <CompactionTimeline {...of} />,
+  wire: ({ app }) => <LazyTab key="wire" app={app} load={loadWire} />,
+  faults: ({ app }) => <LazyTab key="faults" app={app} load={loadFaults} />,
+  player: ({ app }) => <LazyTab key="player" app={app} load={loadPlayer} />,
+};
 
-const names: readonly TabName[] = ['compactions'];
+const names: readonly TabName[] = ['compactions', 'wire', 'faults', 'player'];
+
+const loadWire = async () => (await import('../wire/wire-tab.tsx')).WireTab;
+const loadFaults = async () => (await import('../faults/faults-tab.tsx')).FaultsTab;
+const loadPlayer = async () => (await import('../player/player-tab.tsx')).PlayerTab;
 
 /** What happens behind the conversation. */
 export function EventsPane({ app, conversation }: { app: App; conversation: OpenConversation }) {

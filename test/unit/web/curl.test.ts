@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { curlOf } from '../../../web/src/panes/wire/curl.ts';
+
+const sent = {
+  method: 'POST',
+  url: 'http://127.0.0.1:1/v1/x?q=a%20b&c=1',
+  accept: 'text/event-stream',
+  headers: { 'x-conversation-id': 'c' },
+  body: '{"text":"It\'s $HOME and `id` and \\"this\\""}',
+};
+
+/** What a shell makes of a command, instead of running it. */
+const argumentsOf = (command: string): string[] =>
+  execFileSync('bash', ['-c', `RECAP_TOKEN=a.b.c; curl() { printf '%s\\0' "$@"; }; ${command}`])
+    .toString()
+    .split('\0')
+    .slice(0, -1);
+
+test('a shell makes the same request of it', () => {
+  expect(argumentsOf(curlOf(sent))).toEqual([
+    '-sN',
+    '-X',
+    'POST',
+    sent.url,
+    '-H',
+    'Authorization: Bearer a.b.c',
+    '-H',
+    'Accept: text/event-stream',
+    '-H',
+    'Content-Type: application/json',
+    '-H',
+    'x-conversation-id: c',
+    '-d',
+    sent.body,
+  ]);
+});
+
+test('a token never gets into it', () => {
+  const command = curlOf({ ...sent, headers: { Authorization: 'Bearer secret' } });
+
+  expect(command).not.toContain('secret');
+  expect(command).toContain('$RECAP_TOKEN');
+});
+
+test('a request without a body has neither a body nor its type', () => {
+  const command = curlOf({ ...sent, method: 'GET', body: undefined });
+
+  expect(command).not.toMatch(/-d |Content-Type/);
+});

@@ -1,0 +1,62 @@
+import type { App } from '../../state/app.ts';
+import type { ConversationApi } from '../../api/chat-api.ts';
+import type { WireEvent } from '../../api/requester.ts';
+import type { OpenConversation } from '../../state/conversation.ts';
+import { sayTo } from '../say-to.ts';
+import { eventually, pause } from '../waiting.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/** Where a fault is tried: a conversation of its own, which the page shows meanwhile. */
+export interface Bench {
+  id: string;
+  api: ConversationApi;
+  supervisor: Supervisor;
+  shown: OpenConversation;
+  /** Says a text in the page and waits for its answer. Throws when none came. */
+  say(text: string, messageId?: string): Promise<void>;
+  /** All that goes over the page's wire from now on, until the signal fires. */
+  watchWire(listener: (event: WireEvent) => void): () => void;
+  /** Asks until it is told something. Throws after the deadline, and when the fault is left. */
+  until<T>(look: () => T | undefined | Promise<T | undefined>, deadlineMs?: number): Promise<T>;
+  pause(delayMs: number): Promise<void>;
+  now(): number;
+  signal: AbortSignal;
+}
+
+export interface BenchParts {
+  app: App;
+  supervisor: Supervisor;
+  signal: AbortSignal;
+  title: string;
+  /** Tokens at which it compacts by itself; undefined: as deployed. */
+  thresholdTokens?: number;
+}
+
+/** Opens a conversation for a fault, and shows it. */
+export async function openBench(parts: BenchParts): Promise<Bench> {
+  const { app, supervisor, signal, title, thresholdTokens } = parts;
+  const id = crypto.randomUUID();
+  await app.api.create({
+    id,
+    title,
+    ...(thresholdTokens !== undefined && { settings: { thresholdTokens } }),
+  });
+  app.select(id);
+  const shown = app.open.value;
+  void app.conversations.refresh();
+  return {
+    id,
+    api: app.api.conversation(id),
+    supervisor,
+    shown,
+    signal,
+    say: async (text, messageId = crypto.randomUUID()) => {
+      const said = await sayTo(shown, { text, messageId, signal });
+      if (said !== 'answered') throw new Error(`${text.slice(0, 40)} …: ${said}`);
+    },
+    watchWire: app.wire.watch,
+    until: (look, deadlineMs) => eventually(look, { signal, deadlineMs }),
+    pause: (delayMs) => pause(delayMs, signal),
+    now: () => performance.now(),
+  };
+}

@@ -1,0 +1,96 @@
+import { judged, type Verdict } from './finding.ts';
+
+/** A worker that was killed at its work: the next one ends it, once, and no message is lost. */
+export function judgeKilledWorker(seen: {
+  /** State of the compaction when its worker was killed. */
+  stateAtKill: string | undefined;
+  swaps: number;
+  /** User messages that were sent, and those that the transcript holds. */
+  sent: readonly string[];
+  stored: readonly string[];
+  afterMs: number;
+}): Verdict {
+  const missing = seen.sent.filter((text) => !seen.stored.includes(text)).length;
+  const { swaps, afterMs } = seen;
+  const finding = { fault: 'killWorker', swaps, missing, afterMs } as const;
+  const hasHappened = seen.stateAtKill === 'RUNNING' || seen.stateAtKill === 'VERIFYING';
+  return judged(finding, { hasHappened, holds: swaps === 1 && missing === 0 });
+}
+
+/** An event that comes again has nothing left to do: every delivery is acknowledged, and nothing is folded twice. */
+export function judgeRedelivery(seen: {
+  /** HTTP code of each delivery. */
+  codes: readonly number[];
+  /** Swaps of the same compaction. */
+  swaps: number;
+}): Verdict {
+  const acknowledged = seen.codes.filter((code) => code >= 200 && code < 300).length;
+  const finding = {
+    fault: 'redeliver',
+    deliveries: seen.codes.length,
+    acknowledged,
+    swaps: seen.swaps,
+  } as const;
+  const holds = acknowledged === seen.codes.length && seen.swaps === 1;
+  return judged(finding, { hasHappened: seen.codes.length > 0 && seen.swaps > 0, holds });
+}
+
+/** What the user stated and a forgetful summary left out is put back by code. */
+export function judgeForgetful(seen: {
+  /** Names and numbers that the user stated, and all that the model sees now. */
+  stated: readonly string[];
+  context: string;
+  /** Sentences that code put back; undefined: no compaction was made. */
+  broughtBack: number | undefined;
+}): Verdict {
+  const missing = seen.stated.filter((name) => !seen.context.includes(name)).length;
+  const finding = {
+    fault: 'forgetful',
+    stated: seen.stated.length,
+    missing,
+    broughtBack: seen.broughtBack ?? 0,
+  } as const;
+  return judged(finding, { hasHappened: seen.broughtBack !== undefined, holds: missing === 0 });
+}
+
+/** Every figure of a text, as it is written: dates, times and amounts are one figure each. */
+export const figuresOf = (text: string): string[] => [
+  ...new Set([...text.matchAll(/\d+(?:[.,:/-]\d+)*/g)].map(([figure]) => figure)),
+];
+
+/** A figure that no message holds does not get into a snapshot. */
+export function judgeInventive(seen: {
+  /** The statements of the snapshot, without the frame around them. */
+  snapshot: string | undefined;
+  transcript: string;
+  repaired: number;
+  dropped: number;
+}): Verdict {
+  const figures = figuresOf(seen.snapshot ?? '');
+  const said = new Set(figuresOf(seen.transcript));
+  const invented = figures.filter((figure) => !said.has(figure));
+  const { repaired, dropped } = seen;
+  const finding = {
+    fault: 'inventive',
+    figures: figures.length,
+    invented,
+    repaired,
+    dropped,
+  } as const;
+  // A model that invented nothing shows nothing, one whose inventions were not met shows a defect.
+  const hasHappened = seen.snapshot !== undefined && repaired + dropped + invented.length > 0;
+  return judged(finding, { hasHappened, holds: invented.length === 0 });
+}
+
+/** A crossing of the threshold is followed by a compaction or a recorded reason. */
+export function judgeThreshold(seen: {
+  wasCrossed: boolean;
+  state: string | undefined;
+  turnsFolded: number;
+  reason: string | undefined;
+}): Verdict {
+  const { state, turnsFolded, reason, wasCrossed } = seen;
+  const finding = { fault: 'threshold', state, turnsFolded, reason } as const;
+  const holds = state === 'COMPACTED' || (state !== undefined && reason !== undefined);
+  return judged(finding, { hasHappened: wasCrossed, holds });
+}

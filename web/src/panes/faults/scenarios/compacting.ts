@@ -1,0 +1,48 @@
+import type { CompactionRecordView } from '../../../../../shared/wire/responses/compaction.ts';
+import type { Bench } from '../bench.ts';
+import { labMessage, type LabMessage } from '../lab-messages.ts';
+
+/** The lowest that a conversation may have. */
+export const LAB_THRESHOLD_TOKENS = 1_000;
+
+/** More than enough to cross it, even where a model answers at length. */
+const MESSAGES_MAX = 14;
+
+/** Says orders until the threshold is crossed; returns them. */
+export async function talkOverThreshold(bench: Bench): Promise<LabMessage[]> {
+  const said: LabMessage[] = [];
+  for (let index = 0; index < MESSAGES_MAX; index += 1) {
+    const message = labMessage(index);
+    said.push(message);
+    await bench.say(message.text);
+    const { context } = await bench.api.read();
+    if (context.compaction !== null || context.tokens >= LAB_THRESHOLD_TOKENS) return said;
+  }
+  throw new Error(`${MESSAGES_MAX} messages did not cross ${LAB_THRESHOLD_TOKENS} tokens`);
+}
+
+const underWay: readonly string[] = ['QUEUED', 'RUNNING', 'VERIFYING'];
+
+/** Waits until a compaction has ended, however it did; its record. */
+export const endedCompaction = (bench: Bench): Promise<CompactionRecordView> =>
+  bench.until(async () => {
+    const { compactions } = await bench.api.compactions();
+    return compactions.find(({ state }) => !underWay.includes(state));
+  }, 120_000);
+
+export const swapsOf = (records: readonly CompactionRecordView[]): number =>
+  records.filter(({ state }) => state === 'COMPACTED').length;
+
+/** Texts of the context, as the model sees them: of all of it, or of one kind of item. */
+export async function contextText(bench: Bench, kind?: 'snapshot'): Promise<string | undefined> {
+  const { items } = await bench.api.context();
+  const chosen = items.filter((item) => kind === undefined || item.kind === kind);
+  if (chosen.length === 0) return undefined;
+  return chosen
+    .flatMap(({ content }) =>
+      typeof content === 'object' && 'parts' in content
+        ? content.parts.map(({ text }) => text ?? '')
+        : [],
+    )
+    .join('\n');
+}

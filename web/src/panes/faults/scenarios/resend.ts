@@ -1,0 +1,34 @@
+import type { Bench } from '../bench.ts';
+import type { Verdict } from '../finding.ts';
+import { labMessage } from '../lab-messages.ts';
+import { judgeResend } from '../turn-verdicts.ts';
+import { storedMessages, turnsOf } from './stored.ts';
+
+const SENDS = 5;
+
+/** Sends one message five times at once. */
+export async function resend(bench: Bench): Promise<Verdict> {
+  const { api, supervisor, signal } = bench;
+  const messageId = crypto.randomUUID();
+  const { text } = labMessage(0);
+  const before = await supervisor.lastCall();
+  const sendOnce = async () => {
+    const { turnId, frames } = await api.ask(
+      { kind: 'send', messageId, text },
+      { locale: 'en', signal },
+    );
+    let answer = '';
+    for await (const { chunk } of frames ?? [])
+      if (chunk.type === 'text-delta') answer += chunk.delta;
+    return { turnId: turnId ?? '', answer };
+  };
+  const sent = await Promise.all(Array.from({ length: SENDS }, sendOnce));
+  const calls = (await supervisor.callsAfter(before)).filter(({ role }) => role === 'chat');
+  await bench.shown.refresh();
+  return judgeResend({
+    turnIds: sent.map(({ turnId }) => turnId),
+    answers: sent.map(({ answer }) => answer),
+    turns: turnsOf(await storedMessages(bench)),
+    calls: calls.length,
+  });
+}

@@ -1,0 +1,49 @@
+import { signal, type Signal } from '@preact/signals';
+import type { App } from '../../state/app.ts';
+import { sayTo } from '../say-to.ts';
+import { pause } from '../waiting.ts';
+import { createPlayer, type Player } from './player.ts';
+import type { PlayableRecording } from './recording.ts';
+
+export interface PlayerSettings {
+  thresholdTokens: number;
+  /** Between an answer and the next message. */
+  gapMs: number;
+}
+
+export interface AppPlayer {
+  player: Player;
+  settings: Signal<PlayerSettings>;
+}
+
+/** A player that says what it plays in a new conversation of the app, which is shown meanwhile. */
+export function createAppPlayer(app: App): AppPlayer {
+  const settings = signal<PlayerSettings>({ thresholdTokens: 1_000, gapMs: 500 });
+  const ended = new AbortController();
+  const player = createPlayer({
+    say: async (text) => {
+      const shown = app.open.peek();
+      if (shown.id !== id) return 'left';
+      const messageId = crypto.randomUUID();
+      return sayTo(shown, { text, messageId, signal: ended.signal });
+    },
+    gapMs: () => settings.peek().gapMs,
+    // A stop ends the wait early; what ends then is decided by the player.
+    wait: (delayMs, signalOfRun) => pause(delayMs, signalOfRun).catch(() => undefined),
+  });
+  let id = '';
+  return {
+    settings,
+    player: {
+      ...player,
+      play: async (recording: PlayableRecording) => {
+        player.stop();
+        id = crypto.randomUUID();
+        const { thresholdTokens } = settings.peek();
+        await app.api.create({ id, title: recording.id, settings: { thresholdTokens } });
+        app.select(id);
+        await player.play(recording);
+      },
+    },
+  };
+}

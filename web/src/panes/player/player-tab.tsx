@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals';
+import type { App } from '../../state/app.ts';
+import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+import { perApp } from '../per-app.ts';
+import { createAppPlayer } from './app-player.ts';
+import { PlayerControls } from './player-controls.tsx';
+import { RecordingChoice } from './recording-choice.tsx';
+import type { PlayableRecording } from './recording.ts';
+
+/** Playing goes on while another tab is shown. */
+const playerOf = perApp(createAppPlayer);
+
+/** As low as a conversation may have it, so that compactions are seen soon. */
+const LOWEST_THRESHOLD_TOKENS = 1_000;
+
+const gapsMs = [0, 500, 1_500, 4_000];
+
+/** A recorded conversation, said again. */
+export function PlayerTab({ app }: { app: App }) {
+  const texts = toolTextsOf(app.settings.language.value).player;
+  const { duration } = app.figures.value;
+  const { player, settings } = playerOf(app);
+  const chosen = useSignal<PlayableRecording | undefined>(undefined);
+  return (
+    <div class="tool player">
+      <p class="quiet">{texts.intro}</p>
+      <RecordingChoice app={app} onChoose={(recording) => (chosen.value = recording)} />
+      <div class="tool-fields">
+        <label>
+          {texts.threshold}
+          <input
+            type="number"
+            min={LOWEST_THRESHOLD_TOKENS}
+            step={100}
+            value={settings.value.thresholdTokens}
+            onInput={({ currentTarget }) => {
+              const thresholdTokens = currentTarget.valueAsNumber;
+              if (thresholdTokens >= LOWEST_THRESHOLD_TOKENS)
+                settings.value = { ...settings.value, thresholdTokens };
+            }}
+          />
+        </label>
+        <label>
+          {texts.gap}
+          <select
+            value={settings.value.gapMs}
+            onChange={({ currentTarget }) =>
+              (settings.value = { ...settings.value, gapMs: Number(currentTarget.value) })
+            }
+          >
+            {gapsMs.map((gapMs) => (
+              <option key={gapMs} value={gapMs}>
+                {duration(gapMs)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <PlayerControls app={app} player={player} chosen={chosen.value} />
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+import { Fragment } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { App } from '../../state/app.ts';
+import type { Exchange, WireFrame } from '../../state/wire-log.ts';
+import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+
+/** So near to the end counts as reading the end. */
+const NEAR_PIXELS = 40;
+
+/** The newest 500 events, the newest at the end, which stays in sight unless somebody has scrolled up. */
+export function FrameTable(of: {
+  app: App;
+  frames: readonly WireFrame[];
+  exchanges: readonly Exchange[];
+}) {
+  const { app, frames, exchanges } = of;
+  const { columns, stream, frames: label } = toolTextsOf(app.settings.language.value).wire;
+  const { count } = app.figures.value;
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [frames]);
+  return (
+    <div
+      class="wire-frames"
+      ref={box}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+        isAtEnd.current = scrollTop + clientHeight > scrollHeight - NEAR_PIXELS;
+      }}
+    >
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{columns.id}</th>
+            <th scope="col">{columns.at}</th>
+            <th scope="col">{columns.type}</th>
+            <th scope="col">{columns.size}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {frames.map((frame, index) => {
+            const isFirst = frames[index - 1]?.exchange !== frame.exchange;
+            const path = exchanges.find(({ exchange }) => exchange === frame.exchange)?.path;
+            return (
+              // Frames are only ever added at the end and forgotten at the beginning.
+              <Fragment key={`${frame.exchange}-${frame.id ?? `end-${frame.type}`}-${frame.atMs}`}>
+                {isFirst && (
+                  <tr class="wire-stream">
+                    <th colSpan={4} scope="rowgroup">
+                      {stream(shortened(path ?? `#${frame.exchange}`))}
+                    </th>
+                  </tr>
+                )}
+                <tr data-frame={frame.id} title={frame.text}>
+                  <td>{frame.id ?? '–'}</td>
+                  <td>{count(frame.atMs)}</td>
+                  <td class="wire-type">
+                    {frame.type} <span class="quiet">{tellingOf(frame)}</span>
+                  </td>
+                  <td>{count(frame.sizeBytes)}</td>
+                </tr>
+              </Fragment>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Ids of conversations fill a line and tell nothing here. */
+export const shortened = (path: string): string =>
+  path.replace(/^\/v1\/conversations\//, '').replaceAll(/([\da-f]{8})-[\da-f-]{27}/g, '$1…');
+
+/** What an event says, where it says something. */
+function tellingOf({ type, text }: WireFrame): string {
+  if (type !== 'text-delta') return '';
+  return /"delta":"(.{0,48})/.exec(text)?.[1]?.replace(/"}$/, '') ?? '';
+}

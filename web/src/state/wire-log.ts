@@ -1,0 +1,105 @@
+import type { WireEvent } from '../api/requester.ts';
+
+/** A request of the page, and how it went. */
+export interface Exchange {
+  exchange: number;
+  method: string;
+  /** With its query. */
+  path: string;
+  url: string;
+  accept: string;
+  headers: Readonly<Record<string, string>>;
+  /** JSON text; undefined: none. */
+  body: string | undefined;
+  startedAt: number;
+  /** HTTP code; undefined while there is none. */
+  code?: number;
+  /** Until it ended; of a stream until its end or cut. */
+  tookMs?: number;
+  problem?: string;
+}
+
+export interface WireFrame {
+  exchange: number;
+  id: number | undefined;
+  /** Since the request was made. */
+  atMs: number;
+  type: string;
+  sizeBytes: number;
+  /** JSON text, its beginning. */
+  text: string;
+}
+
+/** What has gone over the wire, the newest of it. */
+export interface WireLog {
+  exchanges: readonly Exchange[];
+  frames: readonly WireFrame[];
+}
+
+export const EXCHANGES_KEPT = 200;
+export const FRAMES_KEPT = 500;
+/** Of a frame's text; a delta is shorter. */
+const TEXT_KEPT_CHARACTERS = 400;
+
+export const emptyWireLog: WireLog = { exchanges: [], frames: [] };
+
+const encoder = new TextEncoder();
+
+const withExchange = (
+  log: WireLog,
+  exchange: number,
+  change: (found: Exchange) => Exchange,
+): WireLog => ({
+  ...log,
+  exchanges: log.exchanges.map((found) => (found.exchange === exchange ? change(found) : found)),
+});
+
+function exchangeOf({ exchange, call, url, at, accept }: Extract<WireEvent, { kind: 'request' }>) {
+  return {
+    exchange,
+    method: call.method,
+    path: url.slice(url.indexOf(call.path)),
+    url,
+    accept,
+    headers: call.headers ?? {},
+    body: call.body === undefined ? undefined : JSON.stringify(call.body),
+    startedAt: at,
+  } satisfies Exchange;
+}
+
+function frameOf(log: WireLog, event: Extract<WireEvent, { kind: 'frame' }>): WireFrame {
+  const { exchange, at, frame } = event;
+  const startedAt = log.exchanges.find((found) => found.exchange === exchange)?.startedAt ?? at;
+  const text = JSON.stringify(frame.chunk);
+  return {
+    exchange,
+    id: frame.id,
+    atMs: at - startedAt,
+    type: frame.chunk.type,
+    sizeBytes: encoder.encode(text).length,
+    text: text.slice(0, TEXT_KEPT_CHARACTERS),
+  };
+}
+
+/** The log after an event. Requests beyond the newest 200 and frames beyond the newest 500 are forgotten. */
+export function recordWire(log: WireLog, event: WireEvent): WireLog {
+  const { exchange, at } = event;
+  switch (event.kind) {
+    case 'request':
+      return { ...log, exchanges: [...log.exchanges, exchangeOf(event)].slice(-EXCHANGES_KEPT) };
+    case 'response':
+      return withExchange(log, exchange, (found) => ({
+        ...found,
+        code: event.code,
+        tookMs: at - found.startedAt,
+      }));
+    case 'frame':
+      return { ...log, frames: [...log.frames, frameOf(log, event)].slice(-FRAMES_KEPT) };
+    case 'end':
+      return withExchange(log, exchange, (found) => ({
+        ...found,
+        tookMs: at - found.startedAt,
+        ...(event.problem !== undefined && { problem: event.problem }),
+      }));
+  }
+}

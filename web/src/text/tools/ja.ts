@@ -1,0 +1,194 @@
+import type { Finding } from '../../panes/faults/finding.ts';
+import type { Figures } from '../figures.ts';
+import type { ToolTexts } from './en.ts';
+
+function findingText(finding: Finding, { count, duration }: Figures): string {
+  const yesNo = (value: boolean): string => (value ? 'はい' : 'いいえ');
+  switch (finding.fault) {
+    case 'drop': {
+      const { cutAfter, resumedAt, repeated, isSameText } = finding;
+      if (resumedAt === undefined) return '切断の後、ストリームは再開されませんでした';
+      const text = isSameText ? '保存された回答と同じ文です' : '保存された回答と違う文です';
+      const again = repeated > 0 ? `。${count(repeated)} 件のイベントが重複しました` : '';
+      return `イベント ${cutAfter ?? '–'} の後で切断、${resumedAt} から再開。${text}${again}`;
+    }
+    case 'resend': {
+      const { sends, turns, answers, calls } = finding;
+      const called = calls === undefined ? '' : `、モデル呼び出し ${count(calls)} 回`;
+      return `送信 ${count(sends)} 回、ターン ${count(turns)} 件、回答 ${count(answers)} 種類${called}`;
+    }
+    case 'killChat': {
+      const { turns, attempts, isAnswered, afterMs } = finding;
+      const end = isAnswered ? `終了から ${duration(afterMs)} 後に回答` : '回答なし';
+      return `ターン ${count(turns)} 件、${end}、試行 ${count(attempts)} 回目`;
+    }
+    case 'killWorker': {
+      const { swaps, missing, afterMs } = finding;
+      return `作業中に強制終了。切り替え ${count(swaps)} 回、終了から ${duration(afterMs)} 後。失われたメッセージ ${count(missing)} 件`;
+    }
+    case 'quota':
+    case 'unavailable': {
+      const { met, calls, turns, isAnswered } = finding;
+      const end = isAnswered ? `${count(calls)} 回目の呼び出しで回答` : '回答なし';
+      return `拒否 ${count(met)} 回、${end}、ターン ${count(turns)} 件`;
+    }
+    case 'safety': {
+      const { isKept, isInContext, isNextAnswered } = finding;
+      return `記録に残る：${yesNo(isKept)}、モデルに見える：${yesNo(isInContext)}、次のメッセージに回答：${yesNo(isNextAnswered)}`;
+    }
+    case 'redeliver': {
+      const { deliveries, acknowledged, swaps } = finding;
+      return `再配信 ${count(deliveries)} 回、受領 ${count(acknowledged)} 回、切り替えは全部で ${count(swaps)} 回`;
+    }
+    case 'forgetful': {
+      const { stated, missing, broughtBack } = finding;
+      return `述べられた名前 ${count(stated)} 件のうち ${count(stated - missing)} 件がモデルに見えます。コードが戻した文 ${count(broughtBack)} 件`;
+    }
+    case 'inventive': {
+      const { figures, invented, repaired, dropped } = finding;
+      const found = invented.length === 0 ? 'なし' : invented.slice(0, 5).join('、');
+      return `修正 ${count(repaired)} 件、削除 ${count(dropped)} 件。要約の数字 ${count(figures)} 個のうち誰も述べていないもの：${found}`;
+    }
+    case 'threshold': {
+      const { state, turnsFolded, reason } = finding;
+      if (state === undefined) return '何も起こりませんでした';
+      return `${state}${reason === undefined ? '' : `（${reason}）`}、畳まれたターン ${count(turnsFolded)} 件`;
+    }
+  }
+}
+
+export const ja: ToolTexts = {
+  loading: '読み込み中…',
+  faults: {
+    intro: '障害は専用の会話で実際に起こされ、その後の公開 API の答えで判定されます。',
+    absent: 'ここにはスーパーバイザーがありません。障害はローカル環境（npm start）で起こせます。',
+    run: '実行',
+    runAll: 'すべて実行',
+    stop: '中止',
+    reset: 'リセット',
+    running: (elapsed) => `実行中（${elapsed}）…`,
+    mustHold: '守られること',
+    notHere:
+      'ここではできません。関数とデータが同じプロセスにあります。エミュレーターで起動してください。',
+    noStandIn: 'ここではできません。本物のモデルは指示を受けません。',
+    failed: (problem) => `試せませんでした：${problem}`,
+    took: (elapsed) => `${elapsed} 後`,
+    armed: (count) => `待機中のモデルの拒否：${count} 件`,
+    outcome: { held: '守られた', broken: '破られた', unclear: '不明' },
+    finding: findingText,
+    names: {
+      drop: {
+        title: 'ストリームを切断',
+        does: '回答の途中で接続をリセットします。',
+        holds: 'ストリームはどのイベントの後からでも、続きだけを届けます。',
+      },
+      resend: {
+        title: '5 回送信',
+        does: '同じメッセージを同時に 5 回送ります。',
+        holds: '一つのメッセージ ID は一つのターン、一つの回答、一回のモデル呼び出しです。',
+      },
+      killChat: {
+        title: 'chat を強制終了',
+        does: '回答中の chat 関数を強制終了（SIGKILL）します。',
+        holds: 'メッセージはモデルを呼ぶ前に保存され、回答を得ます。',
+      },
+      killWorker: {
+        title: 'ワーカーを強制終了',
+        does: '要約中の compaction 関数を強制終了（SIGKILL）します。三十秒ほどかかります。',
+        holds: '別のワーカーが一度だけ仕事を終え、メッセージは失われません。',
+      },
+      quota: {
+        title: 'モデル：429',
+        does: 'モデルが 2 回拒否します（リクエスト過多）。',
+        holds: 'もう一度尋ねられ、利用者は一つの回答を得ます。',
+      },
+      unavailable: {
+        title: 'モデル：503',
+        does: 'モデルが 2 回拒否します（利用不可）。',
+        holds: 'もう一度尋ねられ、利用者は一つの回答を得ます。',
+      },
+      safety: {
+        title: 'モデル：SAFETY',
+        does: 'モデルの安全フィルターが回答を止めます。',
+        holds: 'メッセージは記録に残り、コンテキストからは外れ、会話は続きます。',
+      },
+      redeliver: {
+        title: '3 回再配信',
+        does: 'コンパクションのイベントをさらに 3 回配信します。',
+        holds: '世代は一度だけ作られ、どの配信も受領されます。',
+      },
+      forgetful: {
+        title: '忘れっぽい要約',
+        does: '要約が十のうち七つの文を落とします。',
+        holds: '利用者が述べた名前は、そのままの言葉で戻されます。',
+      },
+      inventive: {
+        title: '作り話をする要約',
+        does: '要約が十のうち六つの数字を変えます。',
+        holds: 'どのメッセージにもない数字は要約に入りません。',
+      },
+      threshold: {
+        title: 'しきい値を下げる',
+        does: 'しきい値を会話の今の大きさより低くします。',
+        holds: 'しきい値を超えると、コンパクションされるか、理由が記録されます。',
+      },
+    },
+  },
+  wire: {
+    frames: 'ストリームのイベント',
+    requests: 'ページのリクエスト',
+    noFrames: 'まだイベントがありません。メッセージを送ってください。',
+    noRequests: 'まだリクエストがありません。',
+    columns: { id: 'id', at: 'ms', type: '種類', size: 'バイト', took: 'ms', status: '状態' },
+    stream: (path) => `${path} のストリーム`,
+    copy: 'curl としてコピー',
+    copied: 'コピーしました',
+    notCopied: 'ブラウザーがコピーを許可しませんでした。次の文を選択してください：',
+    tokenHint: 'トークンは含まれません。コマンドは npm start が表示する $RECAP_TOKEN を使います。',
+    bearer: 'Bearer ••••••',
+    noAnswer: '応答なし',
+    underWay: '…',
+    compare: 'プロトコルを比べる',
+    compareTitle: '一つのメッセージ、四つのプロトコル',
+    compareHint: '同じ ID の同じメッセージをそれぞれで送ります。ターンも回答も一つです。',
+    compareText: 'メッセージ',
+    compareDefault: '注文4417はチューリップ20本、16時45分に受け取ります。',
+    compareRun: '四つすべてで送る',
+    close: '閉じる',
+    facades: {
+      recap: 'Recap',
+      aiSdk: 'AI SDK',
+      openAi: 'OpenAI',
+      callable: 'Firebase callable',
+    },
+    turns: (turns) => `ターン ${turns}`,
+  },
+  player: {
+    intro: '記録された会話の利用者の言葉を、新しい会話に一つずつ送ります。モデルは改めて答えます。',
+    sample: '会話の記録',
+    samples: { garden: '市民農園（英語）', journey: '京都への旅（日本語）' },
+    file: 'またはファイル（JSON Lines）',
+    conversation: '会話',
+    threshold: 'コンパクションするトークン数',
+    gap: 'メッセージの間隔',
+    play: '再生',
+    pause: '一時停止',
+    resume: '続ける',
+    stop: '停止',
+    progress: (position, total) => `${total} 件中 ${position} 件`,
+    compactions: (count) => `コンパクション：${count} 回`,
+    unreadable: (line) =>
+      `${line} 行目は会話の記録ではありません：{"id","turns":[{"role","parts":[{"text"}]}]}`,
+    empty: 'このファイルには利用者のメッセージのある会話がありません。',
+    tooLarge: (limit) => `ファイルが ${limit} バイトを超えています。`,
+    state: {
+      idle: '',
+      playing: '再生中',
+      paused: '一時停止中',
+      ended: '最後まで送りました。',
+      stopped: '停止しました',
+      left: '停止：別の会話が表示されています。',
+      failed: '停止：回答のないメッセージがありました。',
+    },
+  },
+};
