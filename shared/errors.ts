@@ -62,15 +62,22 @@ export class AppError extends Error {
  * have been applied by an earlier try, so the caller reads and looks for its own nonce.
  */
 export class GuardLostError extends AppError {
-  constructor(options: { paths: readonly string[]; cause?: unknown }) {
+  /** Of the commit, or those of its guards that did not hold. */
+  readonly paths: readonly string[];
+
+  /** `tries`: how often it was made anew and lost again; absent: once. */
+  constructor(options: { paths: readonly string[]; tries?: number; cause?: unknown }) {
+    const { paths, tries } = options;
+    const often = tries === undefined ? '' : ` ${tries} times in a row`;
     super({
       status: 'ABORTED',
       reason: 'GUARD_LOST',
-      message: `commit of ${options.paths.length} writes lost a guard (${options.paths.slice(0, 4).join(', ')})`,
+      message: `commit of ${paths.length} writes lost a guard${often} (${paths.slice(0, 4).join(', ')})`,
       publicMessage: 'Another request changed the same conversation. Try again.',
       retryable: true,
       cause: options.cause,
     });
+    this.paths = paths;
   }
 }
 

@@ -1,12 +1,7 @@
 import { notesPath } from '../../shared/conversation/paths.ts';
-import { GuardLostError } from '../../shared/errors.ts';
 import { decodeNotes, encodeNotes, type Note, type Notes } from '../../shared/memory/note.ts';
 import type { Clock, DocumentStore, Write } from '../../shared/ports.ts';
-
-/** Who loses to another change of the same user's notes reads again, this often. */
-const CHANGE_TRIES = 25;
-const CHANGE_RETRY_MS = 10;
-const CHANGE_RETRY_MAX_MS = 100;
+import { retryWhenLost } from './retry-when-lost.ts';
 
 export interface NotesDependencies {
   store: Pick<DocumentStore, 'get' | 'commit'>;
@@ -27,7 +22,7 @@ export async function changeNotes<T>(
   decide: (notes: Notes) => NotesChange<T> | Promise<NotesChange<T>>,
 ): Promise<T> {
   const path = notesPath(uid);
-  for (let tries = 1; ; tries++) {
+  return retryWhenLost(clock, async () => {
     const [document] = await store.get([path]);
     const before = decodeNotes(document);
     const { result, notes, guards = [] } = await decide(before);
@@ -36,12 +31,7 @@ export async function changeNotes<T>(
     const write: Write = document
       ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
       : { op: 'create', path, fields };
-    try {
-      await store.commit([write, ...guards]);
-      return result;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries === CHANGE_TRIES) throw error;
-      await clock.wait(Math.min(CHANGE_RETRY_MAX_MS, CHANGE_RETRY_MS * tries));
-    }
-  }
+    await store.commit([write, ...guards]);
+    return result;
+  });
 }

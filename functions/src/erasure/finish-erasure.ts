@@ -11,7 +11,6 @@ import {
 import { readHead, readTurnDocuments } from '../../../shared/conversation/read-conversation.ts';
 import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
 import type { TurnDocument } from '../../../shared/conversation/turn.ts';
-import { GuardLostError } from '../../../shared/errors.ts';
 import type { FileBucket } from '../../../shared/file-ports.ts';
 import type { Clock, DocumentStore, Query } from '../../../shared/ports.ts';
 import { isQuestionErased } from '../../../shared/conversation/erase-turn.ts';
@@ -19,11 +18,10 @@ import { turnKey } from '../../../shared/uploads/upload.ts';
 import { eraseNotesFrom } from './erase-notes.ts';
 import { releaseUploads } from './release-uploads.ts';
 import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
+import { retryWhenLost } from '../retry-when-lost.ts';
 
 /** Sends change the head while this works; the last step, which lost to one, is tried again this often. */
 const FINISH_TRIES = 50;
-const FINISH_RETRY_MS = 10;
-const FINISH_RETRY_MAX_MS = 100;
 
 /** Histories of one read; each may hold most of a MiB. */
 const HISTORIES_PER_PAGE = 20;
@@ -210,21 +208,19 @@ export async function finishErasure(
   conversationId: string,
 ): Promise<void> {
   let below: { state: string; blobPaths: string[] } | undefined;
-  for (let tries = 1; ; tries++) {
-    const erasure = await readErasure(dependencies, conversationId);
-    if (!erasure) return;
-    const state = stateOf(erasure);
-    try {
+  await retryWhenLost(
+    dependencies.clock,
+    async () => {
+      const erasure = await readErasure(dependencies, conversationId);
+      if (!erasure) return;
+      const state = stateOf(erasure);
       if (below?.state !== state) {
         const { ownerUid: uid } = erasure.head.value;
         await eraseNotesFrom(dependencies, { uid, conversationId, seqs: erasure.pending.seqs });
         below = { state, blobPaths: await eraseBelow(erasure) };
       }
       await settle(erasure, below.blobPaths);
-      return;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries === FINISH_TRIES) throw error;
-      await dependencies.clock.wait(Math.min(FINISH_RETRY_MAX_MS, FINISH_RETRY_MS * tries));
-    }
-  }
+    },
+    FINISH_TRIES,
+  );
 }

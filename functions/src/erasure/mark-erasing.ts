@@ -1,14 +1,9 @@
 import type { Head } from '../../../shared/conversation/head.ts';
 import { compactionJobPath, headPath, statusPath } from '../../../shared/conversation/paths.ts';
 import { readHead } from '../../../shared/conversation/read-conversation.ts';
-import { GuardLostError } from '../../../shared/errors.ts';
 import type { Clock, DocumentStore } from '../../../shared/ports.ts';
 import { closingWrites } from './close-turns.ts';
-
-/** Sends may win the head's guard for a while. */
-const MARK_TRIES = 25;
-const MARK_RETRY_MS = 10;
-const MARK_RETRY_MAX_MS = 100;
+import { retryWhenLost } from '../retry-when-lost.ts';
 
 /**
  * The first step of erasing a conversation, one batch: the head is `erasing` and takes a generation, open
@@ -23,41 +18,36 @@ export async function markErasing(
   conversationId: string,
   isWanted: (head: Head, updateTime: string) => boolean,
 ): Promise<'erasing' | 'kept' | 'gone'> {
-  for (let tries = 1; ; tries++) {
+  return retryWhenLost(clock, async () => {
     const head = await readHead(store, conversationId);
     if (!head || head.value.state === 'erased') return 'gone';
     if (!isWanted(head.value, head.updateTime)) return 'kept';
     if (head.value.state === 'erasing') return 'erasing';
     const generation = head.value.generation + 1;
     const now = clock.now();
-    try {
-      await store.commit([
-        {
-          op: 'update',
-          path: headPath(conversationId),
-          fields: {
-            state: 'erasing',
-            generation,
-            changedIn: generation,
-            updateTime: now,
-            compactionNeeded: {},
-          },
-          remove: ['open', 'queue', 'pendingErasure'],
-          guard: { updateTime: head.updateTime },
+    await store.commit([
+      {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: {
+          state: 'erasing',
+          generation,
+          changedIn: generation,
+          updateTime: now,
+          compactionNeeded: {},
         },
-        ...(await closingWrites(store, {
-          conversationId,
-          head: head.value,
-          now,
-          keepsAnswers: false,
-        })),
-        { op: 'delete', path: compactionJobPath(conversationId) },
-        { op: 'delete', path: statusPath(conversationId) },
-      ]);
-      return 'erasing';
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries === MARK_TRIES) throw error;
-      await clock.wait(Math.min(MARK_RETRY_MAX_MS, MARK_RETRY_MS * tries));
-    }
-  }
+        remove: ['open', 'queue', 'pendingErasure'],
+        guard: { updateTime: head.updateTime },
+      },
+      ...(await closingWrites(store, {
+        conversationId,
+        head: head.value,
+        now,
+        keepsAnswers: false,
+      })),
+      { op: 'delete', path: compactionJobPath(conversationId) },
+      { op: 'delete', path: statusPath(conversationId) },
+    ]);
+    return 'erasing';
+  });
 }

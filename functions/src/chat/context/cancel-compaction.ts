@@ -10,16 +10,12 @@ import {
 } from '../../../../shared/conversation/drop-need-writes.ts';
 import { headPath } from '../../../../shared/conversation/paths.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
-import { AppError, GuardLostError } from '../../../../shared/errors.ts';
+import { AppError } from '../../../../shared/errors.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
 import { viewContext } from './view-context.ts';
-
-/** Worker and chat write to the same documents for moments only. */
-const CANCEL_TRIES = 25;
-const CANCEL_RETRY_MS = 10;
-const CANCEL_RETRY_MAX_MS = 100;
+import { retryWhenLost } from '../../retry-when-lost.ts';
 
 const compactionNotFound = (conversationId: string, jobId: string) =>
   new AppError({
@@ -122,16 +118,10 @@ export async function cancelCompaction(
   dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'config'>,
   of: { caller: Caller; conversationId: string; jobId: string },
 ): Promise<CancelledCompaction> {
-  for (let tries = 1; ; tries++) {
+  return retryWhenLost(dependencies.clock, async () => {
     const own = await readOwnConversation(dependencies, of);
     const { writes, result } = await cancellationOf(dependencies, own, of.jobId);
-    if (writes.length === 0) return result;
-    try {
-      await dependencies.store.commit(writes);
-      return result;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries >= CANCEL_TRIES) throw error;
-      await dependencies.clock.wait(Math.min(CANCEL_RETRY_MAX_MS, CANCEL_RETRY_MS * tries));
-    }
-  }
+    if (writes.length > 0) await dependencies.store.commit(writes);
+    return result;
+  });
 }

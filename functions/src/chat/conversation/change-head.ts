@@ -1,13 +1,8 @@
 import { headPath } from '../../../../shared/conversation/paths.ts';
-import { GuardLostError } from '../../../../shared/errors.ts';
 import type { Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation, type OwnTarget } from './own-conversation.ts';
-
-/** A change of the head reads again at most this often when others win its guard. */
-const CHANGE_TRIES = 25;
-const CHANGE_RETRY_MS = 10;
-const CHANGE_RETRY_MAX_MS = 100;
+import { retryWhenLost } from '../../retry-when-lost.ts';
 
 /** What to write on a head, and what to answer; without `fields` nothing is written. */
 export interface HeadChange<T> {
@@ -27,25 +22,20 @@ export async function changeHead<T>(
   of: OwnTarget,
   decide: (own: OwnConversation) => HeadChange<T> | Promise<HeadChange<T>>,
 ): Promise<T> {
-  for (let tries = 1; ; tries++) {
+  return retryWhenLost(dependencies.clock, async () => {
     const own = await readOwnConversation(dependencies, of);
     const { fields, remove, writes = [], result } = await decide(own);
     if (!fields) return result;
-    try {
-      await dependencies.store.commit([
-        {
-          op: 'update',
-          path: headPath(of.conversationId),
-          fields,
-          ...(remove && { remove }),
-          guard: { updateTime: own.head.updateTime },
-        },
-        ...writes,
-      ]);
-      return result;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries >= CHANGE_TRIES) throw error;
-      await dependencies.clock.wait(Math.min(CHANGE_RETRY_MAX_MS, CHANGE_RETRY_MS * tries));
-    }
-  }
+    await dependencies.store.commit([
+      {
+        op: 'update',
+        path: headPath(of.conversationId),
+        fields,
+        ...(remove && { remove }),
+        guard: { updateTime: own.head.updateTime },
+      },
+      ...writes,
+    ]);
+    return result;
+  });
 }

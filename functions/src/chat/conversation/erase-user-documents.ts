@@ -1,14 +1,11 @@
 import { uploadsCollection, usagePath, userPath } from '../../../../shared/conversation/paths.ts';
-import { GuardLostError } from '../../../../shared/errors.ts';
 import type { Caller, StoredDocument, Write } from '../../../../shared/ports.ts';
 import { dayOf, nextDayOf } from '../../../../shared/quota/day.ts';
 import { decodeUsage, encodeUsage, type Usage } from '../../../../shared/quota/usage.ts';
 import { usageKept, usageSum } from '../../../../shared/quota/usage-kept.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
-
-/** How often others may come between, counting messages that are sent during the erasure. */
-const KEEP_TRIES = 30;
+import { retryWhenLost } from '../../retry-when-lost.ts';
 
 function keptWrite(
   of: { path: string; document: StoredDocument | undefined },
@@ -30,15 +27,10 @@ async function keepFigures(
   path: string,
   kept: Usage,
 ): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  await retryWhenLost(clock, async () => {
     const [document] = await store.get([path]);
-    try {
-      await store.commit([keptWrite({ path, document }, kept, clock.now())]);
-      return;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries === KEEP_TRIES) throw error;
-    }
-  }
+    await store.commit([keptWrite({ path, document }, kept, clock.now())]);
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { devicePath } from '../../../../shared/conversation/paths.ts';
-import { AppError, GuardLostError } from '../../../../shared/errors.ts';
+import { AppError } from '../../../../shared/errors.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
 import {
   decodeDevice,
@@ -8,9 +8,7 @@ import {
   type Device,
 } from '../../../../shared/user/device.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-
-/** Requests for the same device at once; who loses reads again this often. */
-const PUT_TRIES = 10;
+import { retryWhenLost } from '../../retry-when-lost.ts';
 
 interface DeviceOf {
   caller: Caller;
@@ -57,18 +55,13 @@ export async function putDevice(
   dependencies: Pick<ChatDependencies, 'store' | 'clock'>,
   request: DeviceOf & PutDevice,
 ): Promise<{ device: Device; isNew: boolean }> {
-  for (let tries = 1; ; tries++) {
-    try {
-      const put = await putOnce(dependencies, request);
-      const devices = await readDevices(dependencies.store, request.caller.uid);
-      const surplus = surplusDevices(devices, put.device);
-      if (surplus.length > 0)
-        await dependencies.store.commit(surplus.map(({ path }) => ({ op: 'delete', path })));
-      return put;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries >= PUT_TRIES) throw error;
-    }
-  }
+  const { store, clock } = dependencies;
+  const put = await retryWhenLost(clock, () => putOnce(dependencies, request));
+  const devices = await readDevices(store, request.caller.uid);
+  const surplus = surplusDevices(devices, put.device);
+  // Without a guard: who deletes them first has done it for all.
+  if (surplus.length > 0) await store.commit(surplus.map(({ path }) => ({ op: 'delete', path })));
+  return put;
 }
 
 /** The caller's devices, the one that was put last first. */

@@ -2,17 +2,14 @@ import { turnPath } from '../../../../shared/conversation/paths.ts';
 import type { Feedback, Turn } from '../../../../shared/conversation/turn.ts';
 import { isTerminal } from '../../../../shared/conversation/turn.ts';
 import type { Versioned } from '../../../../shared/conversation/head.ts';
-import { AppError, GuardLostError } from '../../../../shared/errors.ts';
+import { AppError } from '../../../../shared/errors.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
 import { hasAnswer } from '../../../../shared/wire/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { findMessage, unfinishedTurnError } from '../conversation/find-message.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
 import { messageNotFoundError } from '../not-found.ts';
-
-/** A turn is written by few; who loses its guard reads again this often. */
-const FEEDBACK_TRIES = 10;
-const FEEDBACK_RETRY_MS = 10;
+import { retryWhenLost } from '../../retry-when-lost.ts';
 
 type FeedbackDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
 
@@ -55,19 +52,13 @@ async function changeAnswer(
   of: FeedbackOf,
   decide: (turn: Turn) => Pick<Extract<Write, { op: 'update' }>, 'fields' | 'remove'> | undefined,
 ): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  await retryWhenLost(dependencies.clock, async () => {
     const { value, updateTime } = await readAnswer(dependencies, of);
     const change = decide(value);
     if (!change) return;
     const path = turnPath(of.conversationId, value.seq);
-    try {
-      await dependencies.store.commit([{ op: 'update', path, ...change, guard: { updateTime } }]);
-      return;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries >= FEEDBACK_TRIES) throw error;
-      await dependencies.clock.wait(FEEDBACK_RETRY_MS * tries);
-    }
-  }
+    await dependencies.store.commit([{ op: 'update', path, ...change, guard: { updateTime } }]);
+  });
 }
 
 type GivenFeedback = Omit<Feedback, 'time'>;

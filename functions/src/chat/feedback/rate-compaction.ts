@@ -2,16 +2,11 @@ import { readHistories } from '../../../../shared/conversation/find-history.ts';
 import { ratingPath } from '../../../../shared/conversation/paths.ts';
 import { decodeRating, type Rating } from '../../../../shared/conversation/rating.ts';
 import { sameHeadWrite } from '../../../../shared/conversation/same-head-write.ts';
-import { GuardLostError } from '../../../../shared/errors.ts';
 import type { Caller, StoredDocument, Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { generationNotFound } from '../context/generation-errors.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
-
-/** Messages change the head meanwhile; who loses its guard reads again this often. */
-const RATE_TRIES = 25;
-const RATE_RETRY_MS = 10;
-const RATE_RETRY_MAX_MS = 100;
+import { retryWhenLost } from '../../retry-when-lost.ts';
 
 interface RateRequest {
   caller: Caller;
@@ -69,17 +64,10 @@ export async function rateCompaction(
   request: RateRequest,
 ): Promise<Rating> {
   const { conversationId, generation, score } = request;
-  for (let tries = 1; ; tries++) {
-    try {
-      const done = await rateOnce(dependencies, request);
-      if (!('rating' in done)) return done;
-      const { rating, strategy, variant } = done;
-      const figures = { conversationId, generation, score, strategy, variant };
-      dependencies.logger.log('INFO', 'compaction_rated', figures);
-      return rating;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries >= RATE_TRIES) throw error;
-      await dependencies.clock.wait(Math.min(RATE_RETRY_MAX_MS, RATE_RETRY_MS * tries));
-    }
-  }
+  const done = await retryWhenLost(dependencies.clock, () => rateOnce(dependencies, request));
+  if (!('rating' in done)) return done;
+  const { rating, strategy, variant } = done;
+  const figures = { conversationId, generation, score, strategy, variant };
+  dependencies.logger.log('INFO', 'compaction_rated', figures);
+  return rating;
 }
