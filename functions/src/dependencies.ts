@@ -1,14 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Webhook } from '../../shared/hooks/webhook.ts';
-import type { RevocationCheck } from '../../shared/identity-ports.ts';
-import type { FileBucket } from '../../shared/file-ports.ts';
-import type {
-  Clock,
-  DocumentStore,
-  EventPublisher,
-  EventWebhook,
-  Notifier,
-} from '../../shared/ports.ts';
+import type { Clock } from '../../shared/ports.ts';
 import { systemClock } from './adapters/system-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { builtInTools } from './chat/tools/built-in-tools.ts';
@@ -16,6 +8,17 @@ import type { CompactionDependencies } from './compaction/compaction-dependencie
 import type { Config } from './config.ts';
 import type { FunctionDependencies } from './register.ts';
 import { createAppMemory } from './app-memory.ts';
+import {
+  createFiles,
+  createModel,
+  createNotifier,
+  createOperatorWebhook,
+  createPublisher,
+  createRevocationCheck,
+  createStore,
+  readsBucket,
+  signedPosts,
+} from './configured-adapters.ts';
 import { createRemotePolicy } from './remote-policy.ts';
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
@@ -24,134 +27,9 @@ export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
     model?: ChatDependencies['model'] & CompactionDependencies['model'];
   };
 
-const local = () => Promise.resolve('local');
-/** Stand-ins take any token, and a machine without credentials has none. */
-const localTokens = { get: local, renew: local };
-const LOCAL_SIGNER = 'local@demo-recap.iam.gserviceaccount.com';
-
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
-async function createStore(config: Config): Promise<DocumentStore> {
-  const { createFirestoreDocumentStore } = await import('./adapters/firestore-document-store.ts');
-  return createFirestoreDocumentStore({
-    projectId: config.GOOGLE_CLOUD_PROJECT,
-    databaseId: config.FIRESTORE_DATABASE,
-    deadlineMs: config.STORE_DEADLINE_MS,
-  });
-}
-
-async function createPublisher(config: Config): Promise<EventPublisher> {
-  const { createPubSubEventPublisher } = await import('./adapters/pubsub-event-publisher.ts');
-  return createPubSubEventPublisher({
-    projectId: config.GOOGLE_CLOUD_PROJECT,
-    topicIds: { compaction: config.COMPACTION_TOPIC, events: config.EVENTS_TOPIC },
-    deadlineMs: config.PUBLISH_DEADLINE_MS,
-  });
-}
-
-async function createModel(config: Config) {
-  const { createGeminiModel } = await import('./adapters/gemini-model.ts');
-  return createGeminiModel({
-    ...(config.GEMINI_API_KEY
-      ? { apiKey: config.GEMINI_API_KEY }
-      : {
-          vertex: {
-            project: config.VERTEX_PROJECT ?? config.GOOGLE_CLOUD_PROJECT,
-            location: config.VERTEX_LOCATION,
-          },
-        }),
-    baseUrl: config.GEMINI_BASE_URL,
-    firstEventTimeoutMs: config.MODEL_FIRST_EVENT_TIMEOUT_MS,
-    eventIdleTimeoutMs: config.MODEL_IDLE_TIMEOUT_MS,
-    requestTimeoutMs: config.TURN_TIMEOUT_MS,
-  });
-}
-
-/** The bucket of uploads, where the deployment names one. */
-async function createFiles(config: Config, clock: Clock): Promise<FileBucket | undefined> {
-  const { UPLOADS_BUCKET: bucket, UPLOADS_SIGNER: signer, isDemo } = config;
-  if (bucket === undefined) return undefined;
-  const [{ createGcsBucket }, { createAccessTokens }] = await Promise.all([
-    import('./adapters/gcs-bucket.ts'),
-    import('./adapters/access-tokens.ts'),
-  ]);
-  const baseUrl = config.UPLOADS_URL.replace(/\/+$/, '');
-  return createGcsBucket({
-    bucket,
-    baseUrl,
-    // The stand-in signs as well.
-    iamUrl: isDemo ? baseUrl : 'https://iamcredentials.googleapis.com',
-    signer: signer ?? LOCAL_SIGNER,
-    accessTokens: isDemo ? localTokens : createAccessTokens(),
-    clock,
-  });
-}
-
-/** Vertex AI reads the project's own buckets; a stand-in's bucket nobody but this process can read. */
-const readsBucket = ({ GEMINI_API_KEY, GEMINI_BASE_URL, isDemo }: Config): boolean =>
-  !isDemo && GEMINI_API_KEY === undefined && GEMINI_BASE_URL === undefined;
-
 const clockOf = ({ clock }: Overrides): Clock => clock ?? systemClock;
-
-async function createRevocationCheck(
-  config: Config,
-  overrides: Overrides,
-): Promise<RevocationCheck> {
-  const [{ createAccountRevocationCheck }, { createAccessTokens }] = await Promise.all([
-    import('./adapters/account-revocation-check.ts'),
-    import('./adapters/access-tokens.ts'),
-  ]);
-  // The Auth emulator serves the same API below this path, and takes this token for an administrator's.
-  const emulator = config.allowUnsignedIdTokens && config.FIREBASE_AUTH_EMULATOR_HOST;
-  const served = emulator
-    ? {
-        baseUrl: `http://${emulator}/identitytoolkit.googleapis.com`,
-        accessTokens: { get: () => Promise.resolve('owner') },
-      }
-    : {
-        baseUrl: config.IDENTITY_TOOLKIT_URL.replace(/\/+$/, ''),
-        accessTokens: createAccessTokens(),
-      };
-  return createAccountRevocationCheck({
-    projectId: config.GOOGLE_CLOUD_PROJECT,
-    ...served,
-    clock: clockOf(overrides),
-  });
-}
-
-/** Who sends notifications, where the deployment names a project to send them through. */
-async function createNotifier(config: Config, clock: Clock): Promise<Notifier | undefined> {
-  const { FCM_PROJECT: projectId, FCM_URL } = config;
-  if (projectId === undefined) return undefined;
-  const [{ createFcmNotifier }, { createAccessTokens }] = await Promise.all([
-    import('./adapters/fcm-notifier.ts'),
-    import('./adapters/access-tokens.ts'),
-  ]);
-  return createFcmNotifier({
-    projectId,
-    baseUrl: FCM_URL.replace(/\/+$/, ''),
-    accessTokens: config.isDemo ? localTokens : createAccessTokens(),
-    clock,
-  });
-}
-
-const signedPosts = (config: Config, clock: Clock) => ({
-  hosts: config.HOOK_HOSTS,
-  allowsHttp: config.allowHttpHooks,
-  // Where there is none, no host is allowed either.
-  signingKey: config.HOOK_SIGNING_KEY ?? '',
-  clock,
-});
-
-async function createOperatorWebhook(
-  config: Config,
-  clock: Clock,
-): Promise<EventWebhook | undefined> {
-  const { EVENT_WEBHOOK_URL: url } = config;
-  if (url === undefined) return undefined;
-  const { createEventWebhook } = await import('./adapters/event-webhook.ts');
-  return createEventWebhook(url, signedPosts(config, clock));
-}
 
 /** The functions that the chat function runs for the model; the worker measures their declarations. */
 async function createTools(shared: Parameters<typeof builtInTools>[0]) {
@@ -233,7 +111,7 @@ export function createDependencies(
         modelHealth: overrides.modelHealth ?? createModelHealth(shared.clock),
         idTokens: overrides.idTokens ?? createIdTokenVerifier(config),
         appCheck: overrides.appCheck ?? createAppCheckVerifier(config),
-        revocations: overrides.revocations ?? (await createRevocationCheck(config, overrides)),
+        revocations: overrides.revocations ?? (await createRevocationCheck(config, shared.clock)),
         toolbox: overrides.toolbox ?? (await createTools(shared)),
         quota: overrides.quota ?? createQuota(shared),
         ...(overrides.beforeTurnHooks && { beforeTurnHooks: overrides.beforeTurnHooks }),

@@ -22,24 +22,13 @@ export interface Lease {
   leaseUntil: Date;
 }
 
-const answerNone = { answerJson: '[]', answerPieces: 0 };
+/** The fields of a turn without an answer. */
+export const answerNone = { answerJson: '[]', answerPieces: 0 };
 
 /** What an attempt goes on from: the whole rounds of those before it. */
 export interface KeptRounds {
   contents: readonly Content[];
   rounds: Rounds;
-}
-
-/** What becomes of the answer of an earlier attempt: its rounds stay, what it said after them goes. */
-function answerAfterTakeOver(
-  turn: { conversationId: string; seq: number; attempt: number },
-  kept: KeptRounds | undefined,
-): { fields: DocumentFields; writes: Write[]; stale: string[] } {
-  if (!kept)
-    return { fields: answerNone, writes: [], stale: ['usage', 'rounds', 'answerName', 'settled'] };
-  const rounds = { ...kept.rounds, step: kept.rounds.step + 1, frames: [] };
-  const { fields, writes } = encodeAnswer({ ...turn, step: rounds.step }, kept.contents);
-  return { fields: { ...fields, rounds }, writes, stale: [] };
 }
 
 /** A turn that is stored for the first time. */
@@ -136,48 +125,6 @@ export function startWrites(batch: StartBatch): Write[] {
     ...newTurnWrites(batch, 'running'),
     ...closeAbandonedWrites(conversationId, { abandoned, now }),
     ...(replacement ? replacementWrites(conversationId, { seq, abandoned, replacement }) : []),
-  ];
-}
-
-/** The next attempt at the same turn: new producer, new lease, of the old answer nothing but whole rounds. */
-export function takeOverWrites(batch: {
-  conversationId: string;
-  seq: number;
-  attempt: number;
-  lease: Lease;
-  now: Date;
-  head: Versioned<Head>;
-  turnUpdateTime: string;
-  kept?: KeptRounds | undefined;
-}): Write[] {
-  const { conversationId, seq, attempt, lease, now, head } = batch;
-  const answer = answerAfterTakeOver(batch, batch.kept);
-  const stale = [
-    'error',
-    'finishReason',
-    'finishTime',
-    'chunks',
-    'lastFrameId',
-    'cancelRequested',
-    'feedback',
-    'unanswered',
-    ...answer.stale,
-  ];
-  return [
-    {
-      op: 'update',
-      path: headPath(conversationId),
-      fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
-      guard: { updateTime: head.updateTime },
-    },
-    {
-      op: 'update',
-      path: turnPath(conversationId, seq),
-      fields: { state: 'running', attempt, ...lease, inContext: false, ...answer.fields },
-      remove: stale,
-      guard: { updateTime: batch.turnUpdateTime },
-    },
-    ...answer.writes,
   ];
 }
 

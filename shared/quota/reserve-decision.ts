@@ -89,7 +89,7 @@ function minuteRefusal(begun: readonly Date[], { limits, now }: Asked) {
 /** A limit of the day: what is settled, on its way and wanted must fit together. */
 function dayRefusal(
   of: Pick<QuotaRefusal, 'name' | 'used' | 'reserved' | 'wanted'>,
-  { limits, now }: Asked,
+  { limits, now }: Pick<Asked, 'limits' | 'now'>,
 ): QuotaRefusal | undefined {
   const limit = limits[of.name];
   const { used, reserved, wanted } = of;
@@ -99,6 +99,13 @@ function dayRefusal(
   const untilResetMs = resetTime.getTime() - now.getTime();
   return { ...of, limit, resetTime, retryAfterMs: fitsAlone ? BUSY_RETRY_MS : untilResetMs };
 }
+
+/** Why work that is no message is not begun: of the dollars of the day nothing is left. */
+export const spentRefusal = (
+  usage: Usage,
+  of: Pick<Asked, 'limits' | 'now'>,
+): QuotaRefusal | undefined =>
+  dayRefusal({ name: 'costMicrosPerDay', used: spentMicrosOf(usage), reserved: 0, wanted: 1 }, of);
 
 /** What the day still allows of what is counted in tokens and dollars. */
 function spendingRefusal(others: readonly OpenReservation[], asked: Asked) {

@@ -10,7 +10,7 @@ import { isArmed, isOverThreshold } from '../../../shared/compaction/policy.ts';
 import { reachedSpendLimit } from '../../../shared/compaction/spend-limit.ts';
 import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
 import { compactionJobPath } from '../../../shared/conversation/paths.ts';
-import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
+import { mayBeCommitted } from '../../../shared/errors.ts';
 import type { DocumentFields, Write } from '../../../shared/ports.ts';
 import { spendAllowanceOf } from '../conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
@@ -179,7 +179,7 @@ export async function claimCompaction(
       return { kind: 'claimed', run: tried, taken: await takeLease({ run: tried, owner }) };
     } catch (error) {
       // A lost reply may have been applied: the next reading shows whose lease it is.
-      if (!(error instanceof GuardLostError || error instanceof StoreUnavailableError)) throw error;
+      if (!mayBeCommitted(error)) throw error;
     }
   }
   return { kind: 'busy', reason: 'LEASE_HELD', retryAfterMs: CONTENDED_RETRY_MS };

@@ -13,7 +13,7 @@ import {
 import { compactionJobPath, headPath, historyPath } from '../../../shared/conversation/paths.ts';
 import { signedHistory } from '../../../shared/conversation/signed-history.ts';
 import { storedMasks } from '../../../shared/compaction/tail-masks.ts';
-import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
+import { mayBeCommitted } from '../../../shared/errors.ts';
 import type { Write } from '../../../shared/ports.ts';
 import type { Candidate } from './candidate.ts';
 import { jobAfter } from './job-after.ts';
@@ -151,8 +151,7 @@ export async function swap(run: ClaimedRun, candidate: Candidate): Promise<Outco
       await run.dependencies.store.commit(await swapWrites(run, candidate, { outcome, head }));
       return { ...outcome, turnsArrived };
     } catch (error) {
-      const isOpen = error instanceof GuardLostError || error instanceof StoreUnavailableError;
-      if (!isOpen) throw error;
+      if (!mayBeCommitted(error)) throw error;
       if ((await standingOf(run)).isApplied) return outcome;
       await run.lease.readAgain();
       if (tries === mostTries) throw error;

@@ -2,12 +2,16 @@ import { costMicros } from '../../../shared/compaction/prices.ts';
 import { usagePath } from '../../../shared/conversation/paths.ts';
 import type { Clock, Caller, DocumentStore, Logger, Randomness } from '../../../shared/ports.ts';
 import type { Quota, QuotaRequest, Reservation } from '../../../shared/quota-ports.ts';
-import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
+import { dayOf } from '../../../shared/quota/day.ts';
 import { isCounting, type QuotaLimits } from '../../../shared/quota/limits.ts';
 import { quotaError } from '../../../shared/quota/quota-error.ts';
 import { takenBy } from '../../../shared/quota/settle.ts';
-import { decideReservation, type Wanted } from '../../../shared/quota/reserve-decision.ts';
-import { decodeUsage, reservationId, spentMicrosOf } from '../../../shared/quota/usage.ts';
+import {
+  decideReservation,
+  spentRefusal,
+  type Wanted,
+} from '../../../shared/quota/reserve-decision.ts';
+import { decodeUsage, reservationId } from '../../../shared/quota/usage.ts';
 import { QUEUE_MAX } from '../../../shared/conversation/queue-decision.ts';
 import type { Config } from '../config.ts';
 import { createBudget } from './budget.ts';
@@ -101,17 +105,8 @@ async function refuseSpent(counting: Counting, caller: Caller, limits: QuotaLimi
     store.get([usagePath(caller.uid, dayOf(now))]),
     budget.refuseSpent(),
   ]);
-  const usage = decodeUsage(document);
-  const used = spentMicrosOf(usage);
-  const limit = limits.costMicrosPerDay;
-  if (limit === 0 || used < limit) return;
-  const resetTime = nextDayOf(now);
-  const retryAfterMs = resetTime.getTime() - now.getTime();
-  const name = 'costMicrosPerDay';
-  throw quotaError(
-    { name, limit, used, reserved: 0, wanted: 1, resetTime, retryAfterMs },
-    caller.tier,
-  );
+  const refusal = spentRefusal(decodeUsage(document), { limits, now });
+  if (refusal) throw quotaError(refusal, caller.tier);
 }
 
 /**

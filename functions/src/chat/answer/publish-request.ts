@@ -5,7 +5,7 @@ import { publishHint } from '../../publish-hint.ts';
 import { tellRequested, type CompactionEvent } from '../../tell-event.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
-const publishNeed = (
+const hintAtNeed = (
   dependencies: Pick<ChatDependencies, 'publisher' | 'logger'>,
   { conversationId, requestId }: { conversationId: string; requestId: string },
 ) =>
@@ -23,7 +23,7 @@ export async function publishRequest(
   dependencies: Pick<ChatDependencies, 'publisher' | 'logger'>,
   request: Pick<CompactionEvent, 'conversationId' | 'requestId' | 'trigger' | 'beforeTokens'>,
 ): Promise<void> {
-  await Promise.all([publishNeed(dependencies, request), tellRequested(dependencies, request)]);
+  await Promise.all([hintAtNeed(dependencies, request), tellRequested(dependencies, request)]);
 }
 
 /**
@@ -39,5 +39,5 @@ export async function publishOverdue(
   if (!waiting) return;
   const waitedMs = dependencies.clock.now().getTime() - waiting.since.getTime();
   if (waitedMs <= REPUBLISH_AFTER_MS) return;
-  await publishNeed(dependencies, { conversationId, requestId: waiting.requestId });
+  await hintAtNeed(dependencies, { conversationId, requestId: waiting.requestId });
 }

@@ -12,6 +12,7 @@ import { mayBeCommitted } from '../../../../shared/errors.ts';
 import type { DocumentFields, Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { ChunkBuffer } from './chunk-buffer.ts';
+import { leaseFrom } from '../turn-lease.ts';
 import { takenOverError } from './taken-over.ts';
 
 /** An attempt at a turn, as its producer knows it. */
@@ -132,9 +133,6 @@ export async function recover(writing: Writing): Promise<Standing> {
   if (turn.value.cancelRequested) cancel();
   return 'own';
 }
-
-export const leaseFrom = ({ clock, config }: ChatDependencies) =>
-  new Date(clock.now().getTime() + config.TURN_LEASE_MS);
 
 /** A lost reply and a lost guard look the same from here: the turn itself says which step it is at. */
 export async function storeRounds(

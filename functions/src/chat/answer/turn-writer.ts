@@ -5,9 +5,9 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { createChunkBuffer, type ChunkBuffer } from './chunk-buffer.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { createFlushSchedule, FLUSH_BYTES } from './flush-schedule.ts';
+import { leaseFrom } from '../turn-lease.ts';
 import {
   createSerially,
-  leaseFrom,
   obsoletePieces,
   recover,
   release,

@@ -19,6 +19,7 @@ import type { Attempt } from '../answer/turn-store.ts';
 import type { PlannedReplacement } from './plan-replacement.ts';
 import { attemptOf, preparePrompt } from './prepare-prompt.ts';
 import { keptRounds, progressAtStart } from './kept-rounds.ts';
+import { leaseFrom } from '../turn-lease.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, routingOf, type Message } from './stored-message.ts';
 import { keepUploads, namedBy, namingWrites } from '../uploads/name-uploads.ts';
@@ -84,7 +85,7 @@ export async function beginTurn(
   dependencies: ChatDependencies,
   begin: Begin,
 ): Promise<BegunTurn | undefined> {
-  const { clock, config, randomness } = dependencies;
+  const { clock, randomness } = dependencies;
   const { request, state, decision } = begin;
   const { conversationId } = request;
   const { seq } = decision;
@@ -104,7 +105,7 @@ export async function beginTurn(
   const prepared = await preparePrompt(dependencies, begin, { before, message, head });
 
   const now = clock.now();
-  const lease = { producer, leaseUntil: new Date(now.getTime() + config.TURN_LEASE_MS) };
+  const lease = { producer, leaseUntil: leaseFrom(dependencies, now) };
   const { userTokens, surroundings, told } = prepared;
   const { replacement } = before;
   const kept = await keptRounds(dependencies, conversationId, { decision, known: state.known });

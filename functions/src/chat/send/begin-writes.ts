@@ -3,9 +3,9 @@ import { queueAfter, type QueuedDecision } from '../../../../shared/conversation
 import { beginQueuedWrites } from '../../../../shared/conversation/queue-writes.ts';
 import type { Replacement } from '../../../../shared/conversation/replacement-writes.ts';
 import type { StartDecision } from '../../../../shared/conversation/start-decision.ts';
+import { takeOverWrites } from '../../../../shared/conversation/take-over-writes.ts';
 import {
   startWrites,
-  takeOverWrites,
   type KeptRounds,
   type Lease,
 } from '../../../../shared/conversation/turn-writes.ts';

@@ -10,6 +10,7 @@ import { commitStart } from './commit-start.ts';
 import { pendingHandle } from './pending-handle.ts';
 import type { StartState } from './read-start.ts';
 import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
+import { leaseFrom } from '../turn-lease.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, regeneratedBy, routingOf } from './stored-message.ts';
 import { surroundingsOf } from './surroundings.ts';
@@ -23,10 +24,10 @@ interface Queued {
   sendMessage: SendMessage;
 }
 
-function newLease({ clock, config, randomness }: ChatDependencies) {
-  const leaseUntil = new Date(clock.now().getTime() + config.TURN_LEASE_MS);
-  return { producer: randomness.uuid(), leaseUntil };
-}
+const newLease = (dependencies: ChatDependencies) => ({
+  producer: dependencies.randomness.uuid(),
+  leaseUntil: leaseFrom(dependencies),
+});
 
 const generationOf = ({ state }: Queued) => state.head?.value.generation ?? 0;
 

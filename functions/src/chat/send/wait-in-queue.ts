@@ -11,7 +11,7 @@ import {
 } from '../../../../shared/conversation/queue-writes.ts';
 import { readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal, type TurnDocument } from '../../../../shared/conversation/turn.ts';
-import { AppError, GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
+import { AppError, GuardLostError, mayBeCommitted } from '../../../../shared/errors.ts';
 import { beginTurn } from './begin-turn.ts';
 import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -21,6 +21,7 @@ import { passCrashPoint } from '../crash-points.ts';
 import { startProduction } from '../answer/start-production.ts';
 import { shuttingDownError, stillQueuedError } from '../stream/stream-cut.ts';
 import { untilNextLook } from './watch-turns.ts';
+import { leaseFrom } from '../turn-lease.ts';
 
 /** Who waits with a queued turn. */
 export interface Waiter {
@@ -30,16 +31,12 @@ export interface Waiter {
   producer: string;
 }
 
-const isPassing = (error: unknown) =>
-  error instanceof GuardLostError || error instanceof StoreUnavailableError;
-
 /** Keeps the lease of the waiting turn. Who loses the guard finds out at the next look. */
 async function renew(dependencies: ChatDependencies, waiter: Waiter, own: TurnDocument) {
   const { clock, config, store } = dependencies;
-  const now = clock.now().getTime();
-  const { TURN_LEASE_MS: leaseMs } = config;
-  if (own.value.leaseUntil.getTime() - now > (3 / 4) * leaseMs) return;
-  const lease = { producer: waiter.producer, leaseUntil: new Date(now + leaseMs) };
+  const leftMs = own.value.leaseUntil.getTime() - clock.now().getTime();
+  if (leftMs > (3 / 4) * config.TURN_LEASE_MS) return;
+  const lease = { producer: waiter.producer, leaseUntil: leaseFrom(dependencies) };
   const { seq } = waiter;
   const { updateTime } = own;
   const { conversationId } = waiter.request;
@@ -114,7 +111,7 @@ async function beginQueued(
     await passCrashPoint(dependencies, 'queued-turn-begun');
     return startProduction(dependencies, { request, begun, sendMessage });
   } catch (error) {
-    if (isPassing(error) || !(error instanceof AppError)) throw error;
+    if (mayBeCommitted(error) || !(error instanceof AppError)) throw error;
     await failQueued(dependencies, waiter, { state, abandoned: decision.abandoned, error });
     return undefined;
   }
@@ -163,7 +160,7 @@ export async function waitInQueue(
       const handle = await look(dependencies, waiter, send);
       if (handle) return handle;
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!mayBeCommitted(error)) throw error;
       await untilNextLook(dependencies, { conversationId, seq: waiter.seq });
     }
   }
