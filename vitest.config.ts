@@ -12,6 +12,7 @@ const processTests = [
   'test/kill-matrix/**/*.test.ts',
   'test/local/**/*.test.ts',
   'test/model/**/*.test.ts',
+  'test/package/**/*.test.ts',
   'test/property/**/*.test.ts',
   'test/terraform/**/*.test.ts',
 ];

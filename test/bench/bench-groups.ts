@@ -1,4 +1,5 @@
 import type { BenchGroup } from './bench-case.ts';
+import { coldStartCases } from './cases/cold-start.ts';
 import { engineCases } from './cases/engine-size.ts';
 import { estimateCases } from './cases/estimate-throughput.ts';
 import { planCases } from './cases/plan-size.ts';
@@ -8,4 +9,5 @@ export const benchGroups = (): BenchGroup[] => [
   { name: 'estimate', title: 'Estimating tokens', cases: estimateCases() },
   { name: 'plan', title: 'Planning a compaction', cases: planCases() },
   { name: 'engine', title: 'Checking and rendering a snapshot', cases: engineCases() },
+  { name: 'cold', title: 'Starting cold', cases: coldStartCases() },
 ];

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { archiveFiles } from './archive.ts';
+import { type Files, zipOf } from './zip.ts';
+
+const help = `Usage: npm run package [-- --out FILE]
+
+Packs both functions into one archive, which Terraform deploys (terraform/README.md): the functions bundled,
+Google's SDKs bundled beside them, and a package.json whose only dependency is the functions framework. The same
+sources make the same bytes on every machine.
+
+  --out FILE   where to write it (default dist/recap.zip)
+  --help       this text
+
+Exit code: 0 written, 1 something is missing or must not be shipped, 2 wrong arguments.`;
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const run = promisify(execFile);
+
+const kib = (bytes: number) => `${Math.ceil(bytes / 1024).toLocaleString('en')} KiB`;
+
+/** Which sources were packed, for people: what is not committed nobody can pack again. */
+async function sourcesLine(): Promise<string> {
+  try {
+    const git = async (...command: string[]) => (await run('git', ['-C', root, ...command])).stdout;
+    const commit = (await git('rev-parse', '--short', 'HEAD')).trim();
+    const changed = (
+      await git('status', '--porcelain', '--', 'functions', 'shared', 'package.json')
+    )
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.slice(3));
+    if (changed.length === 0) return `sources  commit ${commit}`;
+    const shown = changed.slice(0, 5).join(', ') + (changed.length > 5 ? ', …' : '');
+    return `sources  commit ${commit}, and ${changed.length} files that are not committed: ${shown}`;
+  } catch {
+    return 'sources  not of a git clone';
+  }
+}
+
+function listing(files: Files): string {
+  const names = [...files.keys()].toSorted();
+  return names
+    .map((name) => `  ${name.padEnd(22)} ${kib(files.get(name)?.length ?? 0)}`)
+    .join('\n');
+}
+
+async function pack(file: string): Promise<void> {
+  const files = await archiveFiles(root);
+  const zip = zipOf(files);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, zip);
+  process.stdout.write(
+    `${relative(process.cwd(), file)}  ${kib(zip.length)}, ${files.size} files
+${listing(files)}
+sha256   ${createHash('sha256').update(zip).digest('hex')}
+${await sourcesLine()}
+
+Next: in terraform/environments/dev (or prod) run \`terraform apply\`. The archive is uploaded under its hash, so
+functions are deployed again only when it changed. Then \`npm run smoke -- --url "$(terraform output -raw chat_url)"\`.
+`,
+  );
+}
+
+function outOf(argv: readonly string[]): { out: string } | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      out: { type: 'string', default: resolve(root, 'dist/recap.zip') },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  if (!values.out.endsWith('.zip'))
+    throw new Error(`--out takes a file that ends in .zip, not ${JSON.stringify(values.out)}`);
+  return { out: resolve(values.out) };
+}
+
+async function main(): Promise<number> {
+  let asked: ReturnType<typeof outOf>;
+  try {
+    asked = outOf(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}\n`);
+    return 2;
+  }
+  if (asked === 'help') {
+    process.stdout.write(`${help}\n`);
+    return 0;
+  }
+  try {
+    await pack(asked.out);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
+
+process.exitCode = await main();

@@ -1,0 +1,175 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { archiveFiles, checkShipped, SHIPPED } from '../../infra/package/archive.ts';
+import { checkInputs } from '../../infra/package/bundle.ts';
+import { type Files, zipOf } from '../../infra/package/zip.ts';
+import { readStoredZip } from '../support/stored-zip.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const run = promisify(execFile);
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'recap-package-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+/** A repository that has nothing but what is given. */
+async function repositoryOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryFolder();
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(join(folder, name, '..'), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return folder;
+}
+
+let files: Files;
+beforeAll(async () => {
+  files = await archiveFiles(root);
+});
+
+const textOf = (name: string) => Buffer.from(files.get(name) ?? []).toString();
+const sourcesOf = (map: string): string[] => JSON.parse(map).sources;
+
+describe('the archive', () => {
+  test('holds the files of its list and nothing else', () => {
+    const names = readStoredZip(zipOf(files)).map(({ name }) => name);
+
+    expect(names).toEqual(SHIPPED);
+  });
+
+  test('is made of functions, shared and packages alone', () => {
+    const sources = sourcesOf(textOf('index.cjs.map'));
+
+    const folders = new Set(sources.map((source) => source.split('/', 1)[0] ?? ''));
+    expect([...folders].filter((folder) => !folder.startsWith('sdk:'))).toHaveLength(3);
+    expect(folders).toContain('functions');
+    expect(folders).toContain('node_modules');
+    expect(folders).toContain('shared');
+    expect(sources).toContain('functions/src/index.ts');
+    expect(sources).toContain('functions/src/compaction/handle-push.ts');
+  });
+
+  test('keeps one date, one mode and every byte as it is', () => {
+    const zipped = readStoredZip(zipOf(files));
+
+    expect(
+      new Set(zipped.map(({ method, date, time, mode }) => [method, date, time, mode].join())),
+    ).toEqual(new Set([[0, 0x21, 0, 0o100644].join()]));
+    expect(
+      zipped.filter(({ name, content }) => !content.equals(files.get(name) ?? new Uint8Array())),
+    ).toEqual([]);
+  });
+
+  test('names nothing of this machine', () => {
+    const telling = [...files].filter(([, content]) => Buffer.from(content).includes(root));
+
+    expect(telling.map(([name]) => name)).toEqual([]);
+  });
+
+  test('asks the buildpack for the framework alone, locked', () => {
+    const manifest = JSON.parse(textOf('package.json'));
+    const lock = JSON.parse(textOf('package-lock.json'));
+
+    expect(manifest).toMatchObject({ main: 'main.cjs', scripts: { 'gcp-build': 'node warm.cjs' } });
+    expect(Object.keys(manifest.dependencies)).toEqual(['@google-cloud/functions-framework']);
+    expect(lock.packages[''].dependencies).toEqual(manifest.dependencies);
+    expect(lock.packages['node_modules/express'].integrity).toMatch(/^sha512-/);
+    expect(Object.keys(lock.packages).some((path) => path.includes('vitest'))).toBe(false);
+  });
+});
+
+describe('npm run package', () => {
+  const pack = (file: string, environment: object) =>
+    run(process.execPath, [join(root, 'infra/package/package.ts'), '--out', file], {
+      cwd: tmpdir(),
+      env: { PATH: process.env['PATH'], ...environment },
+    });
+
+  test('writes the same bytes under another mask, clock, language and folder', async () => {
+    const file = join(await temporaryFolder(), 'below', 'recap.zip');
+
+    const { stdout } = await pack(file, { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: '/' });
+
+    expect((await readFile(file)).equals(zipOf(files))).toBe(true);
+    expect(stdout).toMatch(/sha256 {3}[0-9a-f]{64}\n/);
+    expect(stdout).toContain('terraform apply');
+  });
+
+  test('takes only an archive for --out', async () => {
+    const given = pack('recap.tar', {});
+
+    await expect(given).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('ends in .zip'),
+    });
+  });
+});
+
+describe('what cannot be packed', () => {
+  const manifest = JSON.stringify({
+    name: 'recap',
+    version: '1.0.0',
+    license: 'none',
+    dependencies: { zod: '4.0.0' },
+  });
+
+  test('a repository without a lock file is told which one', async () => {
+    const folder = await repositoryOf({ 'package.json': manifest, LICENSE: '' });
+
+    await expect(archiveFiles(folder)).rejects.toThrow(
+      /package-lock\.json cannot be read .* npm ci/,
+    );
+  });
+
+  test('a lock of other versions is told by the package', async () => {
+    const lock = { lockfileVersion: 3, packages: { '': { dependencies: { zod: '3.0.0' } } } };
+    const folder = await repositoryOf({
+      'package.json': manifest,
+      'package-lock.json': JSON.stringify(lock),
+      LICENSE: '',
+    });
+
+    await expect(archiveFiles(folder)).rejects.toThrow(/do not agree on zod: run npm install/);
+  });
+
+  test('a function that imports a test is told, with who imports it', async () => {
+    const folder = await repositoryOf({
+      'package.json': manifest.replace('"zod":"4.0.0"', ''),
+      'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages: {} }),
+      LICENSE: '',
+      'functions/src/index.ts': `import '../../test/fake.ts';`,
+      'test/fake.ts': 'export const fake = 1;\nconsole.log(fake);',
+    });
+
+    await expect(archiveFiles(folder)).rejects.toThrow(
+      /test\/fake\.ts, imported by functions\/src\/index\.ts/,
+    );
+  });
+
+  test.each([
+    'test/fake.ts',
+    'docs/README.md',
+    'web/main.ts',
+    'infra/local/stack.ts',
+    'terraform/settings.json',
+    '.env',
+    'functions/.env.production',
+    'shared/signing.key',
+    'functions/src/app.test.ts',
+    '../elsewhere.ts',
+  ])('%s is not shipped', (path) => {
+    expect(() => checkInputs({ [path]: { imports: [] } })).toThrow(path);
+  });
+
+  test('a file that the list does not have is told', () => {
+    expect(() => checkShipped([...SHIPPED, '.env'])).toThrow(/\.env is too much/);
+    expect(() => checkShipped(SHIPPED.slice(1))).toThrow(/LICENSE is missing/);
+  });
+});
