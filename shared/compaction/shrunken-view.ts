@@ -1,11 +1,8 @@
 import { ACKNOWLEDGEMENT, type ContextItem } from '../conversation/assemble-context.ts';
-import { hasFunctionResponse, type Content } from '../conversation/content.ts';
 import type { CompactionPolicy } from './policy.ts';
 import { policyConstants } from './policy-constants.ts';
-import { shortenOutput } from './shorten-output.ts';
+import { sentOutputs, type OutputForms, type SentOutputs } from './sent-outputs.ts';
 import { estimateContentTokens, type TokenCounting } from './token-estimate.ts';
-import { applyToolOutputBudget } from './tool-output-budget.ts';
-import { blobNamedIn } from './tool-output-mask.ts';
 
 /** What one request leaves out; nothing of it is stored: `read_blob` finds it in the turns. */
 export interface Shrinkage {
@@ -13,32 +10,31 @@ export interface Shrinkage {
   outputsMasked: number;
 }
 
-export interface ShrunkenView {
+/** How a prompt stands to the context that it is made of. */
+export interface SentView {
+  /** Uncalibrated tokens of the tool outputs of all turns, in the forms in which they are sent. */
+  outputTokens: number;
+  /** More is left out than by the forms of tool outputs: the context is over the hard threshold. */
+  isOverLimit: boolean;
+  /** Absent when the context was sent as it is. */
+  shrinkage?: Shrinkage | undefined;
+}
+
+export interface ShrunkenView extends SentView {
   items: readonly ContextItem[];
   /** Tokens of the whole prompt after shrinking, system instruction and tools included. */
   tokens: number;
-  /** Absent when the context was sent as it is. */
-  shrinkage?: Shrinkage;
 }
 
 export interface ContextToShrink {
   items: readonly ContextItem[];
-  /** Tokens of the whole context by the meter, overhead included. */
+  /** Tokens of the context by the meter: tool outputs in the forms in which they are sent, overhead included. */
   tokens: number;
   overheadTokens: number;
   /** Factor from estimates to what the meter says. */
   calibration: number;
-  policy: Pick<
-    CompactionPolicy,
-    | 'hardThresholdTokens'
-    | 'windowTokens'
-    | 'excludesOverhead'
-    | 'toolOutputBudgetTokens'
-    | 'toolOutputMinimumGainTokens'
-  >;
-  counting: TokenCounting;
-  /** The name under which `read_blob` finds an output again; absent: the model cannot read it back. */
-  blobName?: ((text: string) => string) | undefined;
+  policy: Pick<CompactionPolicy, 'hardThresholdTokens' | 'windowTokens' | 'excludesOverhead'>;
+  forms: OutputForms;
 }
 
 const markerText = (turns: number) =>
@@ -54,69 +50,6 @@ function limitTokens({ policy, overheadTokens }: ContextToShrink): number {
   const windowLimit = Math.floor(policyConstants.windowFraction.value * policy.windowTokens);
   const overhead = policy.excludesOverhead ? overheadTokens : 0;
   return Math.min(windowLimit, policy.hardThresholdTokens + overhead);
-}
-
-/**
- * What all tool outputs of a view may have: the budget for tool outputs, and less where `excessTokens`
- * (uncalibrated) are to be freed. Over the budget it goes down in steps, so that outputs are not
- * shortened a little more with every call, which costs the cached prefix.
- */
-function outputBudget(
-  { policy }: ContextToShrink,
-  { outputTokens, excessTokens }: { outputTokens: number; excessTokens: number },
-): number {
-  const { toolOutputBudgetTokens, toolOutputMinimumGainTokens } = policy;
-  const step = Math.max(1, toolOutputMinimumGainTokens);
-  const overTokens = Math.max(0, outputTokens - toolOutputBudgetTokens);
-  const freeTokens = Math.ceil(overTokens / step) * step;
-  return Math.max(0, outputTokens - Math.max(freeTokens, excessTokens));
-}
-
-/** The contents with each output that is too long by itself shortened. */
-function cappedContents({ items, blobName, counting }: ContextToShrink): Content[] {
-  return items.map(({ content }) => {
-    if (!blobName || !hasFunctionResponse(content)) return content;
-    const parts = content.parts.map((part) => shortenOutput(part, { blobName, counting }));
-    return parts.every((part, index) => part === content.parts[index])
-      ? content
-      : { ...content, parts };
-  });
-}
-
-const countChanged = (before: readonly Content[], after: readonly Content[]): number =>
-  before.reduce(
-    (sum, { parts }, index) =>
-      sum + parts.filter((part, at) => part !== after[index]?.parts[at]).length,
-    0,
-  );
-
-/** Shortens tool outputs: each to its cap, then, older ones first, all to their budget and until `excessTokens` are free or none is left. */
-function maskOutputs(
-  context: ContextToShrink,
-  excessTokens: number,
-): { items: readonly ContextItem[]; freedTokens: number; masked: number } {
-  const { items, counting: rule, blobName } = context;
-  const whole = items.map(({ content }) => content);
-  const contents = cappedContents(context);
-  const tokensOf = (some: readonly Content[]) =>
-    applyToolOutputBudget({ contents: some, budgetTokens: Infinity, rule }).tokensBefore;
-  const wholeTokens = tokensOf(whole);
-  const masked = countChanged(whole, contents);
-  const outputTokens = masked === 0 ? wholeTokens : tokensOf(contents);
-  const leftTokens = Math.max(0, excessTokens - (wholeTokens - outputTokens));
-  const budgetTokens = outputBudget(context, { outputTokens, excessTokens: leftTokens });
-  if (masked === 0 && budgetTokens >= outputTokens) return { items, freedTokens: 0, masked: 0 };
-  // What a compaction has shortened already goes on naming the whole.
-  const named = blobName && { blobName: (text: string) => blobNamedIn(text) ?? blobName(text) };
-  const result = applyToolOutputBudget({ contents, budgetTokens, rule, ...named });
-  return {
-    items: items.map((item, index) => ({
-      ...item,
-      content: result.contents[index] ?? item.content,
-    })),
-    freedTokens: wholeTokens - result.tokensAfter,
-    masked: countChanged(whole, result.contents),
-  };
 }
 
 interface ExchangeSize {
@@ -155,33 +88,61 @@ function withoutOldest(
   return [...items.slice(0, firstTurn), ...markerItems(leftOut.size), ...kept];
 }
 
-/**
- * The view of one request: tool outputs within their budget, oldest shortened first, and where the context is
- * over the hard threshold further than that; then the oldest turns replaced by one marker, until it fits. Pins, snapshot and the
- * newest turn stay, so the result can still be too large. Pure and deterministic: what `/context` shows
- * is what is sent. Returns the same items when the context is within threshold and budget.
- */
-export function shrinkContext(context: ContextToShrink): ShrunkenView {
-  const { items, tokens, calibration, counting } = context;
-  const excessTokens = (tokens - limitTokens(context)) / calibration;
-  const masking = maskOutputs(context, Math.max(0, excessTokens));
+/** The view of a context that is over the hard threshold by `excessTokens` (uncalibrated). */
+function cutView(
+  context: ContextToShrink,
+  over: { sent: SentOutputs; excessTokens: number },
+): ShrunkenView {
+  const { forms } = context;
+  const { counting } = forms;
+  const { items, shortened, tokens } = sentOutputs(
+    context.items,
+    forms,
+    over.sent.tokens - over.excessTokens,
+  );
+  const freedTokens = over.sent.tokens - tokens;
   const markerTokens = markerItems(1).reduce(
     (sum, { content }) => sum + estimateContentTokens(content, counting),
     0,
   );
-  const stillTokens = excessTokens - masking.freedTokens;
-  const exchanges = exchangesOf(masking.items, counting);
+  const stillTokens = over.excessTokens - freedTokens;
+  const exchanges = exchangesOf(items, counting);
   const leaving =
     stillTokens > 0
       ? countToLeaveOut(exchanges, stillTokens + markerTokens)
       : { count: 0, freedTokens: 0 };
   const leftOut = new Set(exchanges.slice(0, leaving.count).map(({ seq }) => seq));
-  const freedTokens =
-    masking.freedTokens + leaving.freedTokens - (leaving.count > 0 ? markerTokens : 0);
-  if (leaving.count === 0 && masking.masked === 0) return { items, tokens };
+  const leftTokens = leaving.count > 0 ? leaving.freedTokens - markerTokens : 0;
   return {
-    items: withoutOldest(masking.items, leftOut),
-    tokens: Math.max(0, Math.ceil(tokens - calibration * freedTokens)),
-    shrinkage: { turnsLeftOut: leaving.count, outputsMasked: masking.masked },
+    items: withoutOldest(items, leftOut),
+    tokens: Math.max(
+      0,
+      Math.ceil(context.tokens - context.calibration * (freedTokens + leftTokens)),
+    ),
+    outputTokens: tokens,
+    isOverLimit: leaving.count > 0 || freedTokens > 0,
+    ...((leaving.count > 0 || shortened > 0) && {
+      shrinkage: { turnsLeftOut: leaving.count, outputsMasked: shortened },
+    }),
+  };
+}
+
+/**
+ * The view of one request: tool outputs in the forms in which they are sent, and where the context is over the hard
+ * threshold shorter ones, oldest first; then the oldest turns replaced by one marker, until it fits. Pins, snapshot and
+ * the newest turn stay, so the result can still be too large. Pure and deterministic: what `/context` shows
+ * is what is sent. Returns the same items when the context is within threshold and budget.
+ */
+export function shrinkContext(context: ContextToShrink): ShrunkenView {
+  const { items, tokens, calibration, forms } = context;
+  const excessTokens = (tokens - limitTokens(context)) / calibration;
+  const sent = sentOutputs(items, forms);
+  if (excessTokens > 0) return cutView(context, { sent, excessTokens });
+  return {
+    items: sent.items,
+    tokens,
+    outputTokens: sent.tokens,
+    isOverLimit: false,
+    ...(sent.shortened > 0 && { shrinkage: { turnsLeftOut: 0, outputsMasked: sent.shortened } }),
   };
 }

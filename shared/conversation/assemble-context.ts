@@ -31,6 +31,12 @@ export interface ContextSource {
   turns: readonly Turn[];
 }
 
+/** What of a turn the context shows. */
+type ShownTurn = Pick<Turn, 'seq' | 'user' | 'contents' | 'surroundings' | 'inContext'>;
+
+/** The same with nothing of the turns but what is shown. */
+export type ShownSource = Omit<ContextSource, 'turns'> & { turns: readonly ShownTurn[] };
+
 export type ContextItem = {
   /** `marker`: stands in for turns that a shrunken view leaves out. */
   kind: 'memory' | 'pin' | 'snapshot' | 'ack' | 'turn' | 'marker';
@@ -46,7 +52,7 @@ export const ACKNOWLEDGEMENT = 'Understood. I will use this as reference and con
 const userText = (text: string): Content => ({ role: 'user', parts: [{ text }] });
 
 /** What stands in for earlier times, the widest first: later ones win. */
-function prefixItems({ memory, pins, history }: ContextSource): ContextItem[] {
+function prefixItems({ memory, pins, history }: Omit<ContextSource, 'turns'>): ContextItem[] {
   const items = [
     { kind: 'memory' as const, text: memory?.app ?? '' },
     { kind: 'memory' as const, text: memory?.user ?? '' },
@@ -84,7 +90,7 @@ export function maskedContents(contents: readonly Content[], masks: readonly Mas
 
 /** One turn as the context shows it: masked where the generation says so, the folded part left out. */
 function turnContents(
-  turn: Turn,
+  turn: ShownTurn,
   { coveredThrough, masks }: { coveredThrough: CoveredThrough; masks: MasksBySeq },
 ): Mended {
   const own = masks.get(turn.seq);
@@ -109,20 +115,26 @@ export const turnItems = (seq: number, { contents, repairs }: Mended): ContextIt
     ...(index === 0 && repairs && { repairs }),
   }));
 
+/** The turns of a context alone. */
+export function itemsOfTurns({
+  history,
+  coveredThrough,
+  turns,
+}: Pick<ShownSource, 'history' | 'coveredThrough' | 'turns'>): ContextItem[] {
+  const masks = masksBySeq(history?.masks ?? []);
+  return turns
+    .filter(({ inContext }) => inContext)
+    .flatMap((turn) => turnItems(turn.seq, turnContents(turn, { coveredThrough, masks })));
+}
+
 /**
  * The context: the one function behind the model call, `/context` and the compactor, so that what is
  * shown is what is sent. Pure; an empty conversation gives no items.
  */
-export function assembleContext(source: ContextSource): ContextItem[] {
-  const { coveredThrough } = source;
-  const masks = masksBySeq(source.history?.masks ?? []);
-  const items = prefixItems(source);
-  for (const turn of source.turns) {
-    if (!turn.inContext) continue;
-    items.push(...turnItems(turn.seq, turnContents(turn, { coveredThrough, masks })));
-  }
-  return items;
-}
+export const assembleContext = (source: ShownSource): ContextItem[] => [
+  ...prefixItems(source),
+  ...itemsOfTurns(source),
+];
 
 const prefixKinds: ReadonlySet<ContextItem['kind']> = new Set(['memory', 'pin', 'snapshot']);
 
@@ -149,7 +161,7 @@ export const contentsOf = (items: readonly Pick<ContextItem, 'kind' | 'content'>
 
 /** The prompt of the next call: the context and, last, the new user content. */
 export function promptOf(
-  source: ContextSource,
+  source: Omit<ContextSource, 'turns'>,
   items: readonly ContextItem[],
   user?: Content,
 ): Prompt {

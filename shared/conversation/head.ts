@@ -46,7 +46,7 @@ export type Trigger = z.infer<typeof triggerSchema>;
 
 /** What the meter knew when the last turn finished. */
 export const contextMeterSchema = z.object({
-  /** Tokens of the whole context, overhead included, after the last finished turn. */
+  /** Tokens of the context as it is sent, overhead included, after the last finished turn. */
   tokens: z.number().nonnegative(),
   /** Part of `tokens` that no compaction can shrink: system instruction and tools. */
   overheadTokens: z.number().nonnegative(),
@@ -57,6 +57,8 @@ export const contextMeterSchema = z.object({
   pinTokens: z.number().nonnegative().optional(),
   /** The memory's part of `pinTokens`; absent = 0. */
   memoryTokens: z.number().nonnegative().optional(),
+  /** Uncalibrated tokens of the tool outputs, in the forms in which they were sent; absent = not known, or none. */
+  outputTokens: z.number().nonnegative().optional(),
   /** The generation and the last turn that the figure is about. */
   generation: z.number().int().nonnegative(),
   seq: z.number().int().nonnegative(),

@@ -1,6 +1,11 @@
+import { estimatePartTokens } from '../compaction/token-estimate.ts';
+import { sentOutputs, type OutputForms } from '../compaction/sent-outputs.ts';
 import { memoryTokens, type MemoryTexts } from '../memory/render-memory.ts';
-import type { ContextMeter, CoveredThrough, Head } from './head.ts';
+import { itemsOfTurns } from './assemble-context.ts';
+import { hasFunctionResponse } from './content.ts';
+import type { ContextMeter, Head } from './head.ts';
 import type { History } from './history.ts';
+import { nothingCovered } from './next-generation.ts';
 import { pinnedTokens } from './pinned-tokens.ts';
 import { shownTokens } from './shown-tokens.ts';
 import type { Turn, TurnUsage } from './turn.ts';
@@ -10,19 +15,55 @@ export const CALIBRATION_ALPHA = 0.2;
 export const CALIBRATION_MIN = 0.5;
 export const CALIBRATION_MAX = 2;
 
+/** What the meter looks at of a turn. */
+export type MeteredTurn = Pick<
+  Turn,
+  'seq' | 'user' | 'contents' | 'surroundings' | 'tokens' | 'inContext'
+>;
+
 export interface MeterSource {
   head: Pick<Head, 'context' | 'generation' | 'pins'>;
   history: History | undefined;
   /** As the prefix shows it; absent: as it was when the last turn finished. */
   memory?: MemoryTexts | undefined;
   /** The terminal turns of the tail. */
-  turns: readonly Turn[];
+  turns: readonly MeteredTurn[];
 }
 
-const turnTokens = (turns: readonly Turn[], covered?: CoveredThrough) =>
-  turns
-    .filter(({ inContext }) => inContext)
-    .reduce((sum, turn) => sum + shownTokens(turn, covered), 0);
+const hasOutputs = ({ user, contents }: MeteredTurn) =>
+  [user, ...contents].some(hasFunctionResponse);
+
+interface Shown {
+  history: MeterSource['history'];
+  turns: readonly MeteredTurn[];
+}
+
+/** Those turns that have tool outputs, as the context shows them. */
+const outputItems = ({ history, turns }: Shown) =>
+  itemsOfTurns({
+    history,
+    coveredThrough: history?.coveredThrough ?? nothingCovered,
+    turns: turns.filter(hasOutputs),
+  });
+
+/**
+ * Uncalibrated tokens of turns without their tool outputs: from the counts that were stored with them, and of those
+ * with outputs, whose counts are of the whole turn, weighed anew.
+ */
+function wordTokens({ history, turns }: Shown, { counting }: OutputForms): number {
+  const shown = turns.filter(({ inContext }) => inContext);
+  const stored = shown
+    .filter((turn) => !hasOutputs(turn))
+    .reduce((sum, turn) => sum + shownTokens(turn, history?.coveredThrough), 0);
+  return outputItems({ history, turns: shown })
+    .flatMap(({ content }) => content.parts)
+    .filter((part) => part.functionResponse === undefined)
+    .reduce((sum, part) => sum + estimatePartTokens(part, counting), stored);
+}
+
+/** Uncalibrated tokens of the tool outputs of turns, in the forms in which they are sent. */
+const outputTokens = (shown: Shown, forms: OutputForms): number =>
+  sentOutputs(outputItems(shown), forms).tokens;
 
 const ownMemoryTokens = ({ head, memory }: MeterSource): number =>
   memory ? memoryTokens(memory) : (head.context.memoryTokens ?? 0);
@@ -31,39 +72,73 @@ const ownMemoryTokens = ({ head, memory }: MeterSource): number =>
 const standingTokens = (source: MeterSource): number =>
   pinnedTokens(source.head.pins, source.history, ownMemoryTokens(source));
 
-/** Uncalibrated estimate of memory, pins, snapshot and tail, the latter from the counts that were stored with them. */
-export const estimatedContentTokens = (source: MeterSource) => {
-  const { history, turns } = source;
-  return (
-    standingTokens(source) +
-    (history?.snapshotTokens ?? 0) +
-    Math.max(0, turnTokens(turns, history?.coveredThrough) - (history?.maskedTokensSaved ?? 0))
-  );
-};
+/** Uncalibrated estimate of memory, pins, snapshot and tail as the next prompt has them. */
+export const estimatedContentTokens = (source: MeterSource, forms: OutputForms): number =>
+  standingTokens(source) +
+  (source.history?.snapshotTokens ?? 0) +
+  wordTokens(source, forms) +
+  outputTokens(source, forms);
 
 /**
- * Tokens of the present context. The model's own report while it is about this generation, plus an
- * estimate for what came after it and for pins and notes that came or went; after a swap everything from stored counts.
+ * Tokens of the present context as the next prompt has it, but for what is left out over the hard threshold: tool
+ * outputs count in the forms in which they are sent. The model's own report while it is about this generation, plus an
+ * estimate for what came after it, for outputs that take another form since, and for pins and notes that came or
+ * went; after a swap everything is estimated.
  */
-export function contextTokens(source: MeterSource): {
-  tokens: number;
-  source: ContextMeter['source'];
-} {
-  const { context, generation } = source.head;
+export function contextTokens(
+  source: MeterSource,
+  forms: OutputForms,
+): { tokens: number; source: ContextMeter['source'] } {
+  const { head, history, turns } = source;
+  const { context, generation } = head;
   if (context.generation !== generation || context.source === 'estimated')
     return {
       tokens: Math.ceil(
-        context.overheadTokens + context.calibration * estimatedContentTokens(source),
+        context.overheadTokens + context.calibration * estimatedContentTokens(source, forms),
       ),
       source: 'estimated',
     };
-  const later = source.turns.filter(({ seq }) => seq > context.seq);
-  const morePinTokens = standingTokens(source) - (context.pinTokens ?? 0);
-  const moreTokens = context.calibration * (turnTokens(later) + morePinTokens);
+  const later = turns.filter(({ seq }) => seq > context.seq);
+  const measured = turns.filter(({ seq }) => seq <= context.seq);
+  const outputsThen = context.outputTokens ?? outputTokens({ history, turns: measured }, forms);
+  const moreTokens =
+    wordTokens({ history, turns: later }, forms) +
+    (outputTokens(source, forms) - outputsThen) +
+    (standingTokens(source) - (context.pinTokens ?? 0));
   return {
-    tokens: Math.max(0, Math.ceil(context.tokens + moreTokens)),
+    tokens: Math.max(0, Math.ceil(context.tokens + context.calibration * moreTokens)),
     source: context.source,
   };
+}
+
+/** What the model reported of a call: prompt and answer, and what of the turn they were. */
+export interface ReportedCall {
+  tokens: number;
+  /** Contents of the turn in the prompt, and the answer. */
+  contents: number;
+  /** Uncalibrated, of all tool outputs as the prompt had them. */
+  outputTokens: number;
+}
+
+/**
+ * Tokens of the next prompt of a turn that is being answered, `turn` the last of the source's: what the model reported
+ * of the call before, and an estimate for what came after it. Nothing reported: as a context with this turn.
+ */
+export function roundTokens(
+  source: MeterSource & { turn: MeteredTurn },
+  forms: OutputForms,
+  reported: ReportedCall | undefined,
+): number {
+  const { head, turn, history } = source;
+  const turns = [...source.turns, turn];
+  if (!reported) return contextTokens({ ...source, turns }, forms).tokens;
+  const newer = { ...turn, contents: turn.contents.slice(reported.contents) };
+  const words = newer.contents
+    .flatMap(({ parts }) => parts)
+    .filter((part) => part.functionResponse === undefined)
+    .reduce((sum, part) => sum + estimatePartTokens(part, forms.counting), 0);
+  const outputs = outputTokens({ history, turns }, forms) - reported.outputTokens;
+  return Math.max(0, Math.ceil(reported.tokens + head.context.calibration * (words + outputs)));
 }
 
 export function nextCalibration(
@@ -77,47 +152,52 @@ export function nextCalibration(
 }
 
 /** The meter after a finished turn: as reported where the model reported, else estimated. */
-export function meterAfterTurn(turn: {
-  before: MeterSource;
-  seq: number;
-  /** Uncalibrated estimates. */
-  overheadTokens: number;
-  userTokens: number;
-  /** What the call said beside the message, and no later one says again by itself. */
-  saidTokens?: number;
-  answerTokens: number;
-  usage: TurnUsage | undefined;
-}): ContextMeter {
-  const { context, generation } = turn.before.head;
-  const { saidTokens = 0 } = turn;
-  const promptEstimate =
-    turn.overheadTokens + estimatedContentTokens(turn.before) + turn.userTokens;
-  const pinTokens = standingTokens(turn.before);
-  const memory = ownMemoryTokens(turn.before);
+export function meterAfterTurn(
+  turn: {
+    before: MeterSource;
+    /** This turn as it ended. */
+    own: MeteredTurn;
+    /** Uncalibrated estimates. */
+    overheadTokens: number;
+    /** What the call said beside the message, and no later one says again by itself. */
+    saidTokens?: number;
+    /** Of what came of the last call. */
+    answerTokens: number;
+    /** What the model reported of the last call; absent also where its prompt was not the context. */
+    usage: TurnUsage | undefined;
+  },
+  forms: OutputForms,
+): ContextMeter {
+  const { before, own, usage, saidTokens = 0 } = turn;
+  const { context, generation } = before.head;
+  const after = { ...before, turns: [...before.turns, { ...own, inContext: true }] };
+  const estimate = turn.overheadTokens + estimatedContentTokens(after, forms);
+  const outputs = outputTokens(after, forms);
+  const pinTokens = standingTokens(before);
+  const memory = ownMemoryTokens(before);
   const base = {
     generation,
-    seq: turn.seq,
+    seq: own.seq,
     ...(pinTokens > 0 && { pinTokens }),
     ...(memory > 0 && { memoryTokens: memory }),
+    ...(outputs > 0 && { outputTokens: outputs }),
   };
-  if (turn.usage === undefined || turn.usage.promptTokens <= 0)
+  if (usage === undefined || usage.promptTokens <= 0)
     return {
       ...base,
-      tokens: Math.ceil(context.calibration * (promptEstimate + turn.answerTokens)),
+      tokens: Math.ceil(context.calibration * estimate),
       overheadTokens: Math.ceil(context.calibration * turn.overheadTokens),
       calibration: context.calibration,
       source: 'estimated',
     };
   const calibration = nextCalibration(context.calibration, {
-    reportedTokens: turn.usage.promptTokens,
-    estimatedTokens: promptEstimate + saidTokens,
+    reportedTokens: usage.promptTokens,
+    estimatedTokens: estimate - turn.answerTokens + saidTokens,
   });
+  const tokens = usage.promptTokens + usage.outputTokens - Math.ceil(calibration * saidTokens);
   return {
     ...base,
-    tokens: Math.max(
-      0,
-      turn.usage.promptTokens + turn.usage.outputTokens - Math.ceil(calibration * saidTokens),
-    ),
+    tokens: Math.max(0, tokens),
     overheadTokens: Math.ceil(calibration * turn.overheadTokens),
     calibration,
     source: 'reported',

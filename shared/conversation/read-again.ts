@@ -1,3 +1,4 @@
+import { wholeOutputs, type OutputForms } from '../compaction/sent-outputs.ts';
 import { newestHistoryThrough } from './find-history.ts';
 import type { CoveredThrough, Head } from './head.ts';
 import type { History } from './history.ts';
@@ -52,10 +53,16 @@ async function readBehind(
   };
 }
 
-/** Calibrated estimate of what the base makes, by the counts that were stored with it. */
-export const baseTokens = (head: Head, base: Pick<FoldingBase, 'history' | 'turns'>): number =>
-  contextTokens({ ...base, head: { ...head, context: { ...head.context, source: 'estimated' } } })
-    .tokens;
+/** Calibrated estimate of what the base makes. */
+export const baseTokens = (
+  head: Head,
+  base: Pick<FoldingBase, 'history' | 'turns'>,
+  forms: OutputForms,
+): number =>
+  contextTokens(
+    { ...base, head: { ...head, context: { ...head.context, source: 'estimated' } } },
+    forms,
+  ).tokens;
 
 /**
  * What a compaction of `head` folds: the present context, unless its history is not the server's own, or
@@ -67,17 +74,19 @@ export const baseTokens = (head: Head, base: Pick<FoldingBase, 'history' | 'turn
 export async function readFoldingBase(
   source: HistorySource,
   of: Of,
-  { readAgainTokens }: { readAgainTokens: number },
+  { readAgainTokens, forms }: { readAgainTokens: number; forms: OutputForms },
 ): Promise<FoldingBase | undefined> {
   const { head } = of;
   const parts = await readContextParts(source, of);
   // The document of a generation stands before the head names it; missing means the head is old.
   if (head.generation > 0 && parts.history === undefined) return undefined;
-  const present = contextTokens({ head, ...parts });
+  const present = contextTokens({ head, ...parts }, forms);
   const unchanged = { ...parts, coveredThrough: head.coveredThrough, isReadAgain: false, present };
   const throughSeq = parts.history && lastTrusted(parts.history);
   if (throughSeq === undefined) return unchanged;
   const base = await readBehind(source, of, await newestHistoryThrough(source, of, throughSeq));
-  const isReadAgain = parts.history?.isUntrusted || baseTokens(head, base) <= readAgainTokens;
+  // The summariser reads outputs whole.
+  const wholeTokens = baseTokens(head, base, wholeOutputs(forms));
+  const isReadAgain = parts.history?.isUntrusted || wholeTokens <= readAgainTokens;
   return isReadAgain ? { ...base, present } : unchanged;
 }

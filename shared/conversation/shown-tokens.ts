@@ -10,7 +10,10 @@ const tokensOf = (contents: readonly Content[]) =>
  * Uncalibrated tokens of what the context shows of a turn, from the counts that were stored with it. Of one
  * that is folded inside, the answer counts by the share of it that still stands.
  */
-export function shownTokens(turn: Turn, covered: CoveredThrough | undefined): number {
+export function shownTokens(
+  turn: Pick<Turn, 'seq' | 'contents' | 'tokens'>,
+  covered: CoveredThrough | undefined,
+): number {
   const { tokens, contents, seq } = turn;
   if (covered === undefined || covered.contentIndex === 0 || covered.seq !== seq)
     return tokens.user + tokens.answer;

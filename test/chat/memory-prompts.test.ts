@@ -5,6 +5,7 @@ import { createConversation } from '../../functions/src/chat/conversation/create
 import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { contentText, type Content } from '../../shared/conversation/content.ts';
+import { wholeOutputs } from '../../shared/compaction/sent-outputs.ts';
 import { contextTokens } from '../../shared/conversation/meter.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { memoryTokens } from '../../shared/memory/render-memory.ts';
@@ -273,6 +274,7 @@ describe('the meter', () => {
     generation: 0,
     seq: 1,
   };
+  const forms = wholeOutputs({ counting: { rule: 'character-class' } });
   const source = { head: { context, generation: 0, pins: [] }, history: undefined, turns: [] };
 
   test('weighs notes that came since the report, and no longer those that went', () => {
@@ -280,9 +282,9 @@ describe('the meter', () => {
     const sent = { ...context, pinTokens: own + 20, memoryTokens: own };
     const head = { ...source.head, context: sent };
 
-    const came = contextTokens({ ...source, memory }).tokens;
-    const went = contextTokens({ ...source, head, memory: { app: '', user: '' } }).tokens;
-    const unknown = contextTokens({ ...source, head }).tokens;
+    const came = contextTokens({ ...source, memory }, forms).tokens;
+    const went = contextTokens({ ...source, head, memory: { app: '', user: '' } }, forms).tokens;
+    const unknown = contextTokens({ ...source, head }, forms).tokens;
 
     expect(came).toBeGreaterThan(1_000 + own);
     expect(went).toBe(1_000 - own - 20);

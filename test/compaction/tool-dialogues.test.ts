@@ -11,7 +11,7 @@ beforeAll(async () => {
   const wanted = { ids: [], limit: 1, turns: Number.POSITIVE_INFINITY };
   const [dialogue] = dialoguesOf([toolDialogue], wanted);
   if (!dialogue) throw new Error('the fixture is empty');
-  replayed = await replayDialogue(dialogue, { standIn, thresholdTokens: 4_000 });
+  replayed = await replayDialogue(dialogue, { standIn, thresholdTokens: 1_500 });
 }, 60_000);
 afterAll(() => standIn.close());
 

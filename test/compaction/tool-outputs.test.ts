@@ -39,7 +39,9 @@ describe('while the breaker is open', () => {
     const bench = compactionBench();
     const same = toolTurn(1);
     const turns = [same, toolTurn(2), same, toolTurn(3)];
-    const conversationId = await buildDue(bench, { turns });
+    // Less would be below the threshold once the message is gone.
+    const words = Array.from({ length: 8 }, () => ({}));
+    const conversationId = await buildDue(bench, { turns: [...turns, ...words] });
     const name = bench.sha256(longOutput(1));
     await bench.store.commit([
       {

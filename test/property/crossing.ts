@@ -1,4 +1,5 @@
 import { policyOf } from '../../functions/src/conversation-policy.ts';
+import { outputFormsOf } from '../../functions/src/output-forms.ts';
 import { tokensToGrowFrom } from '../../shared/compaction/crossing.ts';
 import { isArmed, isOverThreshold } from '../../shared/compaction/policy.ts';
 import type { Head } from '../../shared/conversation/head.ts';
@@ -12,7 +13,7 @@ import { CONVERSATION } from './initial-state.ts';
 import { when, type Invariant } from './invariant.ts';
 import { fieldOf, isHead, isJob, isOpening } from './journal-writes.ts';
 import type { RunRecord } from './run-program.ts';
-import { config } from './world.ts';
+import { config, sha256 } from './world.ts';
 
 /** Tokens of a context that would ask for a compaction if a turn ended now; of any other undefined. */
 function dueTokens(head: Head, documents: Documents): number | undefined {
@@ -21,7 +22,10 @@ function dueTokens(head: Head, documents: Documents): number | undefined {
   const turns = documents.turns.filter(
     ({ seq, state }) => seq >= firstTailSeq(head) && isTerminal(state),
   );
-  const { tokens } = contextTokens({ head, history, turns });
+  const { tokens } = contextTokens(
+    { head, history, turns },
+    outputFormsOf({ config, sha256 }, head),
+  );
   const { overheadTokens } = head.context;
   const isDue =
     isOverThreshold({ tokens, overheadTokens, policy }) &&

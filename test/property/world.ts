@@ -43,7 +43,7 @@ export const config = parseConfig({
 const hashes = new Map<string, string>();
 
 /** SHA-256; what is asked again and again is computed once. */
-function sha256(text: string): string {
+export function sha256(text: string): string {
   const known = hashes.get(text);
   if (known !== undefined) return known;
   if (hashes.size > 10_000) hashes.clear();

@@ -2,7 +2,7 @@ import { parseConfig } from '../../functions/src/config.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import type { ModelRequest } from '../../shared/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
-import { buildDue, compactOnce, see } from './compacted-conversation.ts';
+import { buildDue, compactOnce, overflowNeed, see } from './compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
 import { modelText, type TurnToBuild } from './conversation-builder.ts';
 
@@ -60,11 +60,14 @@ export const benchWith = (
 
 const THRESHOLD_TOKENS = 24_000;
 
-/** A conversation that is due, whose last turn read a very long log; its id. */
+/** A conversation whose last turn read a very long log, and which overflowed: any saving will do; its id. */
 export const buildWithLog = (bench: Pick<CompactionBench, 'store'>) =>
   buildDue(bench, {
     turns: [...Array.from({ length: 30 }, () => ({})), logTurn(log('alpha'))],
-    head: { settings: { thresholdTokens: THRESHOLD_TOKENS } },
+    head: {
+      settings: { thresholdTokens: THRESHOLD_TOKENS },
+      compactionNeeded: overflowNeed('request-1'),
+    },
   });
 
 /** One compaction of a conversation whose last turn read a very long log. */

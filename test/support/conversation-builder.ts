@@ -24,6 +24,8 @@ export interface ConversationToBuild {
   turns: number | readonly TurnToBuild[];
   head?: Partial<Head>;
   now?: Date;
+  /** The model said of the last prompt that it had all of this, tool outputs whole; default: all is estimated. */
+  isReported?: boolean;
 }
 
 /** Writes of one commit; turns have two documents each. */
@@ -127,7 +129,7 @@ function headOf(options: ConversationToBuild, turns: readonly TurnToBuild[], now
       tokens,
       overheadTokens: 0,
       calibration: 1,
-      source: 'estimated',
+      source: options.isReported === true ? 'reported' : 'estimated',
       generation: 0,
       seq: turns.length,
     },

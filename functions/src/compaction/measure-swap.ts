@@ -1,4 +1,5 @@
 import { countingOf, type FoldPlan } from '../../../shared/compaction/plan.ts';
+import { sentOutputs } from '../../../shared/compaction/sent-outputs.ts';
 import { frameSnapshot } from '../../../shared/compaction/snapshot-text.ts';
 import { decideSwap } from '../../../shared/compaction/swap-decision.ts';
 import { storedMasks, type PlannedMask } from '../../../shared/compaction/tail-masks.ts';
@@ -14,6 +15,7 @@ import {
   type ContextSource,
 } from '../../../shared/conversation/assemble-context.ts';
 import type { Prompt } from '../../../shared/ports.ts';
+import { outputFormsOf } from '../output-forms.ts';
 import type { Candidate, Verified } from './candidate.ts';
 import { condenseOutputs, type CondensingReport } from './condense-outputs.ts';
 import { countTokens, type TokenCounts } from './count-tokens.ts';
@@ -31,6 +33,12 @@ function memoryTokens(run: ClaimedRun, context: ContextSource): number {
     0,
   );
 }
+
+/** The prompt that a context makes: tool outputs in the forms in which chat sends them. */
+const sentPrompt = ({ dependencies, reading }: ClaimedRun, context: ContextSource): Prompt => {
+  const forms = outputFormsOf(dependencies, reading.head.value);
+  return promptOf(context, sentOutputs(assembleContext(context), forms).items);
+};
 
 /** Calibrated estimate of the functions that the model is told of. */
 const declarationTokens = ({ reading: { head, policy } }: ClaimedRun, { model, tools }: Prompt) =>
@@ -108,10 +116,7 @@ export async function measureSwap(
     coveredThrough: plan.coveredThrough,
     turns: plan.kept,
   };
-  const prompts = {
-    before: promptOf(before, assembleContext(before)),
-    after: promptOf(after, assembleContext(after)),
-  };
+  const prompts = { before: sentPrompt(run, before), after: sentPrompt(run, after) };
   const counts = await countTokens(run, prompts);
   const decision = decideSwap({
     ...counts,

@@ -12,6 +12,7 @@ import { StoreUnavailableError } from '../../../shared/errors.ts';
 import { policyOf, readAgainTokens, variantOfHead } from '../conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { memoryOf, readNotes } from '../memory-of.ts';
+import { outputFormsOf } from '../output-forms.ts';
 import type { ReadMemory, Reading } from './run.ts';
 
 /** A load that misses a document reads the head again, this often. */
@@ -19,7 +20,7 @@ const READ_TRIES = 3;
 
 type ReadDependencies = Pick<
   CompactionDependencies,
-  'store' | 'cache' | 'signer' | 'logger' | 'config'
+  'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256'
 >;
 
 export interface HeadAndJob {
@@ -50,7 +51,8 @@ async function readBase(
   conversationId: string,
   head: Head,
 ): Promise<FoldingBase | undefined> {
-  const room = { readAgainTokens: readAgainTokens(dependencies.config, head) };
+  const forms = outputFormsOf(dependencies, head);
+  const room = { readAgainTokens: readAgainTokens(dependencies.config, head), forms };
   const base = await readFoldingBase(dependencies, { conversationId, head }, room);
   return base && { ...base, turns: withoutGap(base.turns, firstTailSeq({ ...head, ...base })) };
 }
@@ -85,7 +87,9 @@ export async function readContext(
     if (base) {
       const { present, ...folding } = base;
       const { tokens, source: tokensSource } = present;
-      const foldedTokens = base.isReadAgain ? baseTokens(head.value, base) : tokens;
+      const foldedTokens = base.isReadAgain
+        ? baseTokens(head.value, base, outputFormsOf(dependencies, head.value))
+        : tokens;
       const policy = policyOf(dependencies.config, head.value);
       const variant = variantOfHead(dependencies.config, head.value)?.name;
       return {

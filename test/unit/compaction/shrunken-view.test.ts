@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sentOutputs } from '../../../shared/compaction/sent-outputs.ts';
 import { shrinkContext } from '../../../shared/compaction/shrunken-view.ts';
 import { maskedText } from '../../../shared/compaction/tool-output-mask.ts';
 import { estimateContentTokens } from '../../../shared/compaction/token-estimate.ts';
@@ -30,33 +31,40 @@ const snapshot: ContextItem[] = [
 const tokensOf = (items: readonly ContextItem[]) =>
   items.reduce((sum, { content }) => sum + estimateContentTokens(content, counting), 0);
 
-const shrink = (
-  items: readonly ContextItem[],
-  limits: {
-    hardThresholdTokens: number;
-    windowTokens?: number;
-    overheadTokens?: number;
-    outputTokens?: number;
-    gainTokens?: number;
+interface Limits {
+  hardThresholdTokens: number;
+  windowTokens?: number;
+  overheadTokens?: number;
+  outputTokens?: number;
+  gainTokens?: number;
+}
+
+const formsOf = ({ outputTokens, gainTokens }: Limits) => ({
+  policy: {
+    toolOutputBudgetTokens: outputTokens ?? 1_000_000,
+    toolOutputMinimumGainTokens: gainTokens ?? 0,
   },
-) =>
-  shrinkContext({
+  counting,
+  ...(outputTokens !== undefined && {
+    blobName: (text: string) => String(text.length).padStart(64, '0'),
+  }),
+});
+
+function shrink(items: readonly ContextItem[], limits: Limits) {
+  const forms = formsOf(limits);
+  return shrinkContext({
     items,
-    tokens: tokensOf(items) + (limits.overheadTokens ?? 0),
+    tokens: tokensOf(sentOutputs(items, forms).items) + (limits.overheadTokens ?? 0),
     overheadTokens: limits.overheadTokens ?? 0,
     calibration: 1,
     policy: {
       hardThresholdTokens: limits.hardThresholdTokens,
       windowTokens: limits.windowTokens ?? 1_000_000,
       excludesOverhead: true,
-      toolOutputBudgetTokens: limits.outputTokens ?? 1_000_000,
-      toolOutputMinimumGainTokens: limits.gainTokens ?? 0,
     },
-    counting,
-    ...(limits.outputTokens !== undefined && {
-      blobName: (text: string) => String(text.length).padStart(64, '0'),
-    }),
+    forms,
   });
+}
 
 const seqsOf = (items: readonly ContextItem[]) => [
   ...new Set(items.flatMap(({ seq }) => seq ?? [])),
@@ -69,7 +77,8 @@ describe('the view of one request over the hard threshold', () => {
 
   test('leaves a context within the threshold as it is', () => {
     const view = shrink(long, { hardThresholdTokens: tokensOf(long) });
-    expect(view).toEqual({ items: long, tokens: tokensOf(long) });
+    expect(view).toMatchObject({ items: long, tokens: tokensOf(long), isOverLimit: false });
+    expect(view.shrinkage).toBeUndefined();
   });
 
   test('replaces the oldest turns by one marker until the rest fits', () => {

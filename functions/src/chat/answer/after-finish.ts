@@ -3,6 +3,7 @@ import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { withWholePairs, type Turn } from '../../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import { viewContext } from '../context/view-context.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 
@@ -51,12 +52,13 @@ export const finishedTurn = (
 
 /** The context as its readers see it once the finish is stored. */
 export function viewAfterFinish(
-  dependencies: Pick<ChatDependencies, 'clock' | 'config'>,
+  dependencies: Pick<ChatDependencies, 'clock' | 'config' | 'sha256'>,
   { begun, locale }: { begun: BegunTurn; locale: string | undefined },
   batch: FinishBatch,
 ) {
   const head = headAfter(begun, batch);
-  const meter = contextTokens({ ...begun, head });
+  // Before this turn is among the others: its meter has counted it.
+  const meter = batch.meter ?? contextTokens({ ...begun, head }, outputFormsOf(dependencies, head));
   return viewContext(dependencies, {
     head,
     tokens: meter.tokens,

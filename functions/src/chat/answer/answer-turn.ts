@@ -4,7 +4,6 @@ import { openCallsOf } from '../../../../shared/conversation/tool-calls.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { hasLooped, roundsIn } from '../../../../shared/loops/call-loop.ts';
 import { LOOP_OF_CALLS, loopOf } from '../../../../shared/loops/loop-reasons.ts';
-import type { ModelUsage } from '../../../../shared/ports.ts';
 import { textPartId } from '../../../../shared/wire/frame-ids.ts';
 import { finishReasonOf } from '../../../../shared/wire/stream.ts';
 import { abortedError } from './abortable.ts';
@@ -19,7 +18,7 @@ import {
 } from './answer-round.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
-import { promptOfRound, type RoundPrompt } from './round-prompt.ts';
+import { promptOfRound, type CallReport, type RoundPrompt } from './round-prompt.ts';
 import { ANSWER_MAX_BYTES, emptyAnswerError, streamAnswer, type Answer } from './stream-answer.ts';
 import { showStoredRounds } from './stored-rounds.ts';
 import { isTakenOver } from './taken-over.ts';
@@ -28,8 +27,7 @@ import type { TurnAnswer, TurnProgress } from './turn-progress.ts';
 /** What the loop knows between two calls of the model. */
 interface Going {
   progress: TurnProgress;
-  /** What the last call reported of that many contents. */
-  report: { usage: ModelUsage; contents: number } | undefined;
+  report: CallReport | undefined;
   /** Contents that the last call was sent. */
   sentContents: number;
 }
@@ -51,11 +49,10 @@ async function nextPrompt(
   if (going.progress.contents.length === 0) return begun;
   const { progress, report } = going;
   const round = await promptOfRound(dependencies, { begun, progress, report, hasTools });
+  const { shrinkage, isOverLimit, outputTokens } = round;
   // What was reserved before is part of it.
-  Object.assign(begun, {
-    reservation: round.reservation ?? begun.reservation,
-    shrinkage: round.shrinkage,
-  });
+  const reservation = round.reservation ?? begun.reservation;
+  Object.assign(begun, { reservation, shrinkage, isOverLimit, outputTokens });
   return round;
 }
 
@@ -139,9 +136,10 @@ async function step(
     usage: addUsage(going.progress.usage, usage),
     repairs: answer.repairs ?? going.progress.repairs,
   };
-  // A report about a shrunken prompt says nothing about the context.
-  const reported = prompt.shrinkage ? undefined : answer.usage;
-  going.report = reported && { usage: reported, contents: going.sentContents };
+  // A report about a prompt with less than the context says nothing about it.
+  const reported = prompt.isOverLimit ? undefined : answer.usage;
+  const { outputTokens } = prompt;
+  going.report = reported && { usage: reported, contents: going.sentContents, outputTokens };
   if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(going, answer);
   const round = { progress: going.progress, parts: answer.parts };
   going.progress = await beginRound(dependencies, answering, round);

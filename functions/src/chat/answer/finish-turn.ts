@@ -11,6 +11,7 @@ import { type AppError, mayBeCommitted } from '../../../../shared/errors.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
 import { finishReasonOf, type StreamFrame } from '../../../../shared/wire/stream.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import { outputFormsOf, type Viewing } from '../../output-forms.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { NeedAtEnd } from './need-at-end.ts';
@@ -52,19 +53,30 @@ const estimateAll = (contents: readonly Content[], { head }: BegunTurn): number 
   contents.reduce((sum, content) => sum + estimateContentTokens(content, meterCounting(head)), 0);
 
 /** The meter with this turn in the context. */
-export function meterOf(begun: BegunTurn, answer: TurnAnswer): ContextMeter {
-  const { contents, sentContents, report } = answer;
-  const sentTokens = estimateAll(contents.slice(0, sentContents), begun);
-  return meterAfterTurn({
-    before: begun,
+export function meterOf(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
+  const { sentContents, report } = answer;
+  const contents = [...answer.contents];
+  const { head, user, surroundings, userTokens, overheadTokens, saidTokens } = begun;
+  const own = {
     seq: begun.attempt.seq,
-    overheadTokens: begun.overheadTokens,
-    userTokens: begun.userTokens + sentTokens,
-    saidTokens: begun.saidTokens,
-    answerTokens: estimateAll(contents.slice(sentContents), begun),
-    // A report about a shrunken prompt, or an answer that was cut, says nothing about the context.
-    usage: begun.shrinkage || loopOf(answer.finishReason) ? undefined : report,
-  });
+    user,
+    surroundings,
+    contents,
+    tokens: { user: userTokens, answer: estimateAll(contents, begun) },
+    inContext: true,
+  };
+  return meterAfterTurn(
+    {
+      before: begun,
+      own,
+      overheadTokens,
+      saidTokens,
+      answerTokens: estimateAll(contents.slice(sentContents), begun),
+      // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
+      usage: begun.isOverLimit || loopOf(answer.finishReason) ? undefined : report,
+    },
+    outputFormsOf(viewing, head),
+  );
 }
 
 /** The need that a context leaves behind which is measured with the head of the start. */
@@ -97,7 +109,7 @@ const errorOf = (error: AppError): TurnError => ({
  * was said until then; one whose calls the app has to answer waits.
  */
 export function endTurn(
-  dependencies: Pick<ChatDependencies, 'config'>,
+  dependencies: Viewing,
   end: { begun: BegunTurn; answer: TurnAnswer; isCancelled: boolean; now: Date; requestId: string },
 ): FinishBatch {
   const { begun, isCancelled, now, requestId } = end;
@@ -108,7 +120,7 @@ export function endTurn(
   const { contents, rounds, usage, error } = answer;
   const isWaiting = answer.isWaiting && !isCancelled;
   const inContext = !isWaiting && isInContext(answer, isCancelled);
-  const measured = inContext || isWaiting ? meterOf(begun, answer) : undefined;
+  const measured = inContext || isWaiting ? meterOf(dependencies, begun, answer) : undefined;
   const waitsUntil = new Date(now.getTime() + dependencies.config.TOOL_RESULT_TIMEOUT_MS);
   const isOverflow = error?.reason === 'MODEL_CONTEXT_OVERFLOW';
   return {

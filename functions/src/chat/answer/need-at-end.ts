@@ -5,8 +5,10 @@ import { readContextParts, readHead } from '../../../../shared/conversation/read
 import { StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import { policyOf } from '../../conversation-policy.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { finishedTurn } from './after-finish.ts';
 
 /** What a finished turn asks for, and the state of the head that this holds for. */
 export interface NeedAtEnd {
@@ -21,7 +23,10 @@ export interface NeedAtEnd {
  * swap in between the context is measured anew, with this turn. One read, and only by turns that crossed.
  */
 export async function needAtEnd(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger' | 'config'>,
+  dependencies: Pick<
+    ChatDependencies,
+    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256'
+  >,
   begun: BegunTurn,
   batch: FinishBatch,
 ): Promise<NeedAtEnd> {
@@ -36,25 +41,29 @@ export async function needAtEnd(
 }
 
 async function measureAgain(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger' | 'config'>,
+  dependencies: Pick<
+    ChatDependencies,
+    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256'
+  >,
   begun: BegunTurn,
   batch: FinishBatch & { need: NonNullable<FinishBatch['need']> },
 ): Promise<NeedAtEnd> {
   const { conversationId, seq, need } = batch;
   const head = await readHead(dependencies.store, conversationId);
   if (!head) return { need };
-  const { compactionNeeded, generation, context } = head.value;
+  const { compactionNeeded, generation } = head.value;
   if (compactionNeeded.auto) return { need: undefined, headUpdateTime: head.updateTime };
   if (generation === begun.head.generation) return { need };
   const toSeq = seq - 1;
   const parts = await readContextParts(dependencies, { conversationId, head: head.value, toSeq });
-  const ownTokens = batch.inContext ? batch.userTokens + batch.answerTokens : 0;
-  const { tokens } = contextTokens({ head: head.value, ...parts });
+  const turns = [...parts.turns, finishedTurn({ begun, messageId: '' }, batch)];
+  const forms = outputFormsOf(dependencies, head.value);
+  const { tokens } = contextTokens({ head: head.value, history: parts.history, turns }, forms);
   return {
     need: needOfContext({
       head: head.value,
       history: parts.history,
-      tokens: Math.ceil(tokens + context.calibration * ownTokens),
+      tokens,
       policy: policyOf(dependencies.config, head.value),
       requestId: need.requestId,
       now: need.since,

@@ -1,5 +1,5 @@
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
-import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
+import type { SentView } from '../../../../shared/compaction/shrunken-view.ts';
 import { promptOf } from '../../../../shared/conversation/assemble-context.ts';
 import { readHead } from '../../../../shared/conversation/read-conversation.ts';
 import type { ModelUsage, Prompt } from '../../../../shared/ports.ts';
@@ -14,17 +14,22 @@ import { usageBeyond } from './add-usage.ts';
 import type { TurnProgress } from './turn-progress.ts';
 
 /** The prompt of a call between two rounds, and what it holds of the user's quota. */
-export interface RoundPrompt {
+export interface RoundPrompt extends SentView {
   prompt: Prompt;
-  shrinkage: Shrinkage | undefined;
   reservation: Reservation | undefined;
+}
+
+/** What the last call reported of `contents` contents; absent: nothing, or not of all that was there. */
+export interface CallReport {
+  usage: ModelUsage;
+  contents: number;
+  outputTokens: number;
 }
 
 interface Round {
   begun: BegunTurn;
   progress: TurnProgress;
-  /** What the last call reported of `contents` contents; absent: nothing, or not of all that was there. */
-  report: { usage: ModelUsage; contents: number } | undefined;
+  report: CallReport | undefined;
   /** The model may call tools. */
   hasTools: boolean;
 }
@@ -34,6 +39,7 @@ const reportedOf = ({ report }: Round) =>
   report && {
     tokens: report.usage.promptTokens + report.usage.outputTokens,
     contents: report.contents + 1,
+    outputTokens: report.outputTokens,
   };
 
 /**
@@ -79,5 +85,6 @@ export async function promptOfRound(
     serverTools: hasTools ? toolbox.declarations : [],
   };
   const prompt = promptOf(hasTools ? source : { ...source, toolsJson: undefined }, view.items);
-  return { prompt, shrinkage: view.shrinkage, reservation };
+  const { shrinkage, isOverLimit, outputTokens } = view;
+  return { prompt, shrinkage, isOverLimit, outputTokens, reservation };
 }

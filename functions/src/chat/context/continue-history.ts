@@ -14,6 +14,7 @@ import {
 import { signedHistory } from '../../../../shared/conversation/signed-history.ts';
 import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
 import { GuardLostError } from '../../../../shared/errors.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** The context before the change. */
@@ -27,7 +28,10 @@ interface Conversation {
   head: Head;
 }
 
-type ReadDependencies = Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger'>;
+type ReadDependencies = Pick<
+  ChatDependencies,
+  'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256'
+>;
 
 /** Throws GuardLostError when the conversation moved on while it was read: read again. */
 export async function readPresent(
@@ -38,7 +42,9 @@ export async function readPresent(
   const parts = await readContextParts(dependencies, { conversationId, head });
   if (generation > 0 && !parts.history)
     throw new GuardLostError({ paths: [historyPath(conversationId, generation)] });
-  return { history: parts.history, tokens: contextTokens({ head, ...parts }).tokens };
+  const forms = outputFormsOf(dependencies, head);
+  const { tokens } = contextTokens({ head, ...parts }, forms);
+  return { history: parts.history, tokens };
 }
 
 /** The terminal turns behind `source`, as the head that was read shows them. */
@@ -106,7 +112,8 @@ export async function continueHistory(
   });
   const { generation, coveredThrough } = history;
   const headAfter = { ...head, generation, coveredThrough, changedIn: generation };
-  const { tokens } = contextTokens({ head: headAfter, history, turns });
+  const forms = outputFormsOf(dependencies, headAfter);
+  const { tokens } = contextTokens({ head: headAfter, history, turns }, forms);
   const measured = { ...history, afterTokens: afterTokens(tokens) };
   const signed = signedHistory(dependencies.signer, conversationId, measured);
   return { history: signed, turns, headAfter, tokens };

@@ -8,6 +8,7 @@ import {
   strategyNameOf,
   summariserOf,
 } from '../../conversation-policy.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { contextObjectOf, readContext } from './read-context.ts';
 
@@ -25,7 +26,8 @@ export async function previewCompaction(
   const policy = policyOf(config, head);
   const beforeTokens = contextObjectOf(dependencies, context, undefined).tokens;
   const { conversationId } = of;
-  const room = { readAgainTokens: readAgainTokens(config, head) };
+  const forms = outputFormsOf(dependencies, head);
+  const room = { readAgainTokens: readAgainTokens(config, head), forms };
   const base = await readFoldingBase(dependencies, { conversationId, head }, room);
   const plan = planCompaction({
     context: { ...head, ...(base ?? context) },

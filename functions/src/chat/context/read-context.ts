@@ -5,6 +5,7 @@ import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
 import { viewContext } from './view-context.ts';
@@ -34,11 +35,14 @@ export async function readContext(
 
 /** The context object of what `readContext` found. */
 export function contextObjectOf(
-  dependencies: Pick<ChatDependencies, 'config' | 'clock'>,
+  dependencies: Pick<ChatDependencies, 'config' | 'clock' | 'sha256'>,
   context: ConversationContext,
   locale: string | undefined,
 ): ContextObject {
   const head = context.head.value;
-  const { tokens, source: tokensSource } = contextTokens({ ...context, head });
+  const { tokens, source: tokensSource } = contextTokens(
+    { ...context, head },
+    outputFormsOf(dependencies, head),
+  );
   return viewContext(dependencies, { head, tokens, tokensSource, job: context.job, locale });
 }

@@ -2,6 +2,7 @@ import type { CompactionNeeded, Head } from '../../../../shared/conversation/hea
 import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
 import type { Caller } from '../../../../shared/ports.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { needAfterChange } from '../context/need-after-change.ts';
@@ -15,7 +16,7 @@ async function dueNeed(
   head: Head,
 ): Promise<CompactionNeeded['auto']> {
   const { history, turns } = await readContextParts(dependencies, { conversationId, head });
-  const { tokens } = contextTokens({ head, history, turns });
+  const { tokens } = contextTokens({ head, history, turns }, outputFormsOf(dependencies, head));
   return needAfterChange(dependencies, { head, history, tokens });
 }
 

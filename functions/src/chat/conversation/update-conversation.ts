@@ -11,6 +11,7 @@ import {
 } from '../../../../shared/wire/requests/conversations.ts';
 import type { Config } from '../../config.ts';
 import { policyOf } from '../../conversation-policy.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import { publishRequest } from '../answer/publish-request.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -93,7 +94,8 @@ async function needAfterSwitch(
   const parts = await readContextParts(dependencies, { conversationId, head: before });
   return needOfSmallerWindow({
     head: after,
-    tokens: contextTokens({ head: before, ...parts }).tokens,
+    // In the forms in which the new model gets the outputs.
+    tokens: contextTokens({ head: before, ...parts }, outputFormsOf(dependencies, after)).tokens,
     ...policies,
     requestId: randomness.uuid(),
     now: clock.now(),

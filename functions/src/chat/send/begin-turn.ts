@@ -1,4 +1,4 @@
-import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
+import type { SentView } from '../../../../shared/compaction/shrunken-view.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../../shared/conversation/job.ts';
@@ -10,6 +10,7 @@ import type { Content } from '../../../../shared/conversation/content.ts';
 import type { Prompt, Write } from '../../../../shared/ports.ts';
 import type { QuotaRequest, Reservation } from '../../../../shared/quota-ports.ts';
 import type { ProgressAtStart } from '../answer/turn-progress.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import { beginWrites } from './begin-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readBefore, replacesOf, type Begin, type ContextBefore } from './context-before.ts';
@@ -27,7 +28,7 @@ import { viewContext } from '../context/view-context.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** A turn that this instance now owns, with all that its answer needs. */
-export interface BegunTurn extends Message, Surroundings {
+export interface BegunTurn extends Message, Surroundings, SentView {
   attempt: Attempt;
   head: Head;
   job: CompactionJob | undefined;
@@ -41,8 +42,6 @@ export interface BegunTurn extends Message, Surroundings {
   prompt: Prompt;
   /** The message as its prompts say it: with what they say of the memory beside it. */
   sentUser: Content;
-  /** What the prompt leaves out because the context is over the hard threshold. */
-  shrinkage: Shrinkage | undefined;
   createTime: Date;
   /** First of the turns that this one stands in for. */
   replaces: number | undefined;
@@ -70,7 +69,8 @@ async function replacementStatus(
 ): Promise<Write[]> {
   if (!before.replacement) return [];
   const { head } = before;
-  const { tokens, source: tokensSource } = contextTokens(before);
+  const forms = outputFormsOf(dependencies, head);
+  const { tokens, source: tokensSource } = contextTokens(before, forms);
   const { job } = state;
   const status = viewContext(dependencies, { head, tokens, tokensSource, job, locale: undefined });
   return [await statusWrite(dependencies.store, request.conversationId, { ...status })];

@@ -1,56 +1,49 @@
 import { shrinkContext, type ShrunkenView } from '../../../../shared/compaction/shrunken-view.ts';
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
-import {
-  assembleContext,
-  turnItems,
-  type ContextItem,
-} from '../../../../shared/conversation/assemble-context.ts';
+import type { OutputForms } from '../../../../shared/compaction/sent-outputs.ts';
+import { assembleContext } from '../../../../shared/conversation/assemble-context.ts';
 import type { Content } from '../../../../shared/conversation/content.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
-import { contextTokens } from '../../../../shared/conversation/meter.ts';
-import { sendableTurn } from '../../../../shared/conversation/sendable.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
-import type { Sha256 } from '../../../../shared/ports.ts';
+import {
+  contextTokens,
+  roundTokens,
+  type MeteredTurn,
+  type ReportedCall,
+} from '../../../../shared/conversation/meter.ts';
 import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
-import type { Config } from '../../config.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import { outputFormsOf, type Viewing } from '../../output-forms.ts';
 
 /** A head with all that its context is made of, from one generation. */
 export interface ContextOfHead extends Head {
   history: History | undefined;
   memory?: MemoryTexts;
-  turns: readonly Turn[];
-}
-
-/** What a view depends on beside the conversation. */
-export interface Viewing {
-  config: Config;
-  sha256: Sha256;
+  turns: readonly MeteredTurn[];
 }
 
 const viewOf = (
-  { config, sha256 }: Viewing,
+  { config }: Viewing,
   context: ContextOfHead,
-  { items, tokens }: { items: readonly ContextItem[]; tokens: number },
+  { tokens, forms }: { tokens: number; forms: OutputForms },
 ): ShrunkenView =>
   shrinkContext({
-    items,
+    items: assembleContext(context),
     tokens,
     overheadTokens: context.context.overheadTokens,
     calibration: context.context.calibration,
     policy: policyOf(config, context),
-    counting: meterCounting(context),
-    blobName: config.BUILT_IN_TOOLS.includes('read_blob') ? sha256 : undefined,
+    forms,
   });
 
 /**
- * What the next call sends before its new message: the context, shrunk while it is over the hard
- * threshold. The one function behind the call, its overflow check and `/context`.
+ * What the next call sends before its new message: the context, tool outputs in the forms in which they go, shrunk
+ * while it is over the hard threshold. The one function behind the call, its overflow check and `/context`.
  */
 export function viewOfNextCall(viewing: Viewing, context: ContextOfHead): ShrunkenView {
-  const { tokens } = contextTokens({ ...context, head: context });
-  return viewOf(viewing, context, { items: assembleContext(context), tokens });
+  const forms = outputFormsOf(viewing, context);
+  const { tokens } = contextTokens({ ...context, head: context }, forms);
+  return viewOf(viewing, context, { tokens, forms });
 }
 
 /** A turn that is being answered, as far as it has come. */
@@ -58,8 +51,16 @@ export interface OpenTurn {
   seq: number;
   user: Content;
   contents: readonly Content[];
-  /** Tokens of the prompt up to a content, and of that content, as the model reported; absent: all is estimated. */
-  reported?: { tokens: number; contents: number } | undefined;
+  /** What the model reported of the call before; absent: all is estimated. */
+  reported?: ReportedCall | undefined;
+}
+
+/** An open turn as if it stood in the context. */
+function standing(context: ContextOfHead, { seq, user, contents }: OpenTurn): MeteredTurn {
+  const tokensOf = (some: readonly Content[]) =>
+    some.reduce((sum, one) => sum + estimateContentTokens(one, meterCounting(context)), 0);
+  const tokens = { user: tokensOf([user]), answer: tokensOf(contents) };
+  return { seq, user, contents: [...contents], tokens, inContext: true };
 }
 
 /**
@@ -69,18 +70,10 @@ export interface OpenTurn {
 export function viewOfRound(
   viewing: Viewing,
   context: ContextOfHead,
-  turn: OpenTurn,
+  open: OpenTurn,
 ): ShrunkenView {
-  const { seq, user, contents, reported } = turn;
-  const counting = meterCounting(context);
-  const estimated = (some: readonly Content[]) =>
-    Math.ceil(
-      context.context.calibration *
-        some.reduce((sum, content) => sum + estimateContentTokens(content, counting), 0),
-    );
-  const before = reported?.tokens ?? contextTokens({ ...context, head: context }).tokens;
-  const after = reported ? contents.slice(reported.contents) : [user, ...contents];
-  const own = turnItems(seq, sendableTurn([user, ...contents]));
-  const items = [...assembleContext(context), ...own];
-  return viewOf(viewing, context, { items, tokens: before + estimated(after) });
+  const forms = outputFormsOf(viewing, context);
+  const turn = standing(context, open);
+  const tokens = roundTokens({ ...context, head: context, turn }, forms, open.reported);
+  return viewOf(viewing, { ...context, turns: [...context.turns, turn] }, { tokens, forms });
 }

@@ -10,6 +10,7 @@ import { endsBefore, rearmsFrom } from '../../../../shared/conversation/next-gen
 import { withoutPinsOf } from '../../../../shared/conversation/pins.ts';
 import type { Replacement } from '../../../../shared/conversation/replacement-writes.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import { rendererOf } from '../../snapshot-rendering.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { continueHistory } from '../context/continue-history.ts';
@@ -68,7 +69,10 @@ export async function planReplacement(
   const left = { ...asked, head: { ...head, pins } };
   const next = await continueHistory(dependencies, left, {
     source,
-    present: contextTokens({ head, history: present, turns: asked.turns }),
+    present: contextTokens(
+      { head, history: present, turns: asked.turns },
+      outputFormsOf(dependencies, head),
+    ),
     toSeq: fromSeq - 1,
     state: 'CHANGED',
     changedSeqs: masked.filter((seq) => seq >= fromSeq),

@@ -107,6 +107,8 @@ export async function preparePrompt(
     prompt,
     sentUser: lastContent,
     shrinkage: view.shrinkage,
+    isOverLimit: view.isOverLimit,
+    outputTokens: view.outputTokens,
     memory,
     userTokens,
     saidTokens: sentTokens - userTokens,

@@ -7,6 +7,7 @@ import { readFramesAfter } from '../../../../shared/conversation/stored-frames.t
 import { isResting, type Turn } from '../../../../shared/conversation/turn.ts';
 import { cursorPlace } from '../../../../shared/wire/frame-ids.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { FinishedTurn } from '../answer/live-turn.ts';
 import { notFoundError } from '../not-found.ts';
@@ -22,7 +23,7 @@ import { viewContext } from '../context/view-context.ts';
 export async function finishedFrom(
   dependencies: Pick<
     ChatDependencies,
-    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock'
+    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock' | 'sha256'
   >,
   of: {
     conversationId: string;
@@ -34,7 +35,10 @@ export async function finishedFrom(
 ): Promise<FinishedTurn> {
   const { conversationId, head, job, turn, locale } = of;
   const parts = await readContextParts(dependencies, { conversationId, head });
-  const { tokens, source: tokensSource } = contextTokens({ head, ...parts });
+  const { tokens, source: tokensSource } = contextTokens(
+    { head, ...parts },
+    outputFormsOf(dependencies, head),
+  );
   const context = viewContext(dependencies, { head, tokens, tokensSource, job, locale });
   return { turn, context, replayed: true };
 }
@@ -46,7 +50,7 @@ export async function finishedFrom(
 export async function readFinished(
   dependencies: Pick<
     ChatDependencies,
-    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock'
+    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock' | 'sha256'
   >,
   of: { conversationId: string; seq: number; locale: string | undefined },
 ): Promise<FinishedTurn | undefined> {
