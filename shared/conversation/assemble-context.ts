@@ -41,6 +41,8 @@ export type ContextItem = {
   /** `marker`: stands in for turns that a shrunken view leaves out. */
   kind: 'memory' | 'pin' | 'snapshot' | 'ack' | 'turn' | 'marker';
   seq?: number;
+  /** Of a turn that is being answered. */
+  state?: 'running' | 'awaiting_tool';
   content: Content;
   /** On the first item of a turn whose stored contents no model would take: what was mended. */
   repairs?: Repairs;

@@ -184,15 +184,16 @@ export async function readHistory(
 export const firstTailSeq = ({ coveredThrough }: Head) =>
   coveredThrough.contentIndex > 0 ? coveredThrough.seq : coveredThrough.seq + 1;
 
-/** History and terminal turns that the context of `head` is made of, up to `toSeq` (default: all). */
+/** History and terminal turns that the context of `head` is made of, up to `toSeq` (default: all), and the open turn. */
 export async function readContextParts(
   source: HistorySource,
   target: { conversationId: string; head: Head; toSeq?: number },
-): Promise<{ history: History | undefined; turns: Turn[] }> {
+): Promise<{ history: History | undefined; turns: Turn[]; open?: Turn }> {
   const { conversationId, head, toSeq = head.lastSeq } = target;
   const [history, turns] = await Promise.all([
     readHistory(source, { conversationId, head, generation: head.generation }),
     readTurnRange(source, { conversationId, head, fromSeq: firstTailSeq(head), toSeq }),
   ]);
-  return { history, turns: turns.filter(({ state }) => isTerminal(state)) };
+  const open = turns.find(({ state }) => state === 'running' || state === 'awaiting_tool');
+  return { history, turns: turns.filter(({ state }) => isTerminal(state)), ...(open && { open }) };
 }

@@ -13,6 +13,12 @@ const toolDeclaration = z.object({
 export const contextItemResponse = z.object({
   kind: z.enum(['system', 'tools', 'memory', 'pin', 'snapshot', 'ack', 'turn', 'marker']),
   seq: z.number().int().optional(),
+  state: z
+    .enum(['running', 'awaiting_tool'])
+    .optional()
+    .describe(
+      'On the items of a turn that is not finished: its message and the rounds of calls that are stored so far. A response that nobody has given yet has no `response`.',
+    ),
   tokens,
   content: z
     .union([z.string(), z.array(toolDeclaration), contentSchema])

@@ -16,6 +16,8 @@ const READ_TRIES = 3;
 export interface ConversationContext extends OwnConversation {
   history: History | undefined;
   turns: Turn[];
+  /** The turn that is being answered, or waits for the app, as far as it is stored. */
+  open?: Turn;
 }
 
 /** A caller's conversation with all that its context is made of, from one generation. */

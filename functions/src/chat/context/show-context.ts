@@ -29,9 +29,9 @@ import { meterCounting, policyOf } from '../../conversation-policy.ts';
 import { memoryBudgetTokens, memoryOf, readNotes } from '../../memory-of.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
-import { viewOfNextCall } from '../send/next-call.ts';
 import { readContext } from './read-context.ts';
 import { generationErased, generationNotFound } from './generation-errors.ts';
+import { viewNow } from './view-now.ts';
 import { viewPolicy } from './view-policy.ts';
 
 /** Turns of one read while the end of an older generation is looked for. */
@@ -98,14 +98,15 @@ async function showCurrent(
   of: { caller: Caller; conversationId: string },
 ): Promise<ShownContext> {
   const { config } = dependencies;
-  const [{ head, history, turns }, notes] = await Promise.all([
+  const [{ head, history, turns, open }, notes] = await Promise.all([
     readContext(dependencies, of),
     readNotes(dependencies, of.caller.uid),
   ]);
-  const memory = memoryOf(config, { head: head.value, notes });
+  const message = open && { message: open.user };
+  const memory = memoryOf(config, { head: head.value, notes, ...message });
   const serverTools = dependencies.toolbox.declarations;
   const source = { ...head.value, history, turns, memory: memory.standing, serverTools };
-  const view = viewOfNextCall(dependencies, source);
+  const view = viewNow(dependencies, source, open && { turn: open, said: memory.said });
   return {
     generation: head.value.generation,
     contextTokens: view.tokens,
@@ -162,8 +163,8 @@ async function showEarlier(
 }
 
 /**
- * What the model sees of a conversation: without `generation` exactly the next prompt but for its last
- * user content; with one, an earlier generation as far as it went: its snapshot, and the turns until the
+ * What the model sees of a conversation: without `generation` exactly the next prompt, but for its last
+ * user content, and while a turn is being answered for what its tools and the app have still to give; with one, an earlier generation as far as it went: its snapshot, and the turns until the
  * next was made as they are today, with the instruction, memory and pins of today. Throws NOT_FOUND,
  * GENERATION_NOT_FOUND, GENERATION_ERASED.
  */

@@ -1,7 +1,7 @@
 import { shrinkContext, type ShrunkenView } from '../../../../shared/compaction/shrunken-view.ts';
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
 import type { OutputForms } from '../../../../shared/compaction/sent-outputs.ts';
-import { assembleContext } from '../../../../shared/conversation/assemble-context.ts';
+import { assembleContext, turnItems } from '../../../../shared/conversation/assemble-context.ts';
 import type { Content } from '../../../../shared/conversation/content.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
@@ -11,6 +11,7 @@ import {
   type MeteredTurn,
   type ReportedCall,
 } from '../../../../shared/conversation/meter.ts';
+import { sendableTurn } from '../../../../shared/conversation/sendable.ts';
 import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
 import { outputFormsOf, type Viewing } from '../../output-forms.ts';
@@ -44,6 +45,21 @@ export function viewOfNextCall(viewing: Viewing, context: ContextOfHead): Shrunk
   const forms = outputFormsOf(viewing, context);
   const { tokens } = contextTokens({ ...context, head: context }, forms);
   return viewOf(viewing, context, { tokens, forms });
+}
+
+/** The view of a turn's first call, with its message. */
+export function viewOfFirstCall(
+  viewing: Viewing,
+  context: ContextOfHead,
+  { seq, user }: { seq: number; user: Content },
+): ShrunkenView {
+  const view = viewOfNextCall(viewing, context);
+  const userTokens = estimateContentTokens(user, meterCounting(context));
+  return {
+    ...view,
+    items: [...view.items, ...turnItems(seq, sendableTurn([user]))],
+    tokens: view.tokens + Math.ceil(context.context.calibration * userTokens),
+  };
 }
 
 /** A turn that is being answered, as far as it has come. */

@@ -1,0 +1,40 @@
+import type { ShrunkenView } from '../../../../shared/compaction/shrunken-view.ts';
+import type { ContextItem } from '../../../../shared/conversation/assemble-context.ts';
+import { shownUser } from '../../../../shared/conversation/shown-user.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { withSaid } from '../../memory-of.ts';
+import type { Viewing } from '../../output-forms.ts';
+import {
+  viewOfFirstCall,
+  viewOfNextCall,
+  viewOfRound,
+  type ContextOfHead,
+} from '../send/next-call.ts';
+
+/** The turn that is being answered, or waits for the app. */
+export interface OpenNow {
+  turn: Turn;
+  /** What its calls say of the memory beside the message. */
+  said: string;
+}
+
+/**
+ * The view of the next call: between two messages the context, else with the open turn as far as it is stored, whose
+ * items have its state.
+ */
+export function viewNow(
+  viewing: Viewing,
+  context: ContextOfHead,
+  open: OpenNow | undefined,
+): Pick<ShrunkenView, 'items' | 'tokens' | 'shrinkage'> {
+  if (!open) return viewOfNextCall(viewing, context);
+  const { seq, contents, ...turn } = open.turn;
+  const user = shownUser({ ...turn, user: withSaid(turn.user, open.said) });
+  const view =
+    contents.length > 0
+      ? viewOfRound(viewing, context, { seq, user, contents })
+      : viewOfFirstCall(viewing, context, { seq, user });
+  const state: ContextItem['state'] = turn.state === 'awaiting_tool' ? 'awaiting_tool' : 'running';
+  const items = view.items.map((item) => (item.seq === seq ? { ...item, state } : item));
+  return { ...view, items };
+}
