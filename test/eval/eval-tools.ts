@@ -7,7 +7,7 @@ import { parseRecordings } from './recording.ts';
 import { ArgumentError } from './replay-arguments.ts';
 import { parseToolsArguments, toolsHelp, type ToolsArguments } from './tool-arguments.ts';
 import { dialoguesOf, replayDialogue, type DialogueToReplay } from './tool-dialogues.ts';
-import { isFaultless, toolsText, type ReplayedFile } from './tool-figures.ts';
+import { defectsIn, toolsText, type ReplayedFile } from './tool-figures.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 const writeError = (text: string): void => void process.stderr.write(text);
@@ -71,7 +71,11 @@ async function evaluateTools(wanted: ToolsArguments): Promise<void> {
   write(`${toolsText(replayed)}\n`);
   if (wanted.jsonPath !== undefined)
     await writeFile(wanted.jsonPath, `${JSON.stringify(replayed, undefined, 2)}\n`);
-  if (!replayed.every(({ dialogues }) => dialogues.every(isFaultless))) process.exitCode = 1;
+  const defects = defectsIn(replayed.flatMap(({ dialogues }) => dialogues));
+  if (defects.length > 0) {
+    writeError(`not 0, as they must be: ${defects.join(', ')}\n`);
+    process.exitCode = 1;
+  }
 }
 
 try {

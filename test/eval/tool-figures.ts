@@ -29,30 +29,50 @@ const compactionsOf = (one: ReplayedDialogue, isCounted: (name: string) => boole
 const isSwapped = (name: string) =>
   name.startsWith('COMPACTED') || name.startsWith('CONTENT_TRUNCATED');
 
-const columns: readonly (readonly [string, (all: readonly ReplayedDialogue[]) => number])[] = [
-  ['dialogues', (all) => all.length],
-  ['turns', (all) => sum(all, ({ turns }) => turns)],
-  ['calls', (all) => sum(all, ({ calls }) => calls)],
-  ['parallel', (all) => sum(all, ({ parallel }) => parallel)],
-  ['stopped', (all) => sum(all, ({ stopped }) => stopped)],
-  ['filled', (all) => sum(all, ({ filled }) => filled)],
-  ['prompts', (all) => sum(all, ({ prompts }) => prompts)],
-  ['refused', (all) => sum(all, ({ refusals }) => refusals.length)],
-  ['failed', (all) => sum(all, ({ failures, errors }) => failures.length + errors.length)],
-  ['differ', (all) => sum(all, ({ transcript }) => transcript.length)],
-  ['compacted', (all) => sum(all, (one) => compactionsOf(one, isSwapped))],
-  ['broken', (all) => sum(all, (one) => compactionsOf(one, isBroken))],
-  ['contexts', (all) => sum(all, ({ contexts }) => contexts.compared)],
-  ['others', (all) => sum(all, ({ contexts }) => contexts.different.length)],
-  ['outputs', (all) => Math.ceil(Math.max(0, ...all.map((one) => one.mostOutputTokens)))],
-  ['over', (all) => sum(all, ({ overBudget }) => overBudget)],
-  ['after', (all) => sum(all, ({ afterSwap }) => afterSwap.overBudget)],
-  ['loops', (all) => sum(all, ({ loops }) => loops.callAlarms + loops.chantAlarms)],
+interface Column {
+  title: string;
+  of: (all: readonly ReplayedDialogue[]) => number;
+  /** It counts what must not be: anything but 0 fails the run. */
+  isDefect?: true;
+}
+
+const summed = (title: string, of: (one: ReplayedDialogue) => number): Column => ({
+  title,
+  of: (all) => sum(all, of),
+});
+
+const defect = (title: string, of: (one: ReplayedDialogue) => number): Column => ({
+  ...summed(title, of),
+  isDefect: true,
+});
+
+const columns: readonly Column[] = [
+  { title: 'dialogues', of: (all) => all.length },
+  summed('turns', ({ turns }) => turns),
+  summed('calls', ({ calls }) => calls),
+  summed('parallel', ({ parallel }) => parallel),
+  summed('stopped', ({ stopped }) => stopped),
+  summed('filled', ({ filled }) => filled),
+  summed('prompts', ({ prompts }) => prompts),
+  defect('refused', ({ refusals }) => refusals.length),
+  defect('failed', ({ failures, errors }) => failures.length + errors.length),
+  defect('differ', ({ transcript }) => transcript.length),
+  summed('compacted', (one) => compactionsOf(one, isSwapped)),
+  defect('broken', (one) => compactionsOf(one, isBroken)),
+  summed('contexts', ({ contexts }) => contexts.compared),
+  defect('others', ({ contexts }) => contexts.different.length),
+  {
+    title: 'outputs',
+    of: (all) => Math.ceil(Math.max(0, ...all.map((one) => one.mostOutputTokens))),
+  },
+  defect('over', ({ overBudget }) => overBudget),
+  defect('after', ({ afterSwap }) => afterSwap.overBudget),
+  defect('loops', ({ loops }) => loops.callAlarms + loops.chantAlarms),
 ];
 
 const rowOf = ({ file, dialogues }: ReplayedFile): string[] => [
   file,
-  ...columns.map(([, of]) => String(of(dialogues))),
+  ...columns.map(({ of }) => String(of(dialogues))),
 ];
 
 /** Findings of one dialogue that are told below the table. */
@@ -87,14 +107,14 @@ export function toolsText(files: readonly ReplayedFile[]): string {
   const dialogues = files.flatMap((each) => each.dialogues);
   const rows = [...files, { file: 'all', dialogues }].map(rowOf);
   return [
-    aligned([['file', ...columns.map(([title]) => title)], ...rows]),
+    aligned([['file', ...columns.map(({ title }) => title)], ...rows]),
     compactionLine(dialogues),
     ...dialogues.flatMap(findingsOf),
   ].join('\n');
 }
 
-/** Whether all that must hold holds: nothing refused, lost, other than shown, failed, or taken for a loop. */
-export const isFaultless = (dialogue: ReplayedDialogue): boolean =>
-  findingsOf(dialogue).length === 0 &&
-  dialogue.afterSwap.overBudget === 0 &&
-  dialogue.loops.callAlarms + dialogue.loops.chantAlarms === 0;
+/** Titles of the columns that must be 0 and are not, in the order of the table. */
+export const defectsIn = (dialogues: readonly ReplayedDialogue[]): string[] =>
+  columns
+    .filter(({ isDefect, of }) => isDefect === true && of(dialogues) !== 0)
+    .map(({ title }) => title);
