@@ -6,6 +6,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const withoutEmulators = process.env.RECAP_TEST_WITHOUT_EMULATORS === 'true';
 /** These change what belongs to the whole process (signals, registered functions), or start or hold processes. */
 const processTests = [
+  'test/browser/**/*.test.ts',
   'test/compaction/register.test.ts',
   'test/contract/**/*.test.ts',
   'test/emulator/**/*.test.ts',

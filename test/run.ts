@@ -5,8 +5,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmulators, type Emulators } from '../infra/local/emulators.ts';
 import {
+  INSTALL_BROWSER,
   INSTALL_MODEL_CHECKER,
   INSTALL_TERRAFORM,
+  missingBrowser,
   missingModelChecker,
   missingTerraform,
 } from './support/tools.ts';
@@ -46,12 +48,15 @@ async function main(): Promise<number> {
 function printBackends(backends: string): void {
   const hasModelChecker = missingModelChecker().length === 0;
   const hasTerraform = missingTerraform().length === 0;
+  const hasBrowser = missingBrowser().length === 0;
   const tools = [
     ...(hasModelChecker ? ['model checker (spin)'] : []),
     ...(hasTerraform ? ['terraform'] : []),
+    ...(hasBrowser ? ['browser'] : []),
   ];
   console.log(`backends: ${[backends, ...tools].join(', ')}`);
   if (!hasModelChecker) console.log(`not run: model checker (${INSTALL_MODEL_CHECKER})`);
+  if (!hasBrowser) console.log(`not run: the page in a browser (${INSTALL_BROWSER})`);
   if (!hasTerraform) console.log(`not run: terraform (${INSTALL_TERRAFORM})`);
 }
 

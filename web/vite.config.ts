@@ -11,6 +11,8 @@ export default defineConfig({
     // A fixed policy forbids data: addresses of anything but pictures.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // How long its plugins took concerns nobody who starts the stack.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   logLevel: 'warn',
 });

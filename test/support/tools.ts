@@ -4,16 +4,19 @@ import { delimiter, join } from 'node:path';
 /** How to install what the model checker needs (Debian and Ubuntu; macOS: `brew install spin`, Xcode). */
 export const INSTALL_MODEL_CHECKER = 'apt-get install spin gcc libc6-dev';
 
-function isInstalled(program: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((directory) => {
+function pathOf(program: string): string | undefined {
+  const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program));
+  return paths.find((path) => {
     try {
-      accessSync(join(directory, program), constants.X_OK);
+      accessSync(path, constants.X_OK);
       return true;
     } catch {
       return false;
     }
   });
 }
+
+const isInstalled = (program: string): boolean => pathOf(program) !== undefined;
 
 /** Which of the given programs are not on the PATH. */
 export const missingTools = (programs: readonly string[]): string[] =>
@@ -27,3 +30,15 @@ export const INSTALL_TERRAFORM = 'https://developer.hashicorp.com/terraform/inst
 
 /** `terraform`, where it is not on the PATH. */
 export const missingTerraform = () => missingTools(['terraform']);
+
+/** How to install the browser of the page's tests. */
+export const INSTALL_BROWSER = 'apt-get install chromium; macOS: brew install chromium';
+
+/** Path of a Chromium or Chrome, where one is on the PATH. */
+export function browserPath(): string | undefined {
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+  return names.map(pathOf).find((path) => path !== undefined);
+}
+
+/** `chromium`, where no such browser is on the PATH. */
+export const missingBrowser = () => (browserPath() === undefined ? ['chromium'] : []);

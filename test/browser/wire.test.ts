@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unsignedToken } from '../../infra/local/unsigned-token.ts';
+import { type OpenPage, type PageStack, startPageStack } from '../support/browser.ts';
+import { missingBrowser } from '../support/tools.ts';
+
+const shell = promisify(execFile);
+
+describe.skipIf(missingBrowser().length > 0)('the wire tab', () => {
+  let stack: PageStack;
+  let opened: OpenPage;
+  beforeAll(async () => {
+    stack = await startPageStack();
+    opened = await stack.open({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = opened;
+    await page.getByRole('textbox', { name: 'Message' }).fill('Pixel is a dog of four years.');
+    await page.keyboard.press('Enter');
+    await page.getByRole('tab', { name: 'Wire' }).click();
+    await page.locator('.wire-frames tr', { hasText: 'finish' }).waitFor();
+  });
+  afterAll(() => stack.stop());
+
+  test('shows the events of the stream with rising ids', async () => {
+    const cells = await opened.page
+      .locator('.wire-frames [data-frame] td:first-child')
+      .allInnerTexts();
+    const ids = cells.map(Number);
+
+    expect(ids.length).toBeGreaterThan(4);
+    expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
+    expect(ids[0]).toBe(0);
+  });
+
+  test('copies a request as a command that makes the same request, without the token', async () => {
+    const { page } = opened;
+    const row = page.locator('.wire-requests li', { hasText: 'POST' }).first();
+    await row.getByRole('button').click();
+    await row.getByText('Copied').waitFor();
+
+    const command = String(await page.evaluate('navigator.clipboard.readText()'));
+    const token = unsignedToken({ uid: 'ada', projectId: 'demo-recap', now: new Date() });
+    const { stdout } = await shell('bash', ['-euc', command], {
+      env: { ...process.env, RECAP_TOKEN: token },
+    });
+
+    expect(command).not.toMatch(/eyJ/);
+    expect(stdout).toMatch(/"replayed":true[^]*"finish"[^]*\[DONE\]/);
+  });
+
+  test('one message over four protocols is one turn', async () => {
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Compare protocols' }).click();
+    await page.getByRole('button', { name: 'Send over all four' }).click();
+    await page.locator('[data-facade] pre').nth(3).waitFor();
+
+    const statuses = await page.locator('[data-facade] .figure').allInnerTexts();
+    const replies = await page.locator('[data-facade] pre').allInnerTexts();
+    await page.keyboard.press('Escape');
+
+    expect(statuses).toEqual(Array.from({ length: 4 }, () => '200 · turn t_1'));
+    for (const reply of replies) expect(reply).toContain('Noted.');
+    expect(await page.locator('dialog').count()).toBe(0);
+  });
+
+  test('nothing of it breaks the page or its policy', () => {
+    expect(opened.problems.list).toEqual([]);
+  });
+});
