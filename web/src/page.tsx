@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { ConversationsPane } from './panes/conversations/conversations-pane.tsx';
+import { DetailDialog } from './panes/detail/detail-dialog.tsx';
 import { EventsPane } from './panes/events/events-pane.tsx';
 import { InspectorPane } from './panes/inspector/inspector-pane.tsx';
 import { PaneSwitch } from './panes/pane-switch.tsx';
@@ -22,6 +23,14 @@ export function Page({ app }: { app: App }) {
         <EventsPane app={app} conversation={conversation} />
       </div>
       <PaneSwitch app={app} />
+      {app.detail.value !== undefined && (
+        <DetailDialog
+          key={app.detail.value}
+          app={app}
+          conversation={conversation}
+          generation={app.detail.value}
+        />
+      )}
     </div>
   );
 }

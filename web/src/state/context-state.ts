@@ -20,6 +20,8 @@ export interface ContextState {
   learn(context: ContextObject): void;
   /** Reads what has changed; resolves to the conversation. Throws ApiError. */
   refresh(): Promise<ConversationWithContext>;
+  /** Reads what the model would see, where a change does not show in the conversation. Throws ApiError. */
+  refreshItems(): Promise<void>;
   loadMoreCompactions(): Promise<void>;
 }
 
@@ -71,6 +73,9 @@ export function createContextState(api: ConversationApi): ContextState {
         moreCompactions.value = page.nextPageToken;
       });
       return next;
+    },
+    refreshItems: async () => {
+      shown.value = await api.context();
     },
     loadMoreCompactions: async () => {
       const page = await api.compactions(moreCompactions.value);

@@ -22,6 +22,8 @@ export interface OpenConversation extends Omit<ContextState, 'refresh'> {
   problem: Signal<ApiError | undefined>;
   /** Reads what has changed. Throws ApiError. */
   refresh(): Promise<void>;
+  /** Keeps a text word for word in every context. Throws ApiError. */
+  pin(text: string): Promise<void>;
   /** Runs a call, and shows its problem instead of throwing. */
   attempt<T>(work: () => Promise<T>): Promise<T | undefined>;
   leave(): void;
@@ -63,14 +65,11 @@ export function openConversation(parts: ConversationParts): OpenConversation {
   const transcript = createTranscript(api);
   let hasBegun = !parts.isNew;
 
-  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (error) {
+  const attempt = <T>(work: () => Promise<T>): Promise<T | undefined> =>
+    work().catch((error: unknown) => {
       if (!left.aborted) problem.value = asApiError(error);
       return undefined;
-    }
-  }
+    });
 
   async function refresh(): Promise<void> {
     const title = state.view.value?.title;
@@ -126,6 +125,10 @@ export function openConversation(parts: ConversationParts): OpenConversation {
     },
     problem,
     refresh,
+    pin: async (text) => {
+      await api.pin(crypto.randomUUID(), text);
+      await state.refreshItems();
+    },
     attempt,
     leave: () => leaving.abort(),
     left,

@@ -4,7 +4,8 @@ import type { ContextItemView, ContextView } from '../../../shared/wire/response
 export const segmentKinds = ['system', 'memory', 'pins', 'snapshot', 'tail'] as const;
 export type SegmentKind = (typeof segmentKinds)[number];
 
-const segmentOf: Readonly<Record<ContextItemView['kind'], SegmentKind>> = {
+/** Which part of the gauge a piece of the prompt belongs to. */
+export const segmentOf: Readonly<Record<ContextItemView['kind'], SegmentKind>> = {
   system: 'system',
   tools: 'system',
   memory: 'memory',

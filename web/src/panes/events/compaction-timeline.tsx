@@ -1,5 +1,7 @@
 import type { App } from '../../state/app.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
+import { CompactionUnderWay } from './compaction-under-way.tsx';
+import { PastCompaction } from './past-compaction.tsx';
 
 /** Compactions, the newest first: what is under way, then what has ended and how. */
 export function CompactionTimeline({
@@ -11,14 +13,33 @@ export function CompactionTimeline({
 }) {
   const texts = app.texts.value.events;
   const records = conversation.compactions.value;
-  if (records.length === 0) return <p class="quiet">{texts.none}</p>;
   return (
-    <ol class="timeline">
-      {records.map((record) => (
-        <li key={`${record.jobId}-${record.finishedAt}`} data-state={record.state}>
-          {record.message}
-        </li>
-      ))}
-    </ol>
+    <>
+      <CompactionUnderWay app={app} conversation={conversation} />
+      {records.length === 0 && (
+        <p class="quiet">
+          {texts.none} {texts.noneHint}
+        </p>
+      )}
+      <ol class="timeline">
+        {records.map((record) => (
+          <PastCompaction
+            key={`${record.jobId}-${record.finishedAt}`}
+            app={app}
+            conversation={conversation}
+            record={record}
+          />
+        ))}
+      </ol>
+      {conversation.moreCompactions.value !== undefined && (
+        <button
+          type="button"
+          class="link"
+          onClick={() => void conversation.attempt(() => conversation.loadMoreCompactions())}
+        >
+          {texts.more}
+        </button>
+      )}
+    </>
   );
 }

@@ -1,29 +1,50 @@
+import { useSignal } from '@preact/signals';
+import type { ContextView } from '../../../../shared/wire/responses/context.ts';
 import type { App } from '../../state/app.ts';
+import { isUnderWay } from '../../state/compaction-steps.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
+import { ExportButtons } from './export-buttons.tsx';
+import { Generations } from './generations.tsx';
+import { PromptItems } from './prompt-items.tsx';
 import { TokenGauge } from './token-gauge.tsx';
+
+function CompactButton({ app, conversation }: { app: App; conversation: OpenConversation }) {
+  return (
+    <button
+      type="button"
+      class="button small"
+      disabled={
+        conversation.view.value === undefined || isUnderWay(conversation.context.value?.compaction)
+      }
+      onClick={() =>
+        void conversation.attempt(async () => {
+          await conversation.api.compact();
+          await conversation.refresh();
+        })
+      }
+    >
+      {app.texts.value.inspector.compactNow}
+    </button>
+  );
+}
 
 /** What the model sees, and how full it is. */
 export function InspectorPane({ app, conversation }: { app: App; conversation: OpenConversation }) {
   const texts = app.texts.value;
+  const earlier = useSignal<ContextView | undefined>(undefined);
+  const items = (earlier.value ?? conversation.shown.value)?.items;
   return (
     <section class="pane inspector" aria-labelledby="inspector-title">
       <header class="pane-head">
         <h2 id="inspector-title">{texts.inspector.title}</h2>
-        <button
-          type="button"
-          class="button small"
-          disabled={conversation.view.value === undefined}
-          onClick={() =>
-            void conversation.attempt(async () => {
-              await conversation.api.compact();
-              await conversation.refresh();
-            })
-          }
-        >
-          {texts.inspector.compactNow}
-        </button>
+        <CompactButton app={app} conversation={conversation} />
       </header>
-      <TokenGauge app={app} conversation={conversation} />
+      <div class="pane-body" tabIndex={0} role="group" aria-labelledby="inspector-title">
+        <TokenGauge app={app} conversation={conversation} />
+        <Generations app={app} conversation={conversation} earlier={earlier} />
+        {items && <PromptItems app={app} items={items} />}
+        {conversation.view.value && <ExportButtons app={app} conversation={conversation} />}
+      </div>
     </section>
   );
 }

@@ -1,13 +1,70 @@
 import type { App } from '../../state/app.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
-import { gaugeOf } from '../../state/gauge.ts';
+import { gaugeOf, type Gauge, type Mark } from '../../state/gauge.ts';
 
 const percent = (share: number): string => `${(100 * share).toFixed(3)}%`;
+
+/** A mark near an end is named on its inner side. */
+const sideOf = ({ at }: Mark): 'start' | 'middle' | 'end' => {
+  if (at < 0.15) return 'start';
+  return at > 0.85 ? 'end' : 'middle';
+};
+
+function Marks({ app, marks }: { app: App; marks: readonly Mark[] }) {
+  const texts = app.texts.value.inspector.marks;
+  const { count } = app.figures.value;
+  // The window stands in the legend when it is beyond the scale.
+  const shown = marks.filter(({ isBeyond }) => !isBeyond);
+  return (
+    <div class="gauge-marks" aria-hidden="true">
+      {shown.map((mark) => (
+        <span
+          key={mark.kind}
+          class={`gauge-mark ${mark.kind}`}
+          data-side={sideOf(mark)}
+          style={{ insetInlineStart: percent(mark.at) }}
+        >
+          <span class="gauge-mark-name">
+            {texts[mark.kind]} <span class="figure">{count(mark.tokens)}</span>
+          </span>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function Legend({ app, gauge }: { app: App; gauge: Gauge }) {
+  const { segments: names, marks: markNames } = app.texts.value.inspector;
+  const { count } = app.figures.value;
+  const beyond = gauge.marks.filter(({ isBeyond }) => isBeyond);
+  return (
+    <dl class="gauge-legend">
+      {gauge.segments.map(({ kind, tokens }) => (
+        <div key={kind}>
+          <dt>
+            <span class={`swatch segment ${kind}`} aria-hidden="true" />
+            {names[kind]}
+          </dt>
+          <dd class="figure">{count(tokens)}</dd>
+        </div>
+      ))}
+      {beyond.map(({ kind, tokens }) => (
+        <div key={kind}>
+          <dt>
+            <span class="swatch beyond" aria-hidden="true" />
+            {markNames[kind]}
+          </dt>
+          <dd class="figure">{count(tokens)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
 
 /** How full the context is, of what, and where it is compacted. */
 export function TokenGauge({ app, conversation }: { app: App; conversation: OpenConversation }) {
   const texts = app.texts.value.inspector;
-  const { count } = app.figures.value;
+  const { count, percent: percentText } = app.figures.value;
   const context = conversation.context.value;
   if (!context) return null;
   const gauge = gaugeOf(context, conversation.shown.value);
@@ -15,8 +72,11 @@ export function TokenGauge({ app, conversation }: { app: App; conversation: Open
   return (
     <div class="gauge">
       <p class="gauge-figure">
-        <strong>{count(context.tokens)}</strong> / {count(limit)} {texts.tokens}
-        <span class="quiet"> · {texts.source[context.source]}</span>
+        <strong class="figure">{count(context.tokens)}</strong>
+        <span class="figure">
+          / {count(limit)} {texts.tokens}
+        </span>
+        <span class="gauge-share figure">{percentText(context.tokens / limit)}</span>
       </p>
       <div
         class="gauge-bar"
@@ -27,21 +87,21 @@ export function TokenGauge({ app, conversation }: { app: App; conversation: Open
         aria-valuenow={Math.min(limit, context.tokens)}
         aria-valuetext={texts.of(count(context.tokens), count(limit))}
       >
-        {gauge.segments.map(({ kind, share }) => (
-          <span key={kind} class={`segment ${kind}`} style={{ width: percent(share) }} />
-        ))}
-        {gauge.marks.map(({ kind, at }) => (
-          <span key={kind} class={`mark ${kind}`} style={{ left: percent(at) }} />
+        {gauge.segments.map(({ kind, share, tokens }) => (
+          <span
+            key={kind}
+            class={`segment ${kind}`}
+            title={`${texts.segments[kind]}: ${count(tokens)}`}
+            style={{ inlineSize: percent(share) }}
+          />
         ))}
       </div>
-      <ul class="gauge-legend">
-        {gauge.segments.map(({ kind, tokens }) => (
-          <li key={kind}>
-            <span class={`swatch ${kind}`} aria-hidden="true" />
-            {texts.segments[kind]} <span class="figure">{count(tokens)}</span>
-          </li>
-        ))}
-      </ul>
+      <Marks app={app} marks={gauge.marks} />
+      <Legend app={app} gauge={gauge} />
+      <p class="quiet gauge-source">
+        {texts.source[context.source]}
+        {context.thresholdTokens === null && ` · ${texts.noThreshold}`}
+      </p>
     </div>
   );
 }

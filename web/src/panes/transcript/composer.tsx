@@ -1,26 +1,53 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
 import { isOpen } from '../../state/live-turn.ts';
+import type { TranscriptOf } from './message-list.tsx';
 
 /** Enter ends a composition of an input method first; Safari tells of it by key code 229 alone. */
 const sends = (event: KeyboardEvent): boolean =>
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
-/** Where a message is written. */
-export function Composer({ app, conversation }: { app: App; conversation: OpenConversation }) {
+function SendButton({ app, conversation, draft }: TranscriptOf) {
   const texts = app.texts.value;
-  const draft = useSignal('');
-  const field = useRef<HTMLTextAreaElement>(null);
   const running = conversation.answers.live.value.find(isOpen);
-  useEffect(() => field.current?.focus(), []);
+  if (!running)
+    return (
+      <button type="submit" class="button primary" disabled={draft.text.value.trim() === ''}>
+        {texts.composer.send}
+      </button>
+    );
+  const { turnId } = running;
+  return (
+    <button
+      type="button"
+      class="button stop"
+      disabled={turnId === undefined}
+      onClick={() => {
+        if (turnId !== undefined) void conversation.attempt(() => conversation.api.cancel(turnId));
+      }}
+    >
+      {texts.transcript.stop}
+    </button>
+  );
+}
+
+/** Where a message is written. */
+export function Composer({ app, conversation, draft }: TranscriptOf) {
+  const texts = app.texts.value;
+  const { text: written, edited } = draft;
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), [edited.value]);
 
   const send = (): void => {
-    const text = draft.value.trim();
-    if (text === '' || running) return;
-    conversation.answers.ask({ kind: 'send', messageId: crypto.randomUUID(), text });
-    draft.value = '';
+    const text = written.value.trim();
+    if (text === '' || conversation.answers.live.value.some(isOpen)) return;
+    const messageId = crypto.randomUUID();
+    conversation.answers.ask(
+      edited.value === undefined
+        ? { kind: 'send', messageId, text }
+        : { kind: 'edit', messageId, text, editedId: edited.value },
+    );
+    written.value = '';
+    edited.value = undefined;
   };
 
   return (
@@ -31,36 +58,36 @@ export function Composer({ app, conversation }: { app: App; conversation: OpenCo
         send();
       }}
     >
+      {edited.value !== undefined && (
+        <p class="composer-edit">
+          {texts.transcript.edit}
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              edited.value = undefined;
+              written.value = '';
+            }}
+          >
+            {texts.transcript.cancelEdit}
+          </button>
+        </p>
+      )}
       <textarea
         ref={field}
         rows={1}
         aria-label={texts.composer.label}
         placeholder={texts.composer.placeholder}
         title={texts.composer.hint}
-        value={draft.value}
-        onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
+        value={written.value}
+        onInput={({ currentTarget }) => (written.value = currentTarget.value)}
         onKeyDown={(event) => {
           if (!sends(event)) return;
           event.preventDefault();
           send();
         }}
       />
-      {running ? (
-        <button
-          type="button"
-          class="button stop"
-          disabled={running.turnId === undefined}
-          onClick={() =>
-            void conversation.attempt(() => conversation.api.cancel(running.turnId ?? ''))
-          }
-        >
-          {texts.transcript.stop}
-        </button>
-      ) : (
-        <button type="submit" class="button send" disabled={draft.value.trim() === ''}>
-          {texts.composer.send}
-        </button>
-      )}
+      <SendButton app={app} conversation={conversation} draft={draft} />
     </form>
   );
 }

@@ -1,56 +1,70 @@
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
-import { textOf, type LiveTurn } from '../../state/live-turn.ts';
+import type { Texts } from '../../text/en.ts';
+import { isOpen, type AnswerPart, type LiveTurn } from '../../state/live-turn.ts';
+import type { TranscriptOf } from './message-list.tsx';
 import { Prose } from './prose.tsx';
+import { ToolCall } from './tool-call.tsx';
 
-/** What is told of a turn beside its text. */
-function Status({ app, turn }: { app: App; turn: LiveTurn }) {
-  const texts = app.texts.value.transcript;
+function statusOf(turn: LiveTurn, texts: Texts['transcript']): string | undefined {
   switch (turn.phase) {
     case 'sending':
-      return <p class="turn-status">{texts.sending}</p>;
+      return texts.sending;
     case 'waiting':
-      return <p class="turn-status">{texts.waiting}</p>;
+      return texts.waiting;
     case 'reconnecting':
-      return <p class="turn-status">{texts.reconnecting}</p>;
+      return texts.reconnecting;
     case 'stopped':
-      return <p class="turn-status">{texts.stopped}</p>;
+      return texts.stopped;
     case 'failed':
-      return (
-        <p class="turn-status failed">
-          {texts.failed} {turn.problem?.message}
-        </p>
-      );
+      return `${texts.failed} ${turn.problem?.message ?? ''}`;
     case 'streaming':
+      return undefined;
     case 'done':
-      return null;
+      if (turn.finishReason === 'content-filter') return texts.contentFilter;
+      return turn.finishReason === 'length' ? texts.length : undefined;
+  }
+}
+
+function Part({ part, texts }: { part: AnswerPart; texts: Texts['transcript'] }) {
+  switch (part.kind) {
+    case 'text':
+      return <Prose text={part.text} />;
+    case 'tool':
+      return <ToolCall name={part.name} input={part.input} output={part.problem ?? part.output} />;
+    case 'notice':
+      return <p class="turn-status">{texts[part.notice]}</p>;
   }
 }
 
 /** A turn that is being answered. */
-export function LiveRow({
-  app,
-  conversation,
-  turn,
-}: {
-  app: App;
-  conversation: OpenConversation;
-  turn: LiveTurn;
-}) {
-  const texts = app.texts.value.transcript;
+export function LiveRow({ of, turn }: { of: TranscriptOf; turn: LiveTurn }) {
+  const texts = of.app.texts.value.transcript;
+  const status = statusOf(turn, texts);
   return (
     <article class="turn" data-phase={turn.phase}>
-      <div class="message user">
-        <Prose text={turn.request.text} />
-      </div>
-      <div class="message model" aria-busy={turn.phase === 'streaming'}>
-        <Prose text={textOf(turn.parts)} />
-        <Status app={app} turn={turn} />
+      {turn.request.text !== '' && (
+        <div class="message user">
+          <Prose text={turn.request.text} />
+        </div>
+      )}
+      <div class="message model" aria-busy={isOpen(turn)}>
+        {turn.parts.map((part) => (
+          <Part key={part.id} part={part} texts={texts} />
+        ))}
+        {turn.turnsLeftOut !== undefined && turn.turnsLeftOut > 0 && (
+          <p class="turn-status">
+            {texts.turnsLeftOut(of.app.figures.value.count(turn.turnsLeftOut))}
+          </p>
+        )}
+        {status !== undefined && (
+          <p class="turn-status" data-phase={turn.phase}>
+            {status}
+          </p>
+        )}
         {turn.phase === 'failed' && (
           <button
             type="button"
             class="button small"
-            onClick={() => conversation.answers.retry(turn.request.messageId)}
+            onClick={() => of.conversation.answers.retry(turn.request.messageId)}
           >
             {texts.retry}
           </button>

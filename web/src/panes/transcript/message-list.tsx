@@ -1,42 +1,102 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '../../state/app.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
-import { seqOf } from '../../state/live-turn.ts';
+import { seqOf, type LiveTurn } from '../../state/live-turn.ts';
 import { findTurn } from '../../state/turn-pages.ts';
+import type { Draft } from './draft.ts';
+import { FoldMark } from './fold-mark.tsx';
 import { LiveRow } from './live-row.tsx';
 import { StoredRow } from './stored-row.tsx';
+import { useNewestInView } from './use-newest-in-view.ts';
+import { useVirtualRows } from './use-virtual-rows.ts';
+
+export interface TranscriptOf {
+  app: App;
+  conversation: OpenConversation;
+  draft: Draft;
+}
+
+/** Turns that are not stored yet stand behind those that are. */
+function rowsOf(turnCount: number, live: readonly LiveTurn[]) {
+  const bySeq = new Map<number, LiveTurn>();
+  const later: LiveTurn[] = [];
+  for (const turn of live) {
+    const seq = seqOf(turn);
+    if (seq !== undefined && seq <= turnCount) bySeq.set(seq, turn);
+    else later.push(turn);
+  }
+  return { bySeq, later, count: turnCount + later.length };
+}
+
+function Row({ index, of }: { index: number; of: TranscriptOf }) {
+  const { transcript, answers } = of.conversation;
+  const turnCount = transcript.turnCount.value;
+  const { bySeq, later } = rowsOf(turnCount, answers.live.value);
+  const seq = index + 1;
+  const live = bySeq.get(seq) ?? later[index - turnCount];
+  if (live) return <LiveRow of={of} turn={live} />;
+  return <StoredRow of={of} seq={seq} turn={findTurn(transcript.pages.value, seq)} />;
+}
+
+function Empty({ app }: { app: App }) {
+  const texts = app.texts.value.transcript;
+  return (
+    <div class="empty">
+      <img src="/icon.svg" alt="" width="48" height="48" />
+      <p class="empty-title">{texts.empty}</p>
+      <p class="quiet">{texts.emptyHint}</p>
+    </div>
+  );
+}
 
 /** The whole transcript, of which the visible turns are in the document. */
-export function MessageList({ app, conversation }: { app: App; conversation: OpenConversation }) {
+export function MessageList(of: TranscriptOf) {
+  const { app, conversation } = of;
   const { transcript, answers } = conversation;
   const texts = app.texts.value.transcript;
   const box = useRef<HTMLDivElement>(null);
-  const turnCount = transcript.turnCount.value;
-  const liveSeqs = new Set(answers.live.value.map((turn) => seqOf(turn)));
+  const { count } = rowsOf(transcript.turnCount.value, answers.live.value);
+  const rows = useVirtualRows(box, count);
+  const isNewestKept = useNewestInView(box);
+  const visible = rows.getVirtualItems();
+  const first = (visible[0]?.index ?? 0) + 1;
+  const last = Math.min((visible.at(-1)?.index ?? 0) + 1, transcript.turnCount.value);
   useEffect(() => {
-    if (turnCount > 0) void conversation.attempt(() => transcript.need(turnCount - 40, turnCount));
-  }, [turnCount]);
-  useEffect(
-    () => box.current?.scrollTo({ top: box.current.scrollHeight }),
-    [answers.live.value, turnCount],
-  );
-  const first = Math.max(1, turnCount - 40);
-  const rows = Array.from({ length: Math.max(0, turnCount - first + 1) }, (_, at) => first + at);
+    if (last >= first) void conversation.attempt(() => transcript.need(first, last));
+  }, [first, last, transcript.pages.value]);
   return (
-    <div class="messages" ref={box} role="log" aria-label={texts.label} tabIndex={0}>
-      {rows
-        .filter((seq) => !liveSeqs.has(seq))
-        .map((seq) => (
-          <StoredRow
-            key={seq}
-            app={app}
-            conversation={conversation}
-            turn={findTurn(transcript.pages.value, seq)}
-          />
-        ))}
-      {answers.live.value.map((turn) => (
-        <LiveRow key={turn.request.messageId} app={app} conversation={conversation} turn={turn} />
-      ))}
+    <div class="messages-frame">
+      <div class="messages" ref={box} role="region" aria-label={texts.label} tabIndex={0}>
+        {count === 0 && <Empty app={app} />}
+        <div class="rows" style={{ height: `${rows.getTotalSize()}px` }}>
+          {visible.map(({ index, start }) => (
+            <div
+              key={index}
+              class="row"
+              data-index={index}
+              ref={(element) => rows.measureElement(element)}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <Row index={index} of={of} />
+              <FoldMark app={app} conversation={conversation} seq={index + 1} />
+            </div>
+          ))}
+        </div>
+      </div>
+      {!isNewestKept.value && (
+        <button
+          type="button"
+          class="to-newest"
+          aria-label={texts.toBottom}
+          title={texts.toBottom}
+          onClick={() => {
+            isNewestKept.value = true;
+            box.current?.scrollTo({ top: box.current.scrollHeight });
+          }}
+        >
+          ↓
+        </button>
+      )}
     </div>
   );
 }

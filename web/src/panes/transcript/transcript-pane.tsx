@@ -1,8 +1,11 @@
+import { useSignal } from '@preact/signals';
 import type { App } from '../../state/app.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
+import { ProblemBar } from '../problem-bar.tsx';
+import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
 import { MessageList } from './message-list.tsx';
-import { ProblemBar } from '../problem-bar.tsx';
+import { SlimGauge } from './slim-gauge.tsx';
 
 export function TranscriptPane({
   app,
@@ -13,14 +16,17 @@ export function TranscriptPane({
 }) {
   const texts = app.texts.value;
   const title = conversation.view.value?.title ?? texts.conversations.untitled;
+  const draft = { text: useSignal(''), edited: useSignal<string | undefined>(undefined) };
   return (
     <main class="pane transcript" aria-label={texts.panes.transcript}>
       <header class="transcript-head">
         <h2>{title}</h2>
+        <SlimGauge app={app} conversation={conversation} />
       </header>
-      <MessageList app={app} conversation={conversation} />
+      <MessageList app={app} conversation={conversation} draft={draft} />
+      <Announcer app={app} conversation={conversation} />
       <ProblemBar app={app} problem={conversation.problem} />
-      <Composer app={app} conversation={conversation} />
+      <Composer app={app} conversation={conversation} draft={draft} />
     </main>
   );
 }

@@ -1,0 +1,113 @@
+import { useSignal, type Signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { CompactionDetailView } from '../../../../shared/wire/responses/compaction.ts';
+import type { PinListView } from '../../../../shared/wire/responses/pins.ts';
+import type { App } from '../../state/app.ts';
+import { savedShare } from '../../state/compaction-figures.ts';
+import type { OpenConversation } from '../../state/conversation.ts';
+import { turnsToShow } from '../../state/provenance.ts';
+import { loadTurns } from '../../state/load-turns.ts';
+import type { StoredTurn } from '../../state/turn-pages.ts';
+import { FoldedTurns } from './folded-turns.tsx';
+import { SnapshotItems } from './snapshot-items.tsx';
+import { VerificationReport } from './verification-report.tsx';
+
+/** What a detail shows, once it is read. */
+export interface Detail {
+  compaction: CompactionDetailView;
+  turns: readonly StoredTurn[];
+  pins: PinListView;
+}
+
+/** What is pointed at: a statement lights its turns, a turn its statements. */
+export type Lit = Signal<{ item?: string; seq?: number }>;
+
+async function readDetail({ api }: OpenConversation, generation: number): Promise<Detail> {
+  const [compaction, pins] = await Promise.all([api.compaction(generation), api.pins()]);
+  return { compaction, pins, turns: await loadTurns(api, turnsToShow(compaction)) };
+}
+
+function Head({ app, detail }: { app: App; detail: Detail }) {
+  const { count, percent } = app.figures.value;
+  const { compaction } = detail;
+  return (
+    <p class="figure detail-figures">
+      {count(compaction.beforeTokens)} → <strong>{count(compaction.afterTokens)}</strong>{' '}
+      {app.texts.value.inspector.tokens}
+      <span class="saved">{app.texts.value.events.saved(percent(savedShare(compaction)))}</span>
+    </p>
+  );
+}
+
+function Body({ app, detail }: { app: App; detail: Detail }) {
+  const texts = app.texts.value.detail;
+  const lit: Lit = useSignal({});
+  return (
+    <div class="detail-body">
+      <section class="detail-column" aria-labelledby="detail-turns">
+        <h3 id="detail-turns">{texts.turns}</h3>
+        <FoldedTurns app={app} detail={detail} lit={lit} />
+      </section>
+      <section class="detail-column" aria-labelledby="detail-snapshot">
+        <h3 id="detail-snapshot">{texts.snapshot}</h3>
+        <p class="quiet">{texts.hint}</p>
+        <SnapshotItems app={app} detail={detail} lit={lit} />
+      </section>
+      <section class="detail-column narrow" aria-labelledby="detail-report">
+        <h3 id="detail-report">{texts.report}</h3>
+        <VerificationReport app={app} detail={detail} />
+      </section>
+    </div>
+  );
+}
+
+/** One compaction: what was folded, what was kept of it, and why one may trust that. */
+export function DetailDialog({
+  app,
+  conversation,
+  generation,
+}: {
+  app: App;
+  conversation: OpenConversation;
+  generation: number;
+}) {
+  const texts = app.texts.value;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const detail = useSignal<Detail | undefined>(undefined);
+  useEffect(() => {
+    dialog.current?.showModal();
+    void conversation
+      .attempt(() => readDetail(conversation, generation))
+      .then((found) => {
+        detail.value = found;
+        if (!found) app.detail.value = undefined;
+      });
+  }, [generation]);
+  return (
+    <dialog
+      ref={dialog}
+      class="detail"
+      aria-labelledby="detail-title"
+      onClose={() => (app.detail.value = undefined)}
+    >
+      <header class="detail-head">
+        <h2 id="detail-title">{texts.detail.title(app.figures.value.count(generation))}</h2>
+        {detail.value && <Head app={app} detail={detail.value} />}
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={texts.close}
+          title={texts.close}
+          onClick={() => dialog.current?.close()}
+        >
+          ✕
+        </button>
+      </header>
+      {detail.value ? (
+        <Body app={app} detail={detail.value} />
+      ) : (
+        <p class="quiet detail-loading">{texts.transcript.loading}</p>
+      )}
+    </dialog>
+  );
+}

@@ -1,0 +1,53 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { App } from '../../state/app.ts';
+import { textOfMessage } from '../../state/message-text.ts';
+import type { StoredTurn } from '../../state/turn-pages.ts';
+import type { Detail, Lit } from './detail-dialog.tsx';
+
+/** Turns that the statement at hand comes from, or the turn at hand itself. */
+function litTurns({ compaction }: Detail, lit: Lit['value']): ReadonlySet<number> {
+  if (lit.seq !== undefined) return new Set([lit.seq]);
+  const item = compaction.snapshot?.find(({ id }) => id === lit.item);
+  return new Set(item?.sources);
+}
+
+function Turn({ app, turn, isLit }: { app: App; turn: StoredTurn; isLit: boolean }) {
+  const texts = app.texts.value;
+  const answer = textOfMessage(turn.answer);
+  return (
+    <>
+      <header>
+        <span class="figure">{texts.detail.turn(app.figures.value.count(turn.seq))}</span>
+        {isLit && <span aria-hidden="true">●</span>}
+      </header>
+      <p class="said">{textOfMessage(turn.user)}</p>
+      {answer !== '' && <p class="said answer">{answer}</p>}
+    </>
+  );
+}
+
+/** What was folded; the turns of the statement at hand are lit and brought into view. */
+export function FoldedTurns({ app, detail, lit }: { app: App; detail: Detail; lit: Lit }) {
+  const list = useRef<HTMLOListElement>(null);
+  const shown = litTurns(detail, lit.value);
+  const [firstLit] = shown;
+  useEffect(() => {
+    if (lit.value.item !== undefined && firstLit !== undefined)
+      list.current?.querySelector(`[data-seq="${firstLit}"]`)?.scrollIntoView({ block: 'nearest' });
+  }, [lit.value.item, firstLit]);
+  return (
+    <ol class="detail-list folded-turns" ref={list} tabIndex={0} aria-labelledby="detail-turns">
+      {detail.turns.map((turn) => (
+        <li
+          key={turn.seq}
+          data-seq={turn.seq}
+          data-lit={shown.has(turn.seq)}
+          onMouseEnter={() => (lit.value = { seq: turn.seq })}
+          onMouseLeave={() => (lit.value = {})}
+        >
+          <Turn app={app} turn={turn} isLit={shown.has(turn.seq)} />
+        </li>
+      ))}
+    </ol>
+  );
+}

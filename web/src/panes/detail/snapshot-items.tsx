@@ -1,0 +1,87 @@
+import type { SnapshotItemView } from '../../../../shared/wire/responses/compaction.ts';
+import type { App } from '../../state/app.ts';
+import { bySection, isCarried } from '../../state/provenance.ts';
+import type { Detail, Lit } from './detail-dialog.tsx';
+
+interface ItemsOf {
+  app: App;
+  detail: Detail;
+  lit: Lit;
+}
+
+const isLit = (item: SnapshotItemView, lit: Lit['value']): boolean =>
+  lit.item === item.id || (lit.seq !== undefined && item.sources.includes(lit.seq));
+
+function Item({ app, detail, lit, item }: ItemsOf & { item: SnapshotItemView }) {
+  const texts = app.texts.value.detail;
+  const { count } = app.figures.value;
+  const turns = item.sources.map(count).join(', ');
+  const light = () => (lit.value = { item: item.id });
+  return (
+    <li>
+      <button
+        type="button"
+        class="statement"
+        data-lit={isLit(item, lit.value)}
+        data-importance={item.importance}
+        onMouseEnter={light}
+        onFocus={light}
+        onClick={light}
+        onMouseLeave={() => (lit.value = {})}
+        onBlur={() => (lit.value = {})}
+      >
+        <span class="statement-text">{item.text}</span>
+        {item.quote !== undefined && item.quote !== item.text && (
+          <q class="statement-quote">{item.quote}</q>
+        )}
+        <span class="statement-notes">
+          {turns !== '' && <span class="chip figure">{texts.sources(turns)}</span>}
+          {item.status && <span class="chip">{texts.status[item.status]}</span>}
+          {item.by === 'code' && <span class="chip">{texts.verbatim}</span>}
+          {isCarried(item, detail.compaction) && <span class="chip">{texts.carried}</span>}
+        </span>
+      </button>
+    </li>
+  );
+}
+
+function Sections({ items, ...of }: ItemsOf & { items: readonly SnapshotItemView[] }) {
+  const names: Readonly<Record<string, string>> = of.app.texts.value.detail.sections;
+  return (
+    <>
+      {bySection(items).map(({ section, items: own }) => (
+        <section key={section}>
+          <h4>{names[section] ?? section}</h4>
+          <ul>
+            {own.map((item) => (
+              <Item key={item.id} {...of} item={item} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+/** What was kept, statement by statement. */
+export function SnapshotItems(of: ItemsOf) {
+  const texts = of.app.texts.value.detail;
+  const items = of.detail.compaction.snapshot ?? [];
+  const working = items.filter(({ layer }) => layer === 'working');
+  const archive = items.filter(({ layer }) => layer === 'archive');
+  if (items.length === 0) return <p class="quiet">{texts.none}</p>;
+  return (
+    <div class="detail-list snapshot-items">
+      <Sections {...of} items={working} />
+      {archive.length > 0 && (
+        <details>
+          <summary>
+            {texts.archive}{' '}
+            <span class="figure">({of.app.figures.value.count(archive.length)})</span>
+          </summary>
+          <Sections {...of} items={archive} />
+        </details>
+      )}
+    </div>
+  );
+}

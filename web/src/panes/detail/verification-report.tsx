@@ -1,0 +1,133 @@
+import type { LedgerReport } from '../../../../shared/compaction/ledger/ledger-report.ts';
+import type { App } from '../../state/app.ts';
+import { ledgerReportOf, tiers } from '../../state/report.ts';
+import type { Detail } from './detail-dialog.tsx';
+import { PinList } from './pin-list.tsx';
+
+/** How much of what was said the context still says. */
+function Recall({ app, report }: { app: App; report: LedgerReport }) {
+  const texts = app.texts.value.detail;
+  const { count, percent } = app.figures.value;
+  const known = tiers.filter((tier) => report.recall[tier].facts > 0);
+  return (
+    <section>
+      <h4>{texts.recall}</h4>
+      {known.map((tier) => {
+        const { held, facts, archived, share } = report.recall[tier];
+        return (
+          <div key={tier} class="recall">
+            <span>{texts.tiers[tier]}</span>
+            <strong class="figure">{percent(share)}</strong>
+            <span
+              class="recall-bar"
+              role="meter"
+              aria-label={texts.tiers[tier]}
+              aria-valuemin={0}
+              aria-valuemax={100}
+              aria-valuenow={Math.round(100 * share)}
+            >
+              <span style={{ inlineSize: `${100 * share}%` }} />
+            </span>
+            <span class="quiet figure">
+              {texts.held(count(held), count(facts))}
+              {archived > 0 && ` · ${texts.archived(count(archived))}`}
+            </span>
+          </div>
+        );
+      })}
+    </section>
+  );
+}
+
+/** Figures in a line each; those that are zero say nothing. */
+function Counts({ app, report }: { app: App; report: LedgerReport }) {
+  const texts = app.texts.value.detail;
+  const { count } = app.figures.value;
+  const refused = Object.values(report.rejected).reduce((sum, each) => sum + each, 0);
+  const lines = [
+    texts.checked(count(report.precision.checked)),
+    ...(report.verbatim.added > 0 ? [texts.added(count(report.verbatim.added))] : []),
+    ...(report.evicted > 0 ? [texts.evicted(count(report.evicted))] : []),
+    ...(refused > 0 ? [`${texts.rejected}: ${count(refused)}`] : []),
+  ];
+  return (
+    <ul class="report-counts">
+      {lines.map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  );
+}
+
+function Changed({ app, report }: { app: App; report: LedgerReport }) {
+  const texts = app.texts.value.detail;
+  return (
+    <>
+      {report.repairedItems.length > 0 && (
+        <section>
+          <h4>{texts.repaired}</h4>
+          <ul class="report-list">
+            {report.repairedItems.map(({ id, before, after }) => (
+              <li key={id}>
+                <del>{before}</del> <ins>{after}</ins>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {report.droppedItems.length > 0 && (
+        <section>
+          <h4>{texts.dropped}</h4>
+          <ul class="report-list">
+            {report.droppedItems.map(({ id, text, unsupported }) => (
+              <li key={id}>
+                <del>{text}</del>
+                {unsupported.length > 0 && (
+                  <span class="quiet"> {`${texts.unsupported}: ${unsupported.join(', ')}`}</span>
+                )}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function LeftOut({ app, report }: { app: App; report: LedgerReport }) {
+  const texts = app.texts.value.detail;
+  if (report.leftOut.length === 0) return null;
+  return (
+    <section>
+      <h4>{texts.leftOut}</h4>
+      <ul class="report-list">
+        {report.leftOut.map(({ text, seq }) => (
+          <li key={`${seq}-${text}`}>
+            {text} <span class="chip figure">{texts.turn(app.figures.value.count(seq))}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Why one may trust a snapshot: what code found when it checked it. */
+export function VerificationReport({ app, detail }: { app: App; detail: Detail }) {
+  const texts = app.texts.value.detail;
+  const report = ledgerReportOf(detail.compaction.report);
+  return (
+    <div class="detail-list report" tabIndex={0} role="group" aria-labelledby="detail-report">
+      {report ? (
+        <>
+          <Recall app={app} report={report} />
+          <Counts app={app} report={report} />
+          <Changed app={app} report={report} />
+          <LeftOut app={app} report={report} />
+        </>
+      ) : (
+        <p class="quiet">{texts.noReport}</p>
+      )}
+      <PinList app={app} pins={detail.pins} />
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+import type { CompactionRecordView } from '../../../../shared/wire/responses/compaction.ts';
+import type { App } from '../../state/app.ts';
+import { savedShare, stepDurations } from '../../state/compaction-figures.ts';
+import type { OpenConversation } from '../../state/conversation.ts';
+import { stateName, toneOf, triggerName } from './compaction-names.ts';
+
+interface PastOf {
+  app: App;
+  conversation: OpenConversation;
+  record: CompactionRecordView;
+}
+
+/** From how much to how much, as bars of the same scale. */
+function Saving({ app, record }: Pick<PastOf, 'app' | 'record'>) {
+  const { count, percent } = app.figures.value;
+  const { beforeTokens, afterTokens } = record;
+  const scale = Math.max(1, beforeTokens, afterTokens);
+  return (
+    <div class="saving">
+      <span class="figure saving-before">{count(beforeTokens)}</span>
+      <span class="saving-bars" aria-hidden="true">
+        <span class="before" style={{ inlineSize: `${(100 * beforeTokens) / scale}%` }} />
+        <span class="after" style={{ inlineSize: `${(100 * afterTokens) / scale}%` }} />
+      </span>
+      <span aria-hidden="true">→</span>
+      <strong class="figure">{count(afterTokens)}</strong>
+      <span class="saved figure">{app.texts.value.events.saved(percent(savedShare(record)))}</span>
+    </div>
+  );
+}
+
+function Figures({ app, record }: Pick<PastOf, 'app' | 'record'>) {
+  const texts = app.texts.value.events;
+  const { count, cost, duration } = app.figures.value;
+  const figures: [string, string | undefined][] = [
+    [texts.turns, record.turnsFolded > 0 ? count(record.turnsFolded) : undefined],
+    [texts.calls, record.calls > 0 ? count(record.calls) : undefined],
+    [texts.cost, record.costMicros === undefined ? undefined : cost(record.costMicros)],
+    [texts.duration, record.durationMs > 0 ? duration(record.durationMs) : undefined],
+  ];
+  const known = figures.filter(([, value]) => value !== undefined);
+  if (known.length === 0) return null;
+  return (
+    <dl class="record-figures">
+      {known.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class="figure">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The stages that this page saw it in. */
+function Steps({ app, conversation, record }: PastOf) {
+  const texts = app.texts.value.events;
+  const { duration } = app.figures.value;
+  const seen = stepDurations(conversation.steps.value, record.jobId);
+  if (seen.length === 0) return null;
+  return (
+    <p class="seen-steps quiet figure">
+      {seen
+        .map(({ state, tookMs }) => `${stateName(texts, state)} ${duration(tookMs)}`)
+        .join(' → ')}
+    </p>
+  );
+}
+
+/** A compaction that has ended, whatever came of it. */
+export function PastCompaction(of: PastOf) {
+  const { app, record } = of;
+  const texts = app.texts.value.events;
+  const { generation, state } = record;
+  const tone = toneOf(state);
+  const finishedAt = new Date(record.finishedAt);
+  const hasSnapshot = generation !== undefined && record.turnsFolded > 0;
+  return (
+    <li class="record" data-tone={tone}>
+      <header>
+        <strong>{stateName(texts, state)}</strong>
+        <span class="quiet">{triggerName(texts, record.trigger)}</span>
+        {generation !== undefined && <span class="chip figure">{`#${generation}`}</span>}
+        <time
+          class="quiet figure"
+          dateTime={record.finishedAt}
+          title={app.figures.value.day(finishedAt)}
+        >
+          {app.figures.value.time(finishedAt)}
+        </time>
+      </header>
+      {tone === 'changed' && record.beforeTokens > record.afterTokens && (
+        <Saving app={app} record={record} />
+      )}
+      <p class="record-message">{record.message}</p>
+      <Figures app={app} record={record} />
+      {record.reason !== undefined && (
+        <p class="quiet">
+          <code>{record.reason}</code>
+        </p>
+      )}
+      <Steps {...of} />
+      {hasSnapshot && (
+        <button type="button" class="link" onClick={() => (app.detail.value = generation)}>
+          {texts.details}
+        </button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,31 @@
+import type { App } from '../../state/app.ts';
+import type { OpenConversation } from '../../state/conversation.ts';
+
+/** Hands a file to the browser. */
+function download(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // The browser has taken it when the click returns; later than that nobody knows.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** The whole conversation as a file. */
+export function ExportButtons({ app, conversation }: { app: App; conversation: OpenConversation }) {
+  const texts = app.texts.value.inspector;
+  const save = (format: 'jsonl' | 'markdown', extension: string) => () =>
+    void conversation.attempt(async () =>
+      download(await conversation.api.export(format), `recap-${conversation.id}.${extension}`),
+    );
+  return (
+    <p class="export">
+      <button type="button" class="link" onClick={save('jsonl', 'jsonl')}>
+        {texts.exportJson}
+      </button>
+      <button type="button" class="link" onClick={save('markdown', 'md')}>
+        {texts.exportMarkdown}
+      </button>
+    </p>
+  );
+}

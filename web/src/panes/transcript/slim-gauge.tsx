@@ -1,0 +1,25 @@
+import type { App } from '../../state/app.ts';
+import type { OpenConversation } from '../../state/conversation.ts';
+
+/** How full the context is, beside the title: on a narrow screen the inspector is another pane. */
+export function SlimGauge({ app, conversation }: { app: App; conversation: OpenConversation }) {
+  const context = conversation.context.value;
+  if (!context) return null;
+  const limit = context.thresholdTokens ?? context.windowTokens;
+  const share = Math.min(1, context.tokens / limit);
+  const { panes } = app.texts.value;
+  return (
+    <button
+      type="button"
+      class="slim-gauge"
+      title={panes.inspector}
+      aria-label={`${panes.inspector}: ${app.figures.value.percent(share)}`}
+      onClick={() => (app.pane.value = 'inspector')}
+    >
+      <span class="slim-gauge-bar" aria-hidden="true">
+        <span style={{ width: `${100 * share}%` }} />
+      </span>
+      <span class="figure">{app.figures.value.percent(share)}</span>
+    </button>
+  );
+}

@@ -1,0 +1,25 @@
+/** What of a growing text is to be said, and how far that goes. */
+export interface Said {
+  sentences: string[];
+  /** Characters that have been said. */
+  length: number;
+}
+
+/**
+ * The sentences that a text has gained behind `length` characters; the last one only when nothing follows. A
+ * screen reader is told of whole sentences, not of every piece that arrives.
+ */
+export function newSentences(
+  text: string,
+  of: { length: number; isWhole: boolean; language: string },
+): Said {
+  const rest = text.slice(of.length);
+  if (rest.trim() === '') return { sentences: [], length: of.length };
+  const segmenter = new Intl.Segmenter(of.language, { granularity: 'sentence' });
+  const segments = Array.from(segmenter.segment(rest), ({ segment }) => segment);
+  const finished = of.isWhole ? segments : segments.slice(0, -1);
+  return {
+    sentences: finished.map((sentence) => sentence.trim()).filter((sentence) => sentence !== ''),
+    length: of.length + finished.join('').length,
+  };
+}
