@@ -125,10 +125,7 @@ export function openConversation(parts: ConversationParts): OpenConversation {
     },
     problem,
     refresh,
-    pin: async (text) => {
-      await api.pin(crypto.randomUUID(), text);
-      await state.refreshItems();
-    },
+    pin: (text) => api.pin(crypto.randomUUID(), text).then(() => state.refreshItems()),
     attempt,
     leave: () => leaving.abort(),
     left,
