@@ -1,9 +1,11 @@
 import { z } from 'zod';
 
-/** `notice` of a turn: which end of it the user's devices have been told of. */
+/** `notice` of a turn: which end or pause of it the user's devices have been told of. */
 export const noticeSchema = z.object({
   /** The attempt that ended. */
   attempt: z.number().int().positive(),
+  /** Of a pause: the round of calls that waited. */
+  round: z.number().int().positive().optional(),
   state: z.enum(['sending', 'sent']),
   /** Of `sending`: before this time nobody else sends, nor tries again. */
   until: z.date(),

@@ -1,6 +1,7 @@
 import type { Head } from '../conversation/head.ts';
 import { isTerminal, type TurnDocument } from '../conversation/turn.ts';
-import type { TurnFinished } from './told-event.ts';
+import type { Notice } from './notice-schema.ts';
+import type { TurnRested } from './told-event.ts';
 
 /** How long whoever sends is left alone: two tries at FCM and three calls of the store, with room. */
 export const NOTICE_LEASE_MS = 45_000;
@@ -15,29 +16,47 @@ export type NoticeDecision =
   | { kind: 'wait'; waitMs: number }
   | { kind: 'send'; told: readonly string[] };
 
+/** Which end or pause of a turn an event is about: what a notice knows it again by. */
+export const restOf = (event: TurnRested): Pick<Notice, 'attempt' | 'round'> => ({
+  attempt: event.attempt,
+  ...(event.type === 'turn.waiting' && { round: event.round }),
+});
+
+/** Whether the turn rests still as the event tells. */
+export function restsAs(
+  event: TurnRested,
+  { attempt, state, rounds }: Pick<TurnDocument['value'], 'attempt' | 'state' | 'rounds'>,
+): boolean {
+  if (attempt !== event.attempt) return false;
+  return event.type === 'turn.waiting'
+    ? state === 'awaiting_tool' && rounds?.count === event.round
+    : isTerminal(state);
+}
+
 const none = (reason: string): NoticeDecision => ({ kind: 'none', reason });
 
-/** Why nobody is to be told of this end of a turn, or undefined. */
+/** Why nobody is to be told of this end or pause of a turn, or undefined. */
 function whyNot(
-  event: TurnFinished,
+  event: TurnRested,
   { head, turn, now }: { head: Head; turn: TurnDocument['value']; now: Date },
 ): string | undefined {
   if (head.state !== 'live') return 'NOT_LIVE';
   if (turn.eraseTime !== undefined) return 'ERASED';
-  if (turn.attempt !== event.attempt || !isTerminal(turn.state)) return 'GOES_ON';
+  if (!restsAs(event, turn)) return 'GOES_ON';
   if (turn.state === 'cancelled') return 'CANCELLED';
   if (turn.replacedBy !== undefined) return 'REPLACED';
+  if (turn.state === 'awaiting_tool') return turn.leaseUntil > now ? undefined : 'STALE';
   const endedMs = (turn.finishTime ?? turn.createTime).getTime();
   if (now.getTime() - endedMs > NOTICE_TTL_SECONDS * 1_000) return 'STALE';
   return undefined;
 }
 
 /**
- * Whether the owner's devices are to be told of the end of a turn, from the documents as they are now: an
+ * Whether the owner's devices are to be told of the end of a turn, or of its pause, from the documents as they are now: an
  * event may come twice, late, and after its conversation has gone.
  */
 export function decideNotice(
-  event: TurnFinished,
+  event: TurnRested,
   found: { head: Head | undefined; turn: TurnDocument['value'] | undefined; now: Date },
 ): NoticeDecision {
   const { head, turn, now } = found;
@@ -45,7 +64,9 @@ export function decideNotice(
   if (!head || !turn) return none('NOT_FOUND');
   const reason = whyNot(event, { head, turn, now });
   if (reason !== undefined) return none(reason);
-  const notice = turn.notice?.attempt === event.attempt ? turn.notice : undefined;
+  const { attempt, round } = restOf(event);
+  const isSame = turn.notice?.attempt === attempt && turn.notice.round === round;
+  const notice = isSame ? turn.notice : undefined;
   if (notice?.state === 'sent') return none('SENT');
   if (notice && notice.until > now)
     return { kind: 'wait', waitMs: notice.until.getTime() - now.getTime() };

@@ -16,11 +16,13 @@ const COLLAPSE_KEY_CHARACTERS = 32;
 /** What a deployment shows of a conversation outside of the app. */
 export type NotificationText = 'none' | 'title' | 'preview';
 
-/** A turn that has ended, as far as a notification tells of it. */
+/** A turn that has ended or waits, as far as a notification tells of it. */
 export interface TurnToTell {
   conversationId: string;
   seq: number;
-  state: 'done' | 'failed';
+  state: 'done' | 'failed' | 'awaiting_tool';
+  /** Of one that waits: how long it will; then the notification is of no use. */
+  waitsForMs?: number;
   /** Of the conversation; '' where it has none. */
   title: string;
   /** Absent where the answer is not to be shown. */
@@ -39,7 +41,7 @@ function bodyOf({ state, answer }: TurnToTell, locale: string | undefined): stri
 }
 
 /**
- * What a device is told of the end of a turn: its title and text as the deployment allows, the sentences in the
+ * What a device is told of the end of a turn, or of its pause: its title and text as the deployment allows, the sentences in the
  * language of the device, and the ids by which the app finds the answer. A newer notification of the same
  * conversation takes the place of an older one, and so does one that is sent twice.
  */
@@ -61,13 +63,16 @@ export function notificationOf(
     title: shortened(title === '' ? fallbackTitle : title, TITLE_CHARACTERS),
     body: bodyOf(told, locale),
     data: {
-      type: 'turn.finished',
+      type: state === 'awaiting_tool' ? 'turn.waiting' : 'turn.finished',
       conversationId,
       turnId: turnId(seq),
       messageId: answerId(seq),
       state,
     },
     collapseKey: sha256(conversationId).slice(0, COLLAPSE_KEY_CHARACTERS),
-    ttlSeconds: NOTICE_TTL_SECONDS,
+    ttlSeconds:
+      turn.waitsForMs === undefined
+        ? NOTICE_TTL_SECONDS
+        : Math.min(NOTICE_TTL_SECONDS, Math.max(1, Math.ceil(turn.waitsForMs / 1_000))),
   };
 }

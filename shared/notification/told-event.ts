@@ -42,11 +42,34 @@ const turnFinishedSchema = z.object({
 /** A turn has ended. Ids, states and never a word that was said. */
 export type TurnFinished = z.infer<typeof turnFinishedSchema>;
 
-/** The event as a turn's end, or undefined where it is another one. */
-export const asTurnFinished = (event: ToldEvent): TurnFinished | undefined =>
-  turnFinishedSchema.safeParse(event).data;
+const turnWaitingSchema = turnFinishedSchema.omit({ state: true, reason: true }).extend({
+  type: z.literal('turn.waiting'),
+  state: z.literal('awaiting_tool'),
+  /** Which round of calls waits; a turn may wait more than once. */
+  round: z.number().int().positive(),
+});
+
+/** A turn waits for the app to run a function, or for its user to allow a call. As little said as of an end. */
+export type TurnWaiting = z.infer<typeof turnWaitingSchema>;
+
+/** A turn that comes to rest without anybody there to see it. */
+export type TurnRested = TurnFinished | TurnWaiting;
+
+/** The event as one of a turn, or undefined where it is another one. */
+export const asTurnRested = (event: ToldEvent): TurnRested | undefined =>
+  z.union([turnFinishedSchema, turnWaitingSchema]).safeParse(event).data;
 
 /** The event of a turn's end. */
 export const turnFinishedEvent = (
   ended: Omit<TurnFinished, 'schemaVersion' | 'type'>,
 ): TurnFinished => ({ schemaVersion: 1, type: 'turn.finished', ...ended });
+
+/** The event of a turn that waits. */
+export const turnWaitingEvent = (
+  waiting: Omit<TurnWaiting, 'schemaVersion' | 'type' | 'state'>,
+): TurnWaiting => ({
+  schemaVersion: 1,
+  type: 'turn.waiting',
+  state: 'awaiting_tool',
+  ...waiting,
+});

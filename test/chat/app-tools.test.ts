@@ -63,6 +63,25 @@ describe('a function of the app', () => {
     expect(chunks[1]).not.toHaveProperty('providerExecuted');
   });
 
+  test('is told to the events topic while nobody is there, each round, and the end after it', async () => {
+    const { chat, conversationId } = await waiting('call locate\nthen\ncall choose', {
+      FCM_PROJECT: 'demo-recap',
+    });
+
+    const first = await answer(chat, conversationId, [output(0, { lat: 1 })]);
+    await first.result;
+    const last = await answer(chat, conversationId, [output(1, { no: 2 })]);
+    await last.result;
+    await Promise.all(chat.afterwork);
+
+    const told = { conversationId, turnId: 't_1', attempt: 1, isAttended: false };
+    expect(chat.told.map(({ data }) => data)).toMatchObject([
+      { type: 'turn.waiting', state: 'awaiting_tool', round: 1, ...told },
+      { type: 'turn.waiting', state: 'awaiting_tool', round: 2, ...told },
+      { type: 'turn.finished', state: 'done', ...told },
+    ]);
+  });
+
   test('is answered, and the same attempt goes on with rising ids', async () => {
     const { chat, conversationId, frames } = await waiting();
 

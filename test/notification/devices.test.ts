@@ -5,7 +5,14 @@ import { devicePath, headPath, turnPath } from '../../shared/conversation/paths.
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
 import type { Write } from '../../shared/ports.ts';
 import { recordCommits } from '../support/commit-rules.ts';
-import { addDevice, buildAnswered, endOf, notifyingWorker } from '../support/notifying.ts';
+import {
+  addDevice,
+  buildAnswered,
+  endOf,
+  notifyingWorker,
+  NOW,
+  pauseOf,
+} from '../support/notifying.ts';
 
 const update = (path: string, fields: Extract<Write, { op: 'update' }>['fields']): Write => ({
   op: 'update',
@@ -109,6 +116,73 @@ describe('an answer that nobody waited for', () => {
     await deliver(endOf(conversationId, { attempt: 2 }));
 
     expect(messaging.sent().map(({ data }) => data['state'])).toEqual(['failed', 'done']);
+  });
+});
+
+describe('a turn that waits for the app', () => {
+  const MINUTE_MS = 60_000;
+
+  /** Turn 1 waits for ten minutes more, in this round of calls. */
+  async function waiting(round = 1, fields: Extract<Write, { op: 'update' }>['fields'] = {}) {
+    const worker = await notifyingWorker();
+    const conversationId = await buildAnswered(worker.bench, { tokens: ['phone'] });
+    const rounds = { count: round, step: 2 * round, frames: [], app: [0] };
+    const leaseUntil = new Date(NOW.getTime() + 10 * MINUTE_MS);
+    await worker.bench.store.commit([
+      update(turnPath(conversationId, 1), {
+        state: 'awaiting_tool',
+        rounds,
+        leaseUntil,
+        ...fields,
+      }),
+    ]);
+    return { ...worker, conversationId };
+  }
+
+  test('is told once, for as long as it waits', async () => {
+    const { messaging, deliver, conversationId } = await waiting();
+
+    expect(await deliver(pauseOf(conversationId))).toBe(204);
+    expect(await deliver(pauseOf(conversationId))).toBe(204);
+
+    expect(messaging.sent()).toHaveLength(1);
+    expect(messaging.sent()[0]).toMatchObject({
+      notification: { body: 'Your answer waits for the app. Open the chat to go on.' },
+      data: { type: 'turn.waiting', conversationId, turnId: 't_1', state: 'awaiting_tool' },
+      android: { ttl: '600s' },
+    });
+  });
+
+  test('is told again in a later round, and its end once more', async () => {
+    const { bench, messaging, deliver, conversationId } = await waiting();
+    const path = turnPath(conversationId, 1);
+    await deliver(pauseOf(conversationId));
+    await bench.store.commit([
+      update(path, { rounds: { count: 2, step: 4, frames: [], app: [1] } }),
+    ]);
+    await deliver(pauseOf(conversationId, { round: 2 }));
+    await bench.store.commit([update(path, { state: 'done' })]);
+    await deliver(endOf(conversationId));
+
+    expect(messaging.sent().map(({ data }) => data['state'])).toEqual([
+      'awaiting_tool',
+      'awaiting_tool',
+      'done',
+    ]);
+  });
+
+  test.each<[string, number, Extract<Write, { op: 'update' }>['fields']]>([
+    ['that goes on already', 1, { state: 'running' }],
+    ['that has ended', 1, { state: 'done' }],
+    ['that waits in another round', 2, {}],
+    ['that has waited long enough', 1, { leaseUntil: NOW }],
+    ['of a message that was edited', 1, { replacedBy: { t_2: true } }],
+  ])('is told to nobody: one %s', async (_, round, fields) => {
+    const { messaging, deliver, conversationId } = await waiting(round, fields);
+
+    expect(await deliver(pauseOf(conversationId))).toBe(204);
+
+    expect(messaging.calls()).toBe(0);
   });
 });
 

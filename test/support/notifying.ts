@@ -3,7 +3,12 @@ import { createFcmNotifier } from '../../functions/src/adapters/fcm-notifier.ts'
 import { parseConfig } from '../../functions/src/config.ts';
 import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { devicePath } from '../../shared/conversation/paths.ts';
-import { turnFinishedEvent, type TurnFinished } from '../../shared/notification/told-event.ts';
+import {
+  turnFinishedEvent,
+  turnWaitingEvent,
+  type TurnFinished,
+  type TurnWaiting,
+} from '../../shared/notification/told-event.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 import { buildConversation, type ConversationToBuild } from './conversation-builder.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
@@ -11,7 +16,7 @@ import { createManualClock } from '../fakes/manual-clock.ts';
 import { post, pushOf, serve } from './pushing.ts';
 
 /** The time of the turns that `buildConversation` stores, and a little more. */
-const NOW = new Date('2026-01-02T03:04:30.000Z');
+export const NOW = new Date('2026-01-02T03:04:30.000Z');
 
 /** Registers a device of `ownerUid`. */
 export const addDevice = (
@@ -43,6 +48,19 @@ export const endOf = (conversationId: string, more: Partial<TurnFinished> = {}):
     isAttended: false,
     ...more,
   });
+
+/** Turn 1 waits for the app in its first round, and nobody sees it. */
+export const pauseOf = (conversationId: string, more: Partial<TurnWaiting> = {}): TurnWaiting => ({
+  ...turnWaitingEvent({
+    conversationId,
+    turnId: 't_1',
+    attempt: 1,
+    round: 1,
+    kind: 'message',
+    isAttended: false,
+  }),
+  ...more,
+});
 
 /** Access tokens `access-1`, `access-2`, …: another one each time one is refused. */
 export function countedTokens() {

@@ -7,10 +7,15 @@ import {
 import type { Head } from '../../../shared/conversation/head.ts';
 import type { TurnDocument } from '../../../shared/conversation/turn.ts';
 import { AppError, GuardLostError } from '../../../shared/errors.ts';
-import { decideNotice, NOTICE_LEASE_MS } from '../../../shared/notification/notice.ts';
+import {
+  decideNotice,
+  NOTICE_LEASE_MS,
+  restOf,
+  restsAs,
+} from '../../../shared/notification/notice.ts';
 import type { Notice } from '../../../shared/notification/notice-schema.ts';
 import { notificationOf, type TurnToTell } from '../../../shared/notification/notification.ts';
-import type { TurnFinished } from '../../../shared/notification/told-event.ts';
+import type { TurnRested } from '../../../shared/notification/told-event.ts';
 import { DEVICES_MAX, readDevices, type StoredDevice } from '../../../shared/user/device.ts';
 import type { NotificationDependencies } from './notification-dependencies.ts';
 import { tellDevice, type Told } from './tell-device.ts';
@@ -21,12 +26,12 @@ const NOTE_TRIES = 5;
 type Notifying = NotificationDependencies & Required<Pick<NotificationDependencies, 'notifier'>>;
 
 interface Telling {
-  event: TurnFinished;
+  event: TurnRested;
   seq: number;
   turn: TurnDocument;
 }
 
-const laterError = (event: TurnFinished, reason: string, waitMs: number) =>
+const laterError = (event: TurnRested, reason: string, waitMs: number) =>
   new AppError({
     status: 'UNAVAILABLE',
     reason,
@@ -38,7 +43,7 @@ const laterError = (event: TurnFinished, reason: string, waitMs: number) =>
 
 async function readTurn(
   { store }: Notifying,
-  { conversationId }: TurnFinished,
+  { conversationId }: TurnRested,
   seq: number,
 ): Promise<TurnDocument | undefined> {
   const [turn] = await readTurnDocuments(store, conversationId, [seq]);
@@ -49,13 +54,13 @@ async function readTurn(
 async function writeNotice(
   { store }: Notifying,
   { event, seq, turn }: Telling,
-  notice: Omit<Notice, 'attempt'>,
+  notice: Omit<Notice, 'attempt' | 'round'>,
 ): Promise<TurnDocument> {
   const [updateTime = ''] = await store.commit([
     {
       op: 'update',
       path: turnPath(event.conversationId, seq),
-      fields: { notice: { attempt: event.attempt, ...notice } },
+      fields: { notice: { ...restOf(event), ...notice } },
       guard: { updateTime: turn.updateTime },
     },
   ]);
@@ -66,11 +71,11 @@ async function writeNotice(
 async function note(
   dependencies: Notifying,
   telling: Telling,
-  notice: Omit<Notice, 'attempt'>,
+  notice: Omit<Notice, 'attempt' | 'round'>,
 ): Promise<void> {
   const { event, seq } = telling;
   let turn: TurnDocument | undefined = telling.turn;
-  for (let tries = 1; turn?.value.attempt === event.attempt; tries++) {
+  for (let tries = 1; turn && restsAs(event, turn.value); tries++) {
     try {
       await writeNotice(dependencies, { event, seq, turn }, notice);
       return;
@@ -82,15 +87,21 @@ async function note(
 }
 
 async function turnToTell(
-  { config, store }: Notifying,
+  { config, store, clock }: Notifying,
   { event, seq, turn }: Telling,
   head: Head,
 ): Promise<TurnToTell> {
   const { conversationId } = event;
-  const state = turn.value.state === 'done' ? 'done' : 'failed';
+  const title = head.title ?? '';
+  const { state: resting, leaseUntil } = turn.value;
+  if (resting === 'awaiting_tool') {
+    const waitsForMs = leaseUntil.getTime() - clock.now().getTime();
+    return { conversationId, seq, state: resting, title, waitsForMs };
+  }
+  const state = resting === 'done' ? 'done' : 'failed';
   const isShown = config.NOTIFICATION_TEXT === 'preview' && state === 'done';
   const [stored] = isShown ? await readTurns(store, conversationId, [seq]) : [];
-  return { conversationId, seq, state, title: head.title ?? '', answer: stored?.value };
+  return { conversationId, seq, state, title, answer: stored?.value };
 }
 
 /** Tells devices, all at once: there are few. */
@@ -122,7 +133,7 @@ const countOf = (results: readonly { told: Told }[], kind: Told['kind']) =>
 /** The turn as the event finds it and its head, or undefined where nobody is to be told. Throws to be asked later. */
 async function readTelling(
   dependencies: Notifying,
-  event: TurnFinished,
+  event: TurnRested,
 ): Promise<(Telling & { head: Head; told: readonly string[] }) | undefined> {
   const { store, clock } = dependencies;
   const seq = seqOfId(event.turnId, 't') ?? 0;
@@ -143,14 +154,14 @@ async function readTelling(
 }
 
 /**
- * Tells the owner's devices that a turn has ended, each once: who sends holds the `notice` of the turn, under a
+ * Tells the owner's devices that a turn has ended, or waits for the app, each once: who sends holds the `notice` of the turn, under a
  * lease. A worker that dies between the sending and the note sends again after it, under the same
  * collapse key. Devices whose token is dead are removed. Throws retryable AppErrors to be asked again (NOTICE_BUSY,
  * NOTIFICATIONS_LEFT), GuardLostError when the turn changes all the while, StoreUnavailableError.
  */
 export async function notifyDevices(
   dependencies: Notifying,
-  event: TurnFinished,
+  event: TurnRested,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, logger } = dependencies;
@@ -162,7 +173,7 @@ export async function notifyDevices(
   if (devices.length === 0) return;
   const turn = await turnToTell(dependencies, telling, head);
   const until = new Date(clock.now().getTime() + NOTICE_LEASE_MS);
-  const claim: Omit<Notice, 'attempt'> = { state: 'sending', until, told: [...told] };
+  const claim: Omit<Notice, 'attempt' | 'round'> = { state: 'sending', until, told: [...told] };
   const claimed = { ...telling, turn: await writeNotice(dependencies, telling, claim) };
   const results = await tellAll(dependencies, { turn, devices }, signal);
   const waitsMs = results.flatMap((result) =>

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/errors.ts';
-import { asTurnFinished, type ToldEvent } from '../../../shared/notification/told-event.ts';
+import { asTurnRested, type ToldEvent } from '../../../shared/notification/told-event.ts';
 import type { NotificationDependencies } from './notification-dependencies.ts';
 import { notifyDevices } from './notify-devices.ts';
 
@@ -11,8 +11,8 @@ async function toDevices(
   event: ToldEvent,
   signal: AbortSignal,
 ): Promise<void> {
-  const ended = asTurnFinished(event);
-  if (notifier && ended) await notifyDevices({ ...dependencies, notifier }, ended, signal);
+  const rested = asTurnRested(event);
+  if (notifier && rested) await notifyDevices({ ...dependencies, notifier }, rested, signal);
 }
 
 /**

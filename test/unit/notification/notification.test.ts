@@ -61,6 +61,27 @@ describe('a notification', () => {
     expect(notificationOf(turn, shown('title', locale)).body).toBe(body);
   });
 
+  test.each([
+    ['en-GB', 'Your answer waits for the app. Open the chat to go on.'],
+    ['ja', '回答の続きにはアプリが必要です。チャットを開いて続けてください。'],
+    ['ko', '답변을 이어가려면 앱이 필요합니다. 채팅을 열어 계속하세요.'],
+    ['zh', '继续回答需要打开应用。请打开聊天以继续。'],
+    ['de-AT', 'Die Antwort wartet auf die App. Öffne den Chat, damit es weitergeht.'],
+    ['es', 'Tu respuesta espera a la aplicación. Abre el chat para continuar.'],
+    ['fr', 'Votre réponse attend l’application. Ouvrez la discussion pour continuer.'],
+    ['pt-BR', 'Sua resposta espera o aplicativo. Abra o chat para continuar.'],
+  ])(
+    'of a turn that waits for the app says so in %s, and nothing of what was said',
+    (locale, body) => {
+      const waiting = { ...turn, state: 'awaiting_tool', waitsForMs: 90_500 } as const;
+
+      const told = notificationOf(waiting, shown('preview', locale));
+
+      expect(told).toMatchObject({ title: 'The ferry', body, ttlSeconds: 91 });
+      expect(told.data).toMatchObject({ type: 'turn.waiting', state: 'awaiting_tool' });
+    },
+  );
+
   test('has one key for a conversation, which every platform takes', () => {
     const other = notificationOf({ ...turn, seq: 4 }, shown('title'));
     const { collapseKey } = notificationOf(turn, shown('title'));

@@ -1,30 +1,38 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
-import { tellTurnFinished } from '../../tell-turn.ts';
+import { tellTurnFinished, tellTurnWaiting } from '../../tell-turn.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
-/**
- * Tells the events topic how a turn has ended. The stream does not wait for it: it is noted in `afterwork`,
- * as what the request that is being served still has to do.
- */
-export function tellFinished(
+/** What is told of a turn that came to rest; nothing of a pause without calls, which there is not. */
+function telling(
   dependencies: ChatDependencies,
-  ended: { batch: FinishBatch; begun: Pick<BegunTurn, 'replaces'>; isAttended: boolean },
-): void {
-  const { batch, begun, isAttended } = ended;
-  const { conversationId, seq, attempt, state, error } = batch;
-  // It has not: the app has something to do.
-  if (state === 'awaiting_tool') return;
+  { batch, begun, isAttended }: Rested,
+): Promise<void> | undefined {
+  const { conversationId, seq, attempt, state, error, rounds } = batch;
+  const kind = begun.replaces === undefined ? ('message' as const) : ('replacement' as const);
+  const told = { conversationId, turnId: turnId(seq), attempt, kind, isAttended };
+  if (state !== 'awaiting_tool')
+    return tellTurnFinished(dependencies, {
+      ...told,
+      state,
+      ...(error && { reason: error.reason }),
+    });
+  return rounds && tellTurnWaiting(dependencies, { ...told, round: rounds.count });
+}
+
+interface Rested {
+  batch: FinishBatch;
+  begun: Pick<BegunTurn, 'replaces'>;
+  isAttended: boolean;
+}
+
+/**
+ * Tells the events topic how a turn has ended, or that the app has something to do. The stream does not wait for it:
+ * it is noted in `afterwork`, as what the request that is being served still has to do.
+ */
+export function tellFinished(dependencies: ChatDependencies, rested: Rested): void {
   const { afterwork } = dependencies;
-  const work = tellTurnFinished(dependencies, {
-    conversationId,
-    turnId: turnId(seq),
-    attempt,
-    state,
-    kind: begun.replaces === undefined ? 'message' : 'replacement',
-    ...(error && { reason: error.reason }),
-    isAttended,
-  }).finally(() => afterwork.delete(work));
-  afterwork.add(work);
+  const work = telling(dependencies, rested)?.finally(() => work && afterwork.delete(work));
+  if (work) afterwork.add(work);
 }
