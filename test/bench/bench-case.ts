@@ -20,8 +20,8 @@ export interface BenchCase extends Aim {
   /** One sample each, in `unit`. They are taken in turns, so that noise falls on both. */
   ours: Sample;
   reference: Sample;
-  /** A published or earlier figure, for comparison by eye. */
-  note?: string;
+  /** For comparison by eye: a published or earlier figure, or what else was seen; read after the last sample. */
+  note?: string | (() => string);
 }
 
 /** Cases that stand in one picture, and perhaps share what they run on. */

@@ -3,9 +3,11 @@ import { coldStartCases } from './cases/cold-start.ts';
 import { engineCases } from './cases/engine-size.ts';
 import { estimateCases } from './cases/estimate-throughput.ts';
 import { planCases } from './cases/plan-size.ts';
+import { turnGroup } from './cases/turn-cost.ts';
 
 /** Everything that is measured, in the order of the report. */
 export const benchGroups = (): BenchGroup[] => [
+  turnGroup(),
   { name: 'estimate', title: 'Estimating tokens', cases: estimateCases() },
   { name: 'plan', title: 'Planning a compaction', cases: planCases() },
   { name: 'engine', title: 'Checking and rendering a snapshot', cases: engineCases() },

@@ -34,6 +34,6 @@ export function resultOf(
     met: isMet(ratio, of),
     samples: samples.ours.length,
     spread: (Math.max(...samples.ours) - Math.min(...samples.ours)) / (ours || 1),
-    ...(of.note !== undefined && { note: of.note }),
+    ...(of.note !== undefined && { note: typeof of.note === 'string' ? of.note : of.note() }),
   };
 }
