@@ -3,8 +3,9 @@ import type { ConversationApi } from '../../api/chat-api.ts';
 import type { WireEvent } from '../../api/requester.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
 import { sayTo } from '../say-to.ts';
+import { showBeside } from '../show-beside.ts';
 import { eventually, pause } from '../waiting.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { ModelCall, Supervisor } from './supervisor.ts';
 
 /** Where a fault is tried: a conversation of its own, which the page shows meanwhile. */
 export interface Bench {
@@ -14,6 +15,12 @@ export interface Bench {
   shown: OpenConversation;
   /** Says a text in the page and waits for its answer. Throws when none came. */
   say(text: string, messageId?: string): Promise<void>;
+  /** How fast the stand-in speaks; a real model speaks as it does. */
+  pace(tokensPerSecond: number): Promise<void>;
+  /** How long the stand-in thinks before it summarises; a real model takes its time anyway. */
+  slowSummaries(slowMs: number): Promise<void>;
+  /** Begins to count; what it returns tells the chat calls since then, undefined where nobody counts. */
+  countCalls(): Promise<() => Promise<readonly ModelCall[] | undefined>>;
   /** All that goes over the page's wire from now on, until the signal fires. */
   watchWire(listener: (event: WireEvent) => void): () => void;
   /** Asks until it is told something. Throws after the deadline, and when the fault is left. */
@@ -28,20 +35,22 @@ export interface BenchParts {
   supervisor: Supervisor;
   signal: AbortSignal;
   title: string;
+  /** Whether the model is the stand-in, which takes orders. */
+  hasStandIn: boolean;
   /** Tokens at which it compacts by itself; undefined: as deployed. */
   thresholdTokens?: number;
 }
 
 /** Opens a conversation for a fault, and shows it. */
 export async function openBench(parts: BenchParts): Promise<Bench> {
-  const { app, supervisor, signal, title, thresholdTokens } = parts;
+  const { app, supervisor, signal, title, hasStandIn, thresholdTokens } = parts;
   const id = crypto.randomUUID();
   await app.api.create({
     id,
     title,
     ...(thresholdTokens !== undefined && { settings: { thresholdTokens } }),
   });
-  app.select(id);
+  showBeside(app, id);
   const shown = app.open.value;
   void app.conversations.refresh();
   return {
@@ -53,6 +62,18 @@ export async function openBench(parts: BenchParts): Promise<Bench> {
     say: async (text, messageId = crypto.randomUUID()) => {
       const said = await sayTo(shown, { text, messageId, signal });
       if (said !== 'answered') throw new Error(`${text.slice(0, 40)} …: ${said}`);
+    },
+    pace: async (tokensPerSecond) => {
+      if (hasStandIn) await supervisor.pace(tokensPerSecond);
+    },
+    slowSummaries: async (slowMs) => {
+      if (hasStandIn) await supervisor.vices(slowMs > 0 ? { slowMs } : {});
+    },
+    countCalls: async () => {
+      if (!hasStandIn) return () => Promise.resolve(undefined);
+      const before = await supervisor.lastCall();
+      return async () =>
+        (await supervisor.callsAfter(before)).filter(({ role }) => role === 'chat');
     },
     watchWire: app.wire.watch,
     until: (look, deadlineMs) => eventually(look, { signal, deadlineMs }),

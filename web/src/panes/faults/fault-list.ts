@@ -16,6 +16,8 @@ export interface Fault {
   thresholdTokens?: number;
   /** Which process it kills. */
   kills?: 'chat' | 'compaction';
+  /** The model does it: only the stand-in takes such orders. */
+  isOfModel?: true;
 }
 
 const compacting = { thresholdTokens: LAB_THRESHOLD_TOKENS };
@@ -25,12 +27,12 @@ export const faults: Readonly<Record<FaultName, Fault>> = {
   resend: { run: resend },
   killChat: { run: killChat, kills: 'chat' },
   killWorker: { run: killWorker, kills: 'compaction', ...compacting },
-  quota: { run: (bench) => refuseTwice(bench, 'quota') },
-  unavailable: { run: (bench) => refuseTwice(bench, 'unavailable') },
-  safety: { run: blockAnswer },
+  quota: { run: (bench) => refuseTwice(bench, 'quota'), isOfModel: true },
+  unavailable: { run: (bench) => refuseTwice(bench, 'unavailable'), isOfModel: true },
+  safety: { run: blockAnswer, isOfModel: true },
   redeliver: { run: redeliver, ...compacting },
-  forgetful: { run: forgetfulSummary, ...compacting },
-  inventive: { run: inventiveSummary, ...compacting },
+  forgetful: { run: forgetfulSummary, isOfModel: true, ...compacting },
+  inventive: { run: inventiveSummary, isOfModel: true, ...compacting },
   threshold: { run: lowerThreshold },
 };
 

@@ -31,10 +31,9 @@ export function hindranceOf(
   name: FaultName,
   state: SupervisorState,
 ): 'notHere' | 'noStandIn' | undefined {
-  const { kills } = faults[name];
+  const { kills, isOfModel } = faults[name];
   if (kills !== undefined && !state.killable.includes(kills)) return 'notHere';
-  // Every scenario but one says how fast the model speaks, or how it fails.
-  return state.model === null ? 'noStandIn' : undefined;
+  return isOfModel && state.model === null ? 'noStandIn' : undefined;
 }
 
 interface Trial {
@@ -43,13 +42,14 @@ interface Trial {
   name: FaultName;
   /** Of its conversation. */
   title: string;
+  hasStandIn: boolean;
   onTick: (elapsedMs: number) => void;
   signal: AbortSignal;
 }
 
 /** Tries a fault in a conversation of its own; nothing is armed before and after. */
 async function tryFault(trial: Trial): Promise<FaultState> {
-  const { app, supervisor, title, signal: ended } = trial;
+  const { app, supervisor, title, hasStandIn, signal: ended } = trial;
   const { run, thresholdTokens } = faults[trial.name];
   const startedAt = performance.now();
   const elapsed = (): number => performance.now() - startedAt;
@@ -57,7 +57,14 @@ async function tryFault(trial: Trial): Promise<FaultState> {
   try {
     await supervisor.reset();
     const given = thresholdTokens === undefined ? {} : { thresholdTokens };
-    const bench = await openBench({ app, supervisor, signal: ended, title, ...given });
+    const bench = await openBench({
+      app,
+      supervisor,
+      signal: ended,
+      title,
+      hasStandIn,
+      ...given,
+    });
     const verdict = await run(bench);
     await bench.shown.attempt(() => bench.shown.refresh());
     return { phase: 'judged', verdict, tookMs: elapsed() };
@@ -113,8 +120,10 @@ export function createFaultRunner(
         running.value = name;
         set(name, { phase: 'running', elapsedMs: 0 });
         const onTick = (elapsedMs: number): void => set(name, { phase: 'running', elapsedMs });
-        const trial = { app, supervisor, name, title: titleOf(name), onTick, signal: mine.signal };
-        set(name, await tryFault(trial));
+        const hasStandIn = told.value?.model !== null;
+        const { signal: ended } = mine;
+        const trial = { app, supervisor, name, title: titleOf(name), hasStandIn };
+        set(name, await tryFault({ ...trial, onTick, signal: ended }));
       }
       running.value = undefined;
       await look();

@@ -1,6 +1,7 @@
 import { signal, type Signal } from '@preact/signals';
 import type { App } from '../../state/app.ts';
 import { sayTo } from '../say-to.ts';
+import { showBeside } from '../show-beside.ts';
 import { pause } from '../waiting.ts';
 import { createPlayer, type Player } from './player.ts';
 import type { PlayableRecording } from './recording.ts';
@@ -41,7 +42,7 @@ export function createAppPlayer(app: App): AppPlayer {
         id = crypto.randomUUID();
         const { thresholdTokens } = settings.peek();
         await app.api.create({ id, title: recording.id, settings: { thresholdTokens } });
-        app.select(id);
+        showBeside(app, id);
         await player.play(recording);
       },
     },

@@ -72,9 +72,11 @@ export function FrameTable(of: {
   );
 }
 
-/** Ids of conversations fill a line and tell nothing here. */
+/** Ids of conversations fill a line; their beginnings tell them apart. */
 export const shortened = (path: string): string =>
-  path.replace(/^\/v1\/conversations\//, '').replaceAll(/([\da-f]{8})-[\da-f-]{27}/g, '$1…');
+  path
+    .replace(/^\/v1\/(?:conversations\/)?/, '')
+    .replaceAll(/([\da-f]{4})[\da-f]{4}-[\da-f-]{27}/g, '$1…');
 
 /** What an event says, where it says something. */
 function tellingOf({ type, text }: WireFrame): string {

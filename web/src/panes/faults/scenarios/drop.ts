@@ -6,7 +6,7 @@ import { answerOf, storedMessages, textOf } from './stored.ts';
 
 /** Slow enough to be cut in the middle. */
 const TOKENS_PER_SECOND = 30;
-const CUT_AFTER_FRAMES = 12;
+const CUT_AFTER_FRAMES = 8;
 
 /** Resets the connection in the middle of an answer; the page goes on with it as an app would. */
 export async function dropStream(bench: Bench): Promise<Verdict> {
@@ -26,7 +26,7 @@ export async function dropStream(bench: Bench): Promise<Verdict> {
     if (ids.length >= CUT_AFTER_FRAMES) cut ??= supervisor.cut();
   });
   try {
-    await supervisor.pace(TOKENS_PER_SECOND);
+    await bench.pace(TOKENS_PER_SECOND);
     await bench.say(longQuestion);
   } finally {
     unwatch();

@@ -11,7 +11,7 @@ const KILL_AFTER_FRAMES = 6;
 export async function killChat(bench: Bench): Promise<Verdict> {
   const { supervisor } = bench;
   await bench.say(longStatement);
-  await supervisor.pace(TOKENS_PER_SECOND);
+  await bench.pace(TOKENS_PER_SECOND);
   let frames = 0;
   let killedAt: number | undefined;
   let killing: Promise<unknown> | undefined;
@@ -20,7 +20,7 @@ export async function killChat(bench: Bench): Promise<Verdict> {
     frames += 1;
     if (frames < KILL_AFTER_FRAMES || killing) return;
     killedAt = bench.now();
-    killing = supervisor.kill('chat').then(() => supervisor.pace(0));
+    killing = supervisor.kill('chat').then(() => bench.pace(0));
   });
   try {
     await bench.say(longQuestion);

@@ -12,7 +12,7 @@ const DEADLINE_MS = 180_000;
 /** Kills the worker while it summarises; Pub/Sub delivers the event again, and the next one takes its lease over. */
 export async function killWorker(bench: Bench): Promise<Verdict> {
   const { supervisor, api } = bench;
-  await supervisor.vices({ slowMs: SLOW_MS });
+  await bench.slowSummaries(SLOW_MS);
   const said = await talkOverThreshold(bench);
   const stateAtKill = await bench.until(async () => {
     const { compaction } = (await api.read()).context;
@@ -20,7 +20,7 @@ export async function killWorker(bench: Bench): Promise<Verdict> {
   });
   const killedAt = bench.now();
   await supervisor.kill('compaction');
-  await supervisor.vices({});
+  await bench.slowSummaries(0);
   await bench.say(MEANWHILE);
   await bench.until(async () => {
     const { compaction } = (await api.read()).context;

@@ -9,14 +9,13 @@ const REFUSALS = 2;
 /** Has the model refuse twice, then says something. */
 export async function refuseTwice(bench: Bench, fault: 'quota' | 'unavailable'): Promise<Verdict> {
   const { supervisor } = bench;
-  const before = await supervisor.lastCall();
+  const calls = await bench.countCalls();
   await supervisor.modelFaults({ kind: fault, times: REFUSALS, of: 'chat' });
   await bench.say(labMessage(0).text);
-  const calls = (await supervisor.callsAfter(before)).filter(({ role }) => role === 'chat');
   const messages = await storedMessages(bench);
   return judgeRefusals({
     fault,
-    calls: calls.map((call) => call.fault),
+    calls: ((await calls()) ?? []).map((call) => call.fault),
     turns: turnsOf(messages),
     isAnswered: answerOf(messages, 1)?.state === 'done',
   });

@@ -8,10 +8,10 @@ const SENDS = 5;
 
 /** Sends one message five times at once. */
 export async function resend(bench: Bench): Promise<Verdict> {
-  const { api, supervisor, signal } = bench;
+  const { api, signal } = bench;
   const messageId = crypto.randomUUID();
   const { text } = labMessage(0);
-  const before = await supervisor.lastCall();
+  const calls = await bench.countCalls();
   const sendOnce = async () => {
     const { turnId, frames } = await api.ask(
       { kind: 'send', messageId, text },
@@ -23,12 +23,11 @@ export async function resend(bench: Bench): Promise<Verdict> {
     return { turnId: turnId ?? '', answer };
   };
   const sent = await Promise.all(Array.from({ length: SENDS }, sendOnce));
-  const calls = (await supervisor.callsAfter(before)).filter(({ role }) => role === 'chat');
   await bench.shown.refresh();
   return judgeResend({
     turnIds: sent.map(({ turnId }) => turnId),
     answers: sent.map(({ answer }) => answer),
     turns: turnsOf(await storedMessages(bench)),
-    calls: calls.length,
+    calls: (await calls())?.length,
   });
 }
