@@ -1,74 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { showContext } from '../../functions/src/chat/context/show-context.ts';
-import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
-import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { contentText, type Content } from '../../shared/conversation/content.ts';
-import { wholeOutputs } from '../../shared/compaction/sent-outputs.ts';
-import { contextTokens } from '../../shared/conversation/meter.ts';
-import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { memoryTokens } from '../../shared/memory/render-memory.ts';
 import type { Note } from '../../shared/memory/note.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
-import { notesOf, storeNotes } from '../support/notes.ts';
 import { shownContents } from '../support/shown-contents.ts';
-import { appNoteOf, noteOf } from '../unit/memory/notes.ts';
-import { headPath } from '../../shared/conversation/paths.ts';
-
-const alice = { uid: 'alice', tier: 'signedIn' } as const;
-
-function world(options: { app?: string; environment?: Record<string, string> } = {}) {
-  const streamer = scriptedStreamer(textAnswer('Fine.'));
-  const chat = chatDependencies({ model: streamer.model }, options.environment);
-  const notes = options.app === undefined ? [] : [appNoteOf('a', { text: options.app })];
-  const appMemory = { notes: () => notes, refresh: () => Promise.resolve() };
-  const dependencies = { ...chat, config: { ...chat.config, appMemory } };
-  const bench = compactionBench({ store: chat.store, cache: chat.cache });
-  const worker = { ...bench, config: { ...bench.config, appMemory } };
-  const { store } = chat;
-  return {
-    store,
-    save: (saved: readonly Note[], uid = 'alice') => storeNotes(store, uid, saved),
-    revision: async () => (await notesOf(store, 'alice')).revision,
-    begin: async () =>
-      (await createConversation(dependencies, { caller: alice, fields: {} })).conversationId,
-    /** The prompt of one message. */
-    send: async (conversationId: string, text: string, uid = 'alice') => {
-      const message = { id: randomUUID(), parts: [{ text }] };
-      const caller = { ...alice, uid };
-      const handle = await sendMessage(dependencies, { caller, conversationId, message });
-      await handle.result;
-      return streamer.requests.at(-1)?.contents ?? [];
-    },
-    show: (conversationId: string) => showContext(dependencies, { caller: alice, conversationId }),
-    compact: async (conversationId: string) => {
-      const head = await readHead(store, conversationId);
-      if (!head) throw new Error('there is no head');
-      const compactionNeeded = manualNeed(randomUUID());
-      await store.commit([
-        {
-          op: 'update',
-          path: headPath(conversationId),
-          fields: { compactionNeeded },
-          guard: { updateTime: head.updateTime },
-        },
-      ]);
-      return compactOnce(worker, conversationId);
-    },
-    head: async (conversationId: string) => {
-      const head = await readHead(store, conversationId);
-      if (!head) throw new Error('there is no head');
-      return head.value;
-    },
-    history: async (conversationId: string) => (await see(store, conversationId)).history,
-    fork: (conversationId: string) =>
-      forkConversation(dependencies, { caller: alice, conversationId, messageId: 'm_1' }),
-  };
-}
+import { noteOf } from '../unit/memory/notes.ts';
+import { rememberingChat } from '../support/remembering-chat.ts';
 
 const saidLast = (contents: readonly Content[]) => contents.at(-1)?.parts.map(({ text }) => text);
 const everything = (contents: readonly Content[]) => contents.map(contentText).join('\n');
@@ -77,7 +13,7 @@ const NEVER = 'Never call me after nine in the evening.';
 
 describe('the prefix of a prompt', () => {
   test('begins with the app’s memory and the user’s, as parts of one user content', async () => {
-    const { save, begin, send } = world({ app: 'The shop closes at 18:00.' });
+    const { save, begin, send } = rememberingChat({ app: 'The shop closes at 18:00.' });
     await save([noteOf(1, { text: NEVER })]);
 
     const prompt = await send(await begin(), 'Hello');
@@ -92,7 +28,7 @@ describe('the prefix of a prompt', () => {
   });
 
   test('is the memory of a conversation that a first message begins, too', async () => {
-    const { save, send } = world();
+    const { save, send } = rememberingChat();
     await save([noteOf(1, { text: NEVER })]);
 
     const prompt = await send(randomUUID(), 'Hello');
@@ -101,7 +37,7 @@ describe('the prefix of a prompt', () => {
   });
 
   test('keeps its bytes while notes are added; these stand before the message, and are not stored', async () => {
-    const { save, begin, send } = world();
+    const { save, begin, send } = rememberingChat();
     await save([noteOf(1)]);
     const id = await begin();
     const first = await send(id, 'One');
@@ -118,7 +54,7 @@ describe('the prefix of a prompt', () => {
   });
 
   test('takes newer notes up at a swap', async () => {
-    const { save, begin, send, compact, head, revision } = world();
+    const { save, begin, send, compact, head, revision } = rememberingChat();
     const id = await begin();
     for (let i = 0; i < 8; i++) await send(id, `Question ${i} ${'about bees '.repeat(400)}`);
     await save([noteOf(1, { text: NEVER })]);
@@ -134,7 +70,7 @@ describe('the prefix of a prompt', () => {
   });
 
   test('is counted before and after a compaction', async () => {
-    const [plain, remembering] = [world(), world()];
+    const [plain, remembering] = [rememberingChat(), rememberingChat()];
     const text = 'bee '.repeat(240);
     const sizes = async ({ begin, send, compact, history }: typeof plain) => {
       const id = await begin();
@@ -158,7 +94,7 @@ describe('the prefix of a prompt', () => {
     ['deleted', [] as Note[]],
     ['edited', [noteOf(3, { id: 'n1', text: 'Call me any time.' })]],
   ])('loses a note that was %s with the next message', async (_, left) => {
-    const { save, begin, send, show } = world();
+    const { save, begin, send, show } = rememberingChat();
     await save([noteOf(1, { text: NEVER })]);
     const id = await begin();
     await send(id, 'One');
@@ -172,7 +108,7 @@ describe('the prefix of a prompt', () => {
   });
 
   test('is that of the owner alone', async () => {
-    const { save, send } = world();
+    const { save, send } = rememberingChat();
     await save([noteOf(1, { text: NEVER })], 'mallory');
     await save([noteOf(1, { text: 'I am Bob.' })], 'bob');
 
@@ -183,7 +119,7 @@ describe('the prefix of a prompt', () => {
   });
 
   test('of a fork has the notes that its source had', async () => {
-    const { save, begin, send, fork } = world();
+    const { save, begin, send, fork } = rememberingChat();
     await save([noteOf(1, { text: NEVER })]);
     const id = await begin();
     await send(id, 'One');
@@ -198,7 +134,7 @@ describe('the prefix of a prompt', () => {
   });
 
   test('has no memory where the deployment wants none', async () => {
-    const { save, begin, send } = world({ environment: { MEMORY_BUDGET_TOKENS: '0' } });
+    const { save, begin, send } = rememberingChat({ environment: { MEMORY_BUDGET_TOKENS: '0' } });
     await save([noteOf(1, { text: NEVER })]);
 
     const prompt = await send(await begin(), 'Hello');
@@ -209,7 +145,7 @@ describe('the prefix of a prompt', () => {
 
 describe('a note with topics', () => {
   test('is said with the messages that touch one, and with no other', async () => {
-    const { save, begin, send } = world();
+    const { save, begin, send } = rememberingChat();
     await save([noteOf(1, { text: 'Aisle seat.', topics: ['flights', '비행기'] })]);
     const id = await begin();
 
@@ -230,7 +166,7 @@ describe('a note with topics', () => {
 
 describe('/context', () => {
   test('is the next prompt but its last user content, whatever waits', async () => {
-    const { save, begin, send, show } = world({ app: 'The shop closes at 18:00.' });
+    const { save, begin, send, show } = rememberingChat({ app: 'The shop closes at 18:00.' });
     await save([noteOf(1)]);
     const id = await begin();
     await send(id, 'One');
@@ -245,7 +181,7 @@ describe('/context', () => {
   });
 
   test('counts the notes that are shown, wait, or have no room', async () => {
-    const { save, begin, show } = world();
+    const { save, begin, show } = rememberingChat();
     const long = (revision: number) => noteOf(revision, { text: 'bee '.repeat(240) });
     await save([1, 2, 3, 4, 5, 6, 7, 8].map(long));
     const id = await begin();
@@ -265,34 +201,8 @@ describe('/context', () => {
 });
 
 describe('the meter', () => {
-  const memory = { app: '', user: 'bee '.repeat(100) };
-  const context = {
-    tokens: 1_000,
-    overheadTokens: 0,
-    calibration: 1,
-    source: 'reported' as const,
-    generation: 0,
-    seq: 1,
-  };
-  const forms = wholeOutputs({ counting: { rule: 'character-class' } });
-  const source = { head: { context, generation: 0, pins: [] }, history: undefined, turns: [] };
-
-  test('weighs notes that came since the report, and no longer those that went', () => {
-    const own = memoryTokens(memory);
-    const sent = { ...context, pinTokens: own + 20, memoryTokens: own };
-    const head = { ...source.head, context: sent };
-
-    const came = contextTokens({ ...source, memory }, forms).tokens;
-    const went = contextTokens({ ...source, head, memory: { app: '', user: '' } }, forms).tokens;
-    const unknown = contextTokens({ ...source, head }, forms).tokens;
-
-    expect(came).toBeGreaterThan(1_000 + own);
-    expect(went).toBe(1_000 - own - 20);
-    expect(unknown).toBeGreaterThan(1_000 - 20);
-  });
-
   test('does not count what was said beside one message for the next', async () => {
-    const { save, begin, send, head } = world();
+    const { save, begin, send, head } = rememberingChat();
     const id = await begin();
     await save([noteOf(1, { text: 'bee '.repeat(100) })]);
 

@@ -1,72 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { recallHistory, RECALL_TURNS } from '../../functions/src/chat/tools/recall-history.ts';
-import type { ToolCallContext } from '../../functions/src/chat/tools/server-tool.ts';
-import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import type { Content } from '../../shared/conversation/content.ts';
-import { turnPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
 import { compacted, lifecycle, owner } from '../support/lifecycle.ts';
-import { buildConversation, modelText, type TurnToBuild } from '../support/conversation-builder.ts';
+import { modelText } from '../support/conversation-builder.ts';
 import { edit, threeTurns } from '../support/replacing.ts';
 import { answered } from '../support/starts.ts';
-
-const alice = { uid: 'u1', tier: 'signedIn' } as const;
-
-interface Hit {
-  seq: number;
-  role: string;
-  time: string;
-  snippet: string;
-  beside?: { role: string; snippet: string };
-}
-
-const isHits = (value: unknown): value is Hit[] => Array.isArray(value);
-
-type Asked = { query: string; before?: number } & Partial<ToolCallContext>;
-
-/** What the tool answers to a call in the turn after the last one. */
-async function recall(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
-  conversationId: string,
-  { query, before, ...context }: Asked,
-) {
-  const head = await readHead(dependencies.store, conversationId);
-  const seq = (head?.value.lastSeq ?? 0) + 1;
-  const response = await recallHistory(dependencies).run(
-    { query, before },
-    {
-      caller: alice,
-      conversationId,
-      seq,
-      key: `t_${seq}:0`,
-      signal: new AbortController().signal,
-      ...context,
-    },
-  );
-  const { hits, searched, note } = response;
-  if (!isHits(hits)) throw new Error('no hits in the response');
-  return { hits, searched, note };
-}
-
-async function conversationOf(turns: readonly TurnToBuild[]) {
-  const dependencies = chatDependencies();
-  const { conversationId } = await buildConversation(dependencies.store, { turns });
-  return { dependencies, conversationId };
-}
-
-const filler = (count: number): TurnToBuild[] =>
-  Array.from({ length: count }, (_, i) => ({ user: `Filler ${i}.`, answer: 'Nothing.' }));
-
-const call = (name: string, args: Record<string, unknown>): Content => ({
-  role: 'model',
-  parts: [{ functionCall: { name, args } }],
-});
-const response = (name: string, output: string): Content => ({
-  role: 'user',
-  parts: [{ functionResponse: { name, response: { output } } }],
-});
+import {
+  alice,
+  call,
+  conversationOf,
+  filler,
+  recall,
+  response,
+  type Hit,
+} from '../support/recalling.ts';
+import { boundsOfRecall } from './recall-bounds.suite.ts';
 
 describe('recall_history', () => {
   test('finds a turn by other forms of its words and shows both sides of it', async () => {
@@ -235,77 +184,6 @@ describe('recall_history', () => {
       note: expect.stringContaining('Nothing was found'),
     });
   });
-
-  test('goes on before a turn that it is told', async () => {
-    const { dependencies, conversationId } = await conversationOf([
-      { user: 'the boat, first', answer: 'x' },
-      ...filler(2),
-      { user: 'the boat, second', answer: 'x' },
-    ]);
-
-    const { hits } = await recall(dependencies, conversationId, { query: 'boat', before: 4 });
-
-    expect(hits.map(({ seq }) => seq)).not.toContain(4);
-    expect(hits[0]?.seq).toBe(1);
-  });
-
-  test('reads a turn once and finds it again from memory', async () => {
-    const { dependencies, conversationId } = await conversationOf(filler(200));
-    let turnReads = 0;
-    const store = {
-      ...dependencies.store,
-      get: (paths: readonly string[]) => {
-        turnReads += paths.filter((path) => path.includes('/turns/')).length;
-        return dependencies.store.get(paths);
-      },
-    };
-    const counting = { store, cache: dependencies.cache };
-    await recall(counting, conversationId, { query: 'filler' });
-    const first = turnReads;
-
-    await recall(counting, conversationId, { query: 'nothing' });
-
-    expect(first).toBe(200);
-    expect(turnReads).toBe(200);
-  });
-
-  test('looks through no more turns than its bound, and says how to go on', async () => {
-    const { dependencies, conversationId } = await conversationOf([
-      { user: 'the oldest boat', answer: 'x' },
-      ...filler(1),
-    ]);
-    const last = RECALL_TURNS + 1;
-    const [oldest] = await dependencies.store.get([turnPath(conversationId, 1)]);
-    const read: string[] = [];
-    const store = {
-      ...dependencies.store,
-      get: (paths: readonly string[]) => {
-        read.push(...paths.filter((path) => path.includes('/turns/')));
-        return dependencies.store.get(paths);
-      },
-    };
-
-    const { hits, searched, note } = await recall(
-      { store, cache: dependencies.cache },
-      conversationId,
-      { query: 'oldest boat', seq: last + 1 },
-    );
-
-    expect(oldest).toBeDefined();
-    expect(read).toHaveLength(RECALL_TURNS);
-    expect(searched).toMatchObject({ turns: RECALL_TURNS, oldestSeq: 2, isWhole: false });
-    expect(hits.map(({ seq }) => seq)).not.toContain(1);
-    expect(note).toContain('"before": 2');
-  });
-
-  test('ends when the turn is stopped', async () => {
-    const { dependencies, conversationId } = await conversationOf(filler(2));
-
-    const asked = recall(dependencies, conversationId, {
-      query: 'filler',
-      signal: AbortSignal.abort(new Error('stopped')),
-    });
-
-    await expect(asked).rejects.toThrow('stopped');
-  });
 });
+
+boundsOfRecall();

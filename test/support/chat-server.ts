@@ -64,6 +64,9 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
     SNAPSHOT_KEYS: localKeysVariable,
     // Tests count the calls of the model.
     TITLES: 'off',
+    // Attacks make more calls in a minute than a user does.
+    USER_CALLS_AT_ONCE: '0',
+    USER_CALLS_PER_MINUTE: '0',
     ...environment,
   };
   const { config } = chatDependencies({}, settings);
