@@ -88,3 +88,37 @@ export function stackEnvironment(options: {
     ...options.settings,
   };
 }
+
+/** Variables that hold no secret, and by which another process finds what the functions work on. */
+const OPEN_VARIABLES = [
+  'GOOGLE_CLOUD_PROJECT',
+  'FIRESTORE_EMULATOR_HOST',
+  'FIRESTORE_DATABASE',
+  'PUBSUB_EMULATOR_HOST',
+  'COMPACTION_TOPIC',
+  'EVENTS_TOPIC',
+  'UPLOADS_BUCKET',
+  'UPLOADS_URL',
+  'THRESHOLD_TOKENS',
+  'THRESHOLD_FRACTION',
+  'THRESHOLD_TABLE',
+  'MODEL_WINDOWS',
+  'SPLIT_POLICY',
+  'SUMMARY_STRATEGY',
+  'COMPACTION_VARIANTS',
+  'COMPACTIONS_PER_HOUR',
+  'COMPACTION_DAILY_TOKENS',
+  'MEMORY_BUDGET_TOKENS',
+  'BUILT_IN_TOOLS',
+  'USER_DAILY_USD',
+  'GLOBAL_DAILY_USD',
+] as const;
+
+/** Those of `environment` that are set and may be told. */
+export const openVariables = (environment: Environment): Record<string, string> =>
+  Object.fromEntries(
+    OPEN_VARIABLES.flatMap((name) => {
+      const value = environment[name];
+      return value === undefined || value === '' ? [] : [[name, value]];
+    }),
+  );

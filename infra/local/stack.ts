@@ -5,6 +5,7 @@ import type { PushSettings } from './push-settings.ts';
 import {
   chooseModel,
   localProjectId,
+  openVariables,
   type ModelChoice,
   stackEnvironment,
 } from './stack-environment.ts';
@@ -63,6 +64,8 @@ export interface Stack {
   /** Absent in the embedded mode. */
   firestoreHost?: string;
   projectId: string;
+  /** The variables of the functions that say where things are and how much is compacted; no secrets. */
+  variables: Readonly<Record<string, string>>;
   /** What holds the data, for people. */
   backend: string;
   /** Who answers, for people. */
@@ -233,19 +236,20 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   watchEmulators(emulators, log);
   if (page) buildInBackground(page, log);
+  const found = hasEmulators(emulators) ? emulators : undefined;
   // The embedded host has its own.
-  const schedule =
-    hasEmulators(emulators) && scheduleSweep(settingsWith(emulators), emulators.pubsubHost);
+  const schedule = found && scheduleSweep(settingsWith(found), found.pubsubHost);
   return {
     ...functions,
     ...(page && { pageUrl: page.url }),
     ...(page?.supervisor && { supervisor: page.supervisor }),
     ...(hasEmulators(emulators) && { firestoreHost: emulators.firestoreHost }),
     projectId: localProjectId,
+    variables: openVariables(settingsWith(found).environment),
     backend: backendName(emulators, options.embedded ?? false),
     model: modelName(model),
     stop: async () => {
-      if (schedule) await schedule.stop();
+      await schedule?.stop();
       await page?.close();
       await stopAll(children);
       await storage.close();

@@ -3,6 +3,7 @@ import { welcomeText } from './first-calls.ts';
 import { parseStartArguments, startHelp, type StartArguments } from './start-arguments.ts';
 import { createStartConsole } from './start-console.ts';
 import { type Stack, startStack } from './stack.ts';
+import { noteStack } from './stack-notes.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 const messageOf = (error: unknown): string =>
@@ -64,8 +65,10 @@ async function run(wanted: StartArguments): Promise<void> {
     messageIds: [randomUUID(), randomUUID()] as const,
   };
   write(welcomeText(stack, drawn));
+  const forget = noteStack(stack, { processId: process.pid });
   await stopAsked;
   write('\nRecap stops …\n');
+  forget();
   await stack.stop();
   write('Recap has stopped\n');
 }

@@ -181,7 +181,7 @@ export async function readHistory(
 }
 
 /** First turn that may still stand verbatim in the context. */
-export const firstTailSeq = ({ coveredThrough }: Head) =>
+export const firstTailSeq = ({ coveredThrough }: Pick<Head, 'coveredThrough'>) =>
   coveredThrough.contentIndex > 0 ? coveredThrough.seq : coveredThrough.seq + 1;
 
 /** History and terminal turns that the context of `head` is made of, up to `toSeq` (default: all), and the open turn. */

@@ -1,4 +1,4 @@
-import { aligned, percentOf } from './eval-aligned.ts';
+import { aligned, percentOf } from '../../infra/text-table.ts';
 import type { AttackFindings } from './eval-adversarial-check.ts';
 import { parseAttacks, type Channel } from './eval-adversarial-conversation.ts';
 import { attackOnce, type Attacked, type Summariser } from './eval-adversarial-run.ts';

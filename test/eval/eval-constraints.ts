@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { utterancesOf } from '../../shared/compaction/facts/utterances.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../shared/conversation/turn.ts';
-import { aligned, percentOf } from './eval-aligned.ts';
+import { aligned, percentOf } from '../../infra/text-table.ts';
 import { isPresent, readValues, valuesOf, type ValueReading } from './eval-constraints-score.ts';
 import { compactGrowing, standingAfter, storedTurns } from './eval-generations.ts';
 import { forEachRecording, runMode, type Mode, type Task } from './eval-mode.ts';

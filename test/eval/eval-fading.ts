@@ -1,5 +1,5 @@
 import type { Fact } from '../../shared/compaction/facts/fact.ts';
-import { aligned, percentOf } from './eval-aligned.ts';
+import { aligned, percentOf } from '../../infra/text-table.ts';
 import { readingOf, sumReadings, type FadingReading } from './eval-fading-score.ts';
 import { compactGrowing, standingAfter, storedTurns } from './eval-generations.ts';
 import { factsHeld, measure } from './eval-measure.ts';

@@ -1,6 +1,6 @@
 import { splitSentences } from '../../infra/local/stand-in/sentences.ts';
 import { utterancesOf } from '../../shared/compaction/facts/utterances.ts';
-import { aligned } from './eval-aligned.ts';
+import { aligned } from '../../infra/text-table.ts';
 import { compactGrowing, standingAfter } from './eval-generations.ts';
 import { scoreInvention, textsIn, type InventionScore } from './eval-invention-score.ts';
 import { forEachRecording, runMode, type Mode, type Task } from './eval-mode.ts';

@@ -1,4 +1,4 @@
-import { aligned } from './eval-aligned.ts';
+import { aligned } from '../../infra/text-table.ts';
 import { readLoops, type LoopReading } from './eval-loops-score.ts';
 import { runMode, type DataFile, type Mode } from './eval-mode.ts';
 import type { ModeArguments } from './eval-mode-arguments.ts';

@@ -1,5 +1,5 @@
 import type { FactKind } from '../../shared/compaction/facts/fact.ts';
-import { aligned } from './eval-aligned.ts';
+import { aligned } from '../../infra/text-table.ts';
 import type { Price } from './eval-arguments.ts';
 import type { Share } from './eval-measure.ts';
 import { costOf } from './eval-price.ts';

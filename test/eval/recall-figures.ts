@@ -1,4 +1,4 @@
-import { aligned, percentOf } from './eval-aligned.ts';
+import { aligned, percentOf } from '../../infra/text-table.ts';
 import type { RecallCase } from './recall-cases.ts';
 import type { Ranker } from './recall-library.ts';
 

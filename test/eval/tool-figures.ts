@@ -1,4 +1,4 @@
-import { aligned } from './eval-aligned.ts';
+import { aligned } from '../../infra/text-table.ts';
 import type { LoopReading } from './eval-loops-score.ts';
 import type { ToolReplay } from './tool-replay.ts';
 

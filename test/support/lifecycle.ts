@@ -67,7 +67,7 @@ export async function compacted(
 
 /** Compacts once more, by hand; the turns before it are made up. */
 export async function compactAgain(
-  { bench, store }: Lifecycle,
+  { bench, store }: Pick<Lifecycle, 'bench' | 'store'>,
   conversationId: string,
   turns = 10,
 ): Promise<void> {

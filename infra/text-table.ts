@@ -1,5 +1,8 @@
-/** Rows of cells as text, columns as wide as their widest cell; the first one to the left. */
-export function aligned(rows: readonly (readonly string[])[]): string {
+/** Rows of cells as text, columns as wide as their widest cell; the first one, or those named, to the left. */
+export function aligned(
+  rows: readonly (readonly string[])[],
+  leftColumns: readonly number[] = [0],
+): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -8,7 +11,7 @@ export function aligned(rows: readonly (readonly string[])[]): string {
       row
         .map((cell, column) => {
           const width = widths[column] ?? 0;
-          return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+          return leftColumns.includes(column) ? cell.padEnd(width) : cell.padStart(width);
         })
         .join('  ')
         .trimEnd(),

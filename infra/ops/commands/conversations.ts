@@ -1,0 +1,118 @@
+import { policyOf } from '../../../functions/src/conversation-policy.ts';
+import type { Config } from '../../../functions/src/config.ts';
+import { decodeHead, headSchema, type Head } from '../../../shared/conversation/head.ts';
+import { CONVERSATIONS } from '../../../shared/conversation/paths.ts';
+import type { StoredDocument } from '../../../shared/ports.ts';
+import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
+import { idOf } from '../pages.ts';
+import { figure, tableOf, time } from '../screen.ts';
+
+const states = headSchema.shape.state.options;
+
+/** A line of the list: ids and figures. */
+interface Listed {
+  id: string;
+  /** `unreadable`: of a shape that this version does not know; `verify` says more. */
+  state: Head['state'] | 'unreadable';
+  head?: Head;
+  thresholdTokens?: number | null;
+}
+
+function listedOf(config: Config, document: StoredDocument): Listed {
+  const id = idOf(document.path);
+  try {
+    const head = decodeHead(document).value;
+    const { softThresholdTokens } = policyOf(config, head);
+    return { id, state: head.state, head, thresholdTokens: softThresholdTokens };
+  } catch {
+    return { id, state: 'unreadable' };
+  }
+}
+
+const needOf = ({ head }: Listed): string => {
+  const kinds = (['manual', 'auto'] as const).filter((kind) => head?.compactionNeeded[kind]);
+  return kinds.length > 0 ? kinds.join('+') : '-';
+};
+
+const shareOf = ({ head, thresholdTokens }: Listed): string =>
+  head && thresholdTokens ? `${Math.round((100 * head.context.tokens) / thresholdTokens)} %` : '-';
+
+/** The meter is of the last answered turn; a swap or a change since leaves it behind. */
+const isBehind = ({ head }: Listed) =>
+  head !== undefined && head.context.generation !== head.generation;
+
+const tokensOf = (listed: Listed): string =>
+  `${figure(listed.head?.context.tokens)}${isBehind(listed) ? '*' : ''}`;
+
+const tableText = (listed: readonly Listed[]) =>
+  tableOf<Listed>(
+    [
+      { title: 'conversation', text: ({ id }) => id },
+      { title: 'state', text: ({ state }) => state },
+      { title: 'turns', text: ({ head }) => figure(head?.lastSeq), isFigure: true },
+      { title: 'generation', text: ({ head }) => figure(head?.generation), isFigure: true },
+      { title: 'folded', text: ({ head }) => figure(head?.coveredThrough.seq), isFigure: true },
+      { title: 'tokens', text: tokensOf, isFigure: true },
+      { title: 'of threshold', text: shareOf, isFigure: true },
+      { title: 'need', text: needOf },
+      { title: 'open', text: ({ head }) => (head?.open ? `turn ${head.open.seq}` : '-') },
+      { title: 'updated', text: ({ head }) => time(head?.updateTime) },
+    ],
+    listed,
+  );
+
+const jsonOf = (listed: Listed) => {
+  const { head } = listed;
+  return {
+    id: listed.id,
+    state: listed.state,
+    ...(head && {
+      ownerUid: head.ownerUid,
+      model: head.model,
+      turns: head.lastSeq,
+      generation: head.generation,
+      foldedThrough: head.coveredThrough.seq,
+      contextTokens: head.context.tokens,
+      thresholdTokens: listed.thresholdTokens,
+      need: needOf(listed),
+      open: head.open?.seq ?? null,
+      createTime: head.createTime,
+      updateTime: head.updateTime,
+    }),
+  };
+};
+
+/** A page of all conversations, or of one user's, in the order of their ids. */
+export const conversationsCommand = opsCommand({
+  name: 'conversations',
+  description: 'Lists conversations: ids and figures, no texts.',
+  args: {
+    ...pageArgs('50'),
+    user: { type: 'string', valueHint: 'UID', description: 'of this user' },
+    state: { type: 'string', valueHint: 'STATE', description: `one of ${states.join(', ')}` },
+  },
+  async run({ args, project, screen }) {
+    const { chat } = project;
+    const limit = wholeNumber(args.limit, { option: '--limit', least: 1, most: 1_000 });
+    if (args.state !== undefined && !states.some((state) => state === args.state))
+      throw new ArgumentError(`--state is one of ${states.join(', ')}, not ${args.state}`);
+    const where = [
+      ...(args.user === undefined ? [] : [{ field: 'ownerUid', value: args.user }]),
+      ...(args.state === undefined ? [] : [{ field: 'state', value: args.state }]),
+    ].map((equal) => ({ ...equal, op: '==' as const }));
+    const documents = await chat.store.query({
+      collection: CONVERSATIONS,
+      ...(where.length > 0 && { where }),
+      limit,
+      ...(args.after !== undefined && { startAfter: { path: `${CONVERSATIONS}/${args.after}` } }),
+    });
+    const listed = documents.map((document) => listedOf(chat.config, document));
+    const next = documents.length === limit ? listed.at(-1)?.id : undefined;
+    screen.json({ conversations: listed.map(jsonOf), ...(next !== undefined && { next }) });
+    screen.print(listed.length === 0 ? 'none' : tableText(listed));
+    if (listed.some(isBehind))
+      screen.print('* measured before the present generation; `context ID` counts anew');
+    if (next !== undefined) screen.print(`more: --after ${next}`);
+    return 0;
+  },
+});

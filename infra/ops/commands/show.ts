@@ -1,0 +1,172 @@
+import { policyOf, variantOfHead } from '../../../functions/src/conversation-policy.ts';
+import { contentText } from '../../../shared/conversation/content.ts';
+import { readHistories } from '../../../shared/conversation/find-history.ts';
+import type { History } from '../../../shared/conversation/history.ts';
+import { decodeJob, type CompactionRecord } from '../../../shared/conversation/job.ts';
+import { compactionJobPath } from '../../../shared/conversation/paths.ts';
+import { readTurns } from '../../../shared/conversation/read-conversation.ts';
+import type { Turn } from '../../../shared/conversation/turn.ts';
+import { conversationArg, opsCommand, wholeNumber } from '../command.ts';
+import { readOwned, type Owned } from '../owner.ts';
+import type { Project } from '../project.ts';
+import { dollars, figure, tableOf, time } from '../screen.ts';
+
+/** Generations of the list, the newest. */
+const GENERATIONS_MAX = 10;
+/** Turns of one page; each is read whole. */
+const TURNS_MAX = 200;
+
+function headText({ chat }: Project, { conversationId, head: { value: head } }: Owned): string {
+  const { softThresholdTokens } = policyOf(chat.config, head);
+  const { coveredThrough, context } = head;
+  const rows = [
+    ['conversation', conversationId],
+    ['state', head.state],
+    ['owner', head.ownerUid],
+    ['model', `${head.model}, profile ${head.profile}`],
+    ['turns', `${figure(head.lastSeq)}, folded through ${coveredThrough.seq}`],
+    ['generation', `${head.generation}, last change in ${head.changedIn}`],
+    [
+      'context',
+      `${figure(context.tokens)} tokens (${context.source}), compacted at ${figure(softThresholdTokens ?? undefined)}`,
+    ],
+    ['pins', figure(head.pins.length)],
+    ['variant', variantOfHead(chat.config, head)?.name ?? '-'],
+    ['created', time(head.createTime)],
+    ['updated', time(head.updateTime)],
+  ];
+  return rows.map(([name = '', text = '']) => `${name.padEnd(14)}${text}`).join('\n');
+}
+
+const turnsText = (turns: readonly Turn[]) =>
+  tableOf<Turn>(
+    [
+      { title: 'turn', text: ({ seq }) => String(seq), isFigure: true },
+      { title: 'state', text: ({ state }) => state },
+      { title: 'attempt', text: ({ attempt }) => String(attempt), isFigure: true },
+      { title: 'in context', text: ({ inContext }) => (inContext ? 'yes' : 'no') },
+      { title: 'question', text: ({ tokens }) => figure(tokens.user), isFigure: true },
+      { title: 'answer', text: ({ tokens }) => figure(tokens.answer), isFigure: true },
+      { title: 'cost', text: ({ usage }) => dollars(usage?.costMicros), isFigure: true },
+      { title: 'message', text: ({ messageId }) => messageId },
+      { title: 'ended', text: ({ finishTime }) => time(finishTime) },
+    ],
+    turns,
+  );
+
+const saidText = (turns: readonly Turn[]) =>
+  turns
+    .flatMap(({ seq, user, contents }) => [
+      `[${seq}] user: ${contentText(user)}`,
+      ...contents.map((content) => `[${seq}] ${content.role}: ${contentText(content)}`),
+    ])
+    .join('\n');
+
+const generationsText = (histories: readonly History[]) =>
+  tableOf<History>(
+    [
+      { title: 'generation', text: ({ generation }) => String(generation), isFigure: true },
+      { title: 'state', text: ({ state }) => state },
+      { title: 'strategy', text: ({ strategy }) => strategy },
+      { title: 'trigger', text: ({ trigger }) => trigger },
+      { title: 'folded', text: ({ turnsFolded }) => figure(turnsFolded), isFigure: true },
+      { title: 'before', text: ({ beforeTokens }) => figure(beforeTokens), isFigure: true },
+      { title: 'after', text: ({ afterTokens }) => figure(afterTokens), isFigure: true },
+      { title: 'cost', text: ({ costMicros }) => dollars(costMicros), isFigure: true },
+      { title: 'made', text: ({ createTime }) => time(createTime) },
+    ],
+    histories,
+  );
+
+const recordsText = (records: readonly CompactionRecord[]) =>
+  tableOf<CompactionRecord>(
+    [
+      { title: 'attempt', text: ({ requestId }) => requestId },
+      { title: 'outcome', text: ({ state }) => state },
+      { title: 'reason', text: ({ reason }) => reason ?? '-' },
+      { title: 'generation', text: ({ generation }) => figure(generation), isFigure: true },
+      { title: 'took', text: ({ durationMs }) => `${figure(durationMs)} ms`, isFigure: true },
+      { title: 'ended', text: ({ finishedAt }) => time(finishedAt) },
+    ],
+    records,
+  );
+
+const turnJson = (turn: Turn, withText: boolean) => {
+  const {
+    user,
+    contents,
+    surroundings: _surroundings,
+    told: _told,
+    feedback: _f,
+    ...fields
+  } = turn;
+  return withText ? { ...fields, user, contents } : fields;
+};
+
+const historyJson = ({
+  snapshot: _s,
+  snapshotText: _t,
+  masks,
+  report: _r,
+  ...fields
+}: History) => ({
+  ...fields,
+  masks: masks.length,
+});
+
+async function readAll(project: Project, owned: Owned, page: { from: number; limit: number }) {
+  const { chat } = project;
+  const { conversationId, head } = owned;
+  const { generation, lastSeq } = head.value;
+  const last = Math.min(lastSeq, page.from + page.limit - 1);
+  const seqs = Array.from({ length: Math.max(0, last - page.from + 1) }, (_, i) => page.from + i);
+  const newest = Array.from(
+    { length: Math.min(GENERATIONS_MAX, generation) },
+    (_, i) => generation - i,
+  );
+  const of = { conversationId, head: head.value };
+  const [turns, histories, [job]] = await Promise.all([
+    readTurns(chat.store, conversationId, seqs),
+    readHistories(chat, of, newest),
+    chat.store.get([compactionJobPath(conversationId)]),
+  ]);
+  const records = job ? decodeJob(job).value.records : [];
+  return { turns: turns.map(({ value }) => value), histories, records };
+}
+
+/** One conversation: its head, a page of its turns, its newest generations and attempts at compacting it. */
+export const showCommand = opsCommand({
+  name: 'show',
+  description: 'Shows one conversation: figures, and with --text what was said.',
+  args: {
+    ...conversationArg,
+    from: { type: 'string', valueHint: 'N', description: 'first turn (default: the newest ones)' },
+    limit: { type: 'string', valueHint: 'N', default: '20', description: 'at most N turns' },
+    text: { type: 'boolean', default: false, description: 'what user and model said' },
+  },
+  async run({ args, project, screen }) {
+    const limit = wholeNumber(args.limit, { option: '--limit', least: 1, most: TURNS_MAX });
+    const owned = await readOwned(project, args.conversation);
+    const { lastSeq } = owned.head.value;
+    const newest = Math.max(1, lastSeq - limit + 1);
+    const from =
+      args.from === undefined
+        ? newest
+        : wholeNumber(args.from, { option: '--from', least: 1, most: Math.max(1, lastSeq) });
+    const { turns, histories, records } = await readAll(project, owned, { from, limit });
+    const { systemInstruction: _i, toolsJson: _t, title: _n, pins, ...head } = owned.head.value;
+    screen.json({
+      id: args.conversation,
+      head: { ...head, pins: pins.length },
+      turns: turns.map((turn) => turnJson(turn, args.text)),
+      generations: histories.map(historyJson),
+      attempts: records,
+    });
+    screen.print(headText(project, owned));
+    if (turns.length > 0) screen.print(`\n${turnsText(turns)}`);
+    if (histories.length > 0) screen.print(`\n${generationsText(histories)}`);
+    if (records.length > 0) screen.print(`\n${recordsText(records)}`);
+    if (args.text) screen.print(`\n${saidText(turns)}`);
+    return 0;
+  },
+});

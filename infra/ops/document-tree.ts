@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { createAccessTokens } from '../../functions/src/adapters/access-tokens.ts';
+import { idOf } from './pages.ts';
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const COLLECTION_NAMES_MAX = 100;
+
+const pageSchema = z.object({
+  documents: z.array(z.object({ name: z.string(), createTime: z.string().optional() })).default([]),
+  nextPageToken: z.string().optional(),
+});
+const collectionsSchema = z.object({ collectionIds: z.array(z.string()).default([]) });
+
+/** A document of a collection; one that is missing has documents below it and none at its own path. */
+export interface NamedDocument {
+  id: string;
+  isMissing: boolean;
+}
+
+/** What a database tells beside documents: what stands below those that are not there. */
+export interface DocumentTree {
+  /** Names of the collections below a document, the first hundred. */
+  collectionsBelow(path: string): Promise<readonly string[]>;
+  /** Documents of a collection, missing ones too, in the order of their ids, page by page. */
+  documentsIn(collection: string): AsyncIterable<NamedDocument[]>;
+}
+
+/** The tree of a Firestore database, or of one of its emulator, through its REST interface: the client has no pages. */
+export function createDocumentTree(place: {
+  projectId: string;
+  databaseId?: string | undefined;
+  emulatorHost?: string | undefined;
+}): DocumentTree {
+  const { projectId, databaseId = '(default)', emulatorHost } = place;
+  const tokens = createAccessTokens(['https://www.googleapis.com/auth/datastore']);
+  const host = emulatorHost ? `http://${emulatorHost}` : 'https://firestore.googleapis.com';
+  const root = `${host}/v1/projects/${projectId}/databases/${databaseId}/documents`;
+  const pathOf = (path: string) => path.split('/').map(encodeURIComponent).join('/');
+
+  async function call(url: string, init: RequestInit = {}): Promise<unknown> {
+    // The emulator takes this token for an administrator's.
+    const token = emulatorHost ? 'owner' : await tokens.get();
+    const response = await fetch(url, {
+      ...init,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+    if (!response.ok)
+      throw new Error(`Firestore answered ${response.status} to ${new URL(url).pathname}`);
+    return response.json();
+  }
+
+  return {
+    async collectionsBelow(path) {
+      const body = JSON.stringify({ pageSize: COLLECTION_NAMES_MAX });
+      const url = `${root}/${pathOf(path)}:listCollectionIds`;
+      return collectionsSchema.parse(await call(url, { method: 'POST', body })).collectionIds;
+    },
+    async *documentsIn(collection) {
+      let pageToken: string | undefined;
+      do {
+        const query = new URLSearchParams({
+          pageSize: '300',
+          showMissing: 'true',
+          'mask.fieldPaths': 'state',
+          ...(pageToken !== undefined && { pageToken }),
+        });
+        const page = pageSchema.parse(
+          await call(`${root}/${pathOf(collection)}?${query.toString()}`),
+        );
+        yield page.documents.map(({ name, createTime }) => ({
+          id: idOf(name),
+          isMissing: createTime === undefined,
+        }));
+        pageToken = page.nextPageToken === '' ? undefined : page.nextPageToken;
+      } while (pageToken !== undefined);
+    },
+  };
+}

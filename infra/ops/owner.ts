@@ -1,0 +1,41 @@
+import type { Head, Versioned } from '../../shared/conversation/head.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { Caller } from '../../shared/ports.ts';
+import type { Project } from './project.ts';
+
+export interface Owned {
+  conversationId: string;
+  head: Versioned<Head>;
+  /** In whose name use cases are asked. */
+  caller: Caller;
+}
+
+/** A conversation with its owner. Throws AppError NO_CONVERSATION. */
+export async function readOwned({ chat, name }: Project, conversationId: string): Promise<Owned> {
+  const head = await readHead(chat.store, conversationId);
+  if (head) {
+    const caller: Caller = { uid: head.value.ownerUid, tier: 'signedIn' };
+    return { conversationId, head, caller };
+  }
+  const text = `there is no conversation ${conversationId} in ${name}; \`conversations\` lists what there is`;
+  throw new AppError({
+    status: 'NOT_FOUND',
+    reason: 'NO_CONVERSATION',
+    message: text,
+    publicMessage: text,
+  });
+}
+
+/** Throws where what is written would be signed with keys that nobody else has. */
+export function refuseUnsigned({ hasKeys }: Project): void {
+  if (hasKeys) return;
+  const text =
+    'SNAPSHOT_KEYS is not known here, and what would be written must be signed: give the variables of the deployed functions with --env-file';
+  throw new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'NO_KEYS',
+    message: text,
+    publicMessage: text,
+  });
+}

@@ -1,0 +1,70 @@
+import type { CompactionPolicy } from '../../../shared/compaction/policy.ts';
+import type { Head } from '../../../shared/conversation/head.ts';
+import {
+  checkCovered,
+  checkInContext,
+  checkMasks,
+  checkOnce,
+  checkShown,
+  checkStanding,
+} from './check-context.ts';
+import { checkErasedTurns, checkRemains } from './check-erasure.ts';
+import { checkHistories } from './check-histories.ts';
+import { checkJob } from './check-job.ts';
+import { checkCrossing, checkWaiting } from './check-needs.ts';
+import { checkAnswers, checkGuards, checkOpen, checkTurns } from './check-transcript.ts';
+import { finding, type Finding } from './finding.ts';
+import type { Loaded } from './loaded.ts';
+
+/** What the checks depend on beside the documents. */
+export interface Checking {
+  policyOf: (head: Head) => CompactionPolicy;
+  /** How long a need may wait. */
+  overdueMs?: number | undefined;
+}
+
+const unreadable = ({ unreadable: found }: Loaded): Finding[] =>
+  found.map(({ path, of, problem }) => finding(`${of}-unreadable`, path, problem));
+
+function checkLive(of: Loaded & { head: Head }, { policyOf }: Checking): Finding[] {
+  const { context, head } = of;
+  if (!context) return [];
+  const { history } = context;
+  return [
+    ...checkOnce({ ...of, context }),
+    ...checkMasks({ ...of, context }),
+    ...checkStanding({ ...of, context }),
+    ...checkShown({ ...of, context }),
+    ...checkCrossing({ ...of, history, policy: policyOf(head) }),
+  ];
+}
+
+/** All that is wrong with one conversation, in the order of the invariants. Pure. */
+export function checkAll(loaded: Loaded, checking: Checking): Finding[] {
+  const { head } = loaded;
+  const shape = unreadable(loaded);
+  // What is below a head that cannot be read nobody can judge.
+  if (shape.some(({ name }) => name === 'head-unreadable')) return shape;
+  if (!head || head.state === 'erased') return [...shape, ...checkRemains(loaded)];
+  const { overdueMs } = checking;
+  const of = { ...loaded, head, ...(overdueMs !== undefined && { overdueMs }) };
+  if (head.state === 'erasing') return [...shape, ...checkErasedTurns(of)];
+  // A fork is copied turn by turn: only a finished one is whole.
+  if (head.state === 'forking') return shape;
+  return [
+    ...shape,
+    ...checkTurns(of),
+    ...checkGuards(of),
+    ...checkOpen(of),
+    ...checkCovered(of),
+    ...checkInContext(of),
+    ...checkHistories(of),
+    ...checkJob(of),
+    ...checkAnswers(of),
+    ...checkWaiting(of),
+    ...checkErasedTurns(of),
+    ...checkLive(of, checking),
+  ].toSorted((one, other) =>
+    one.invariant < other.invariant ? -1 : one.invariant > other.invariant ? 1 : 0,
+  );
+}

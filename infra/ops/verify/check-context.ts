@@ -1,0 +1,218 @@
+import { isDeepStrictEqual } from 'node:util';
+import { decodeXml, escapeXml } from '../../../shared/compaction/xml-text.ts';
+import { oneLine } from '../../../shared/compaction/ledger/item-text.ts';
+import { contentText } from '../../../shared/conversation/content.ts';
+import type { Head } from '../../../shared/conversation/head.ts';
+import { isReplaced } from '../../../shared/conversation/replaced-by.ts';
+import { constraintSection } from '../../../shared/conversation/snapshot.ts';
+import { isTerminal } from '../../../shared/conversation/turn.ts';
+import { firstTailSeq } from '../../../shared/conversation/read-conversation.ts';
+import { finishReasonOf } from '../../../shared/wire/stream.ts';
+import { finding, findingWhen, type Finding } from './finding.ts';
+import {
+  pathOfHead,
+  type Loaded,
+  type LoadedContext,
+  type ShownItem,
+  type StoredTurn,
+} from './loaded.ts';
+
+type Folded = Pick<Loaded, 'conversationId' | 'turns' | 'histories'> & {
+  head: Pick<Head, 'coveredThrough' | 'generation' | 'lastSeq' | 'context'>;
+};
+
+const placeText = ({ seq, contentIndex }: Head['coveredThrough']) =>
+  contentIndex > 0 ? `turn ${seq} up to content ${contentIndex}` : `turn ${seq}`;
+
+/** I2: head and history agree on what is folded, and all of it has ended. */
+export function checkCovered(of: Folded): Finding[] {
+  const { head, turns, histories } = of;
+  const { coveredThrough: covered, context } = head;
+  const path = pathOfHead(of);
+  const history = histories.find(({ fields }) => fields.generation === head.generation);
+  const wanted = history?.fields.coveredThrough ?? { seq: 0, contentIndex: 0 };
+  const isKnown = history !== undefined || head.generation === 0;
+  const unended = turns.find(
+    ({ fields }) => fields.seq <= covered.seq && !isTerminal(fields.state),
+  );
+  return [
+    ...findingWhen(
+      isKnown && !isDeepStrictEqual(wanted, covered),
+      'covered-differs',
+      path,
+      `the head folds up to ${placeText(covered)}, generation ${head.generation} up to ${placeText(wanted)}`,
+    ),
+    ...findingWhen(
+      covered.seq > head.lastSeq,
+      'covered-beyond',
+      path,
+      `it folds up to turn ${covered.seq}, lastSeq is ${head.lastSeq}`,
+    ),
+    ...(unended
+      ? [finding('covered-beyond', unended.path, `it is ${unended.fields.state} and folded`)]
+      : []),
+    ...findingWhen(
+      context.generation > head.generation || context.seq > head.lastSeq,
+      'meter-ahead',
+      path,
+      `it measured turn ${context.seq} in generation ${context.generation}`,
+    ),
+  ];
+}
+
+const isFiltered = (reason: string | undefined) =>
+  reason !== undefined && finishReasonOf(reason) === 'content-filter';
+
+/** I2: a turn is in the context if, and only if, it was answered and nothing took it out. */
+export const checkInContext = ({ turns }: Pick<Loaded, 'turns'>): Finding[] =>
+  turns.flatMap(({ path, fields }) => {
+    const { state, inContext, eraseTime, finishReason } = fields;
+    const isGone = isReplaced(fields) || eraseTime !== undefined;
+    const why = isTerminal(state) ? (eraseTime ? 'erased' : 'replaced') : state;
+    return [
+      ...findingWhen(
+        inContext && (isGone || !isTerminal(state)),
+        'in-context-wrongly',
+        path,
+        `it is ${why} and in the context`,
+      ),
+      ...findingWhen(
+        state === 'done' && !inContext && !isGone && !isFiltered(finishReason),
+        'left-out-of-context',
+        path,
+        'it is answered and not in the context',
+      ),
+    ];
+  });
+
+/** Contents that a tail turn brings into the context. */
+function contentsWanted(
+  seq: number,
+  contents: number,
+  { coveredThrough }: Pick<Head, 'coveredThrough'>,
+) {
+  const isCut = seq === coveredThrough.seq && coveredThrough.contentIndex > 0;
+  return 1 + (isCut ? Math.max(0, contents - coveredThrough.contentIndex) : contents);
+}
+
+/** I2: each content behind the folded ones stands in the assembled context once. */
+export function checkOnce(of: {
+  conversationId: string;
+  head: Pick<Head, 'coveredThrough'>;
+  turns: readonly StoredTurn[];
+  context: Pick<LoadedContext, 'items' | 'turns'>;
+}): Finding[] {
+  const { head, context } = of;
+  const shown = Map.groupBy(
+    context.items.filter(({ kind }) => kind === 'turn'),
+    ({ seq }) => seq ?? 0,
+  );
+  const loaded = new Map(context.turns.map((turn) => [turn.seq, turn]));
+  const first = firstTailSeq(head);
+  return of.turns.flatMap(({ path, fields: { seq, inContext, state } }) => {
+    const items = shown.get(seq) ?? [];
+    const isWanted = inContext && seq >= first && isTerminal(state);
+    const wanted = isWanted ? contentsWanted(seq, loaded.get(seq)?.contents.length ?? 0, head) : 0;
+    const isMended = items.some(({ repairs }) => repairs !== undefined);
+    return findingWhen(
+      isMended ? items.length === 0 : items.length !== wanted,
+      'not-once-in-context',
+      path,
+      `${items.length} of its contents stand in the context, ${wanted} should`,
+    );
+  });
+}
+
+/** I2: masks shorten parts that are there. */
+export function checkMasks(of: {
+  conversationId: string;
+  context: Pick<LoadedContext, 'history' | 'turns'>;
+}): Finding[] {
+  const { history, turns } = of.context;
+  const bySeq = new Map(turns.map((turn) => [turn.seq, turn]));
+  const astray = (history?.masks ?? []).filter(({ seq, contentIndex, partIndex }) => {
+    const turn = bySeq.get(seq);
+    return turn && ![turn.user, ...turn.contents][contentIndex]?.parts[partIndex];
+  });
+  const [mask] = astray;
+  if (!mask) return [];
+  const { seq, contentIndex, partIndex } = mask;
+  const what = `${astray.length} of generation ${history?.generation} name no part, the first is turn ${seq}, content ${contentIndex}, part ${partIndex}`;
+  return [finding('mask-astray', pathOfHead(of), what)];
+}
+
+/** Whether a snapshot's text has a statement, written as either strategy writes it. */
+const says = (snapshotText: string, statement: string): boolean => {
+  const line = oneLine(statement);
+  const text = oneLine(snapshotText);
+  return text.includes(escapeXml(line)) || text.includes(line) || decodeXml(text).includes(line);
+};
+
+/** I8: pins and active constraints stand in the context. No text of either is told. */
+export function checkStanding(of: {
+  conversationId: string;
+  head: Pick<Head, 'pins'>;
+  context: Pick<LoadedContext, 'history' | 'items'>;
+}): Finding[] {
+  const { head, context } = of;
+  const path = pathOfHead(of);
+  const pinned = context.items
+    .filter(({ kind }) => kind === 'pin')
+    .map(({ content }) => contentText(content))
+    .join('\n');
+  const ids = head.pins.map(({ id }) => id);
+  const { snapshot, snapshotText = '', generation } = context.history ?? {};
+  const constraints = snapshot?.sections[constraintSection] ?? [];
+  return [
+    ...head.pins.flatMap(({ id, text }) =>
+      findingWhen(!pinned.includes(text), 'pin-not-in-context', path, `pin ${id} is not in it`),
+    ),
+    ...[...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))].map((id) =>
+      finding('pin-not-in-context', path, `pin ${id} stands in the head more than once`),
+    ),
+    ...constraints
+      .filter(({ text }) => !says(snapshotText, text))
+      .map(({ id }) =>
+        finding(
+          'constraint-not-in-context',
+          path,
+          `${id} of generation ${generation} is not in it`,
+        ),
+      ),
+  ];
+}
+
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+const compared = (items: readonly ShownItem[]) =>
+  asJson(items.map(({ kind, seq, content }) => ({ kind, seq, content })));
+
+/** Instruction and tools are no part of what is assembled. */
+const isAssembled = ({ kind }: ShownItem) => kind !== 'system' && kind !== 'tools';
+
+/** I9: what `/context` shows is what the documents make. */
+export function checkShown(of: {
+  conversationId: string;
+  head: Pick<Head, 'generation'>;
+  context: Pick<LoadedContext, 'expected' | 'shown'>;
+}): Finding[] {
+  const { shown, expected } = of.context;
+  if (!shown) return [];
+  const path = pathOfHead(of);
+  if (shown.generation !== of.head.generation)
+    return [
+      finding(
+        'context-differs',
+        path,
+        `it shows generation ${shown.generation}, the head is in ${of.head.generation}`,
+      ),
+    ];
+  const items = shown.items.filter(isAssembled);
+  if (isDeepStrictEqual(compared(items), compared(expected))) return [];
+  const at = expected.findIndex((item, index) => {
+    const other = items[index];
+    return !other || !isDeepStrictEqual(compared([item]), compared([other]));
+  });
+  const what = `it shows ${items.length} items, the documents make ${expected.length}; the first that differs is number ${at === -1 ? expected.length + 1 : at + 1}`;
+  return [finding('context-differs', path, what)];
+}

@@ -1,0 +1,88 @@
+import { compactionNeed } from '../../../shared/compaction/crossing.ts';
+import type { CompactionPolicy } from '../../../shared/compaction/policy.ts';
+import type { Head } from '../../../shared/conversation/head.ts';
+import type { History } from '../../../shared/conversation/history.ts';
+import { finding, findingWhen, type Finding } from './finding.ts';
+import { pathOfHead, type Loaded } from './loaded.ts';
+
+/** Three sweeps. */
+export const OVERDUE_MS = 15 * 60_000;
+
+type Waiting = Pick<Loaded, 'conversationId' | 'now' | 'job' | 'turns'> & {
+  head: Pick<Head, 'state' | 'compactionNeeded' | 'open' | 'queue'>;
+  /** How long a need or an ended lease may wait. */
+  overdueMs?: number;
+};
+
+const minutes = (ms: number) => `${Math.floor(ms / 60_000)} minutes`;
+
+/** I6: a need is served or settled, and no turn stays open that nobody answers. */
+export function checkWaiting(of: Waiting): Finding[] {
+  const { now, head, job, turns, overdueMs = OVERDUE_MS } = of;
+  const path = pathOfHead(of);
+  const ageMs = (since: Date) => now.getTime() - since.getTime();
+  const isWorkedOn = job !== undefined && job.owner !== '' && job.leaseUntil > now;
+  const pausesUntil = [job?.retryAt, job?.breakerOpenUntil].some((until) => until && until > now);
+  const needs = (['auto', 'manual'] as const).flatMap((kind) => {
+    const need = head.compactionNeeded[kind];
+    return need ? [{ kind, since: need.since }] : [];
+  });
+  const open = turns.find(({ fields }) => fields.seq === head.open?.seq);
+  const leases = [
+    ...(head.open && (!open || ageMs(open.fields.leaseUntil) > overdueMs)
+      ? [{ what: `turn ${head.open.seq}`, until: open?.fields.leaseUntil ?? head.open.leaseUntil }]
+      : []),
+    ...(head.queue
+      ? [{ what: `queued turn ${head.queue.first}`, until: head.queue.leaseUntil }]
+      : []),
+  ];
+  return [
+    ...needs
+      .filter(({ kind, since }) => {
+        const isPaused = kind === 'auto' && pausesUntil;
+        return head.state === 'live' && ageMs(since) > overdueMs && !isWorkedOn && !isPaused;
+      })
+      .map(({ kind, since }) =>
+        finding('need-overdue', path, `the ${kind} need has waited for ${minutes(ageMs(since))}`),
+      ),
+    ...leases
+      .filter(({ until }) => ageMs(until) > overdueMs)
+      .map(({ what, until }) =>
+        finding('turn-abandoned', path, `the lease of ${what} ended ${minutes(ageMs(until))} ago`),
+      ),
+  ];
+}
+
+/**
+ * I6: a threshold that was crossed without a need, a record or a generation. The last turn must have been
+ * finished in peace: then either it noted a need, and the job tells what became of it, or there was none.
+ */
+export function checkCrossing(
+  of: Pick<Loaded, 'conversationId' | 'job' | 'turns'> & {
+    head: Head;
+    history: History | undefined;
+    policy: CompactionPolicy;
+  },
+): Finding[] {
+  const { head, history, job, turns, policy } = of;
+  const last = turns.findLast(({ fields }) => fields.seq === head.lastSeq)?.fields;
+  if (!last?.inContext || last.state !== 'done' || head.context.seq !== last.seq) return [];
+  const { declined, auto, manual } = head.compactionNeeded;
+  const need = compactionNeed({
+    head: { settings: head.settings, compactionNeeded: { declined } },
+    history,
+    meter: head.context,
+    isOverflow: false,
+    policy,
+    requestId: '',
+    now: last.createTime,
+  });
+  const isServed = (job?.records ?? []).some(({ finishedAt }) => finishedAt >= last.createTime);
+  const isAsked = auto !== undefined || manual !== undefined || isServed;
+  return findingWhen(
+    need !== undefined && !isAsked && head.generation === head.context.generation,
+    'crossing-forgotten',
+    pathOfHead(of),
+    `${head.context.tokens} tokens crossed the threshold and nothing came of it`,
+  );
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { decodeHead, type Head } from '../../../shared/conversation/head.ts';
+import { decodeJob, type CompactionJob } from '../../../shared/conversation/job.ts';
+import { decodeMessageGuard } from '../../../shared/conversation/message-guard.ts';
+import {
+  compactionJobPath,
+  headPath,
+  messageGuardsCollection,
+} from '../../../shared/conversation/paths.ts';
+import type { StoredDocument } from '../../../shared/ports.ts';
+import { idOf, pagesOf, type ReadStore } from '../pages.ts';
+import { loadContext, type ContextReading } from './load-context.ts';
+import { loadHistories, type HistoryReading } from './load-histories.ts';
+import { loadTurns, problemOf } from './load-turns.ts';
+import type { Loaded, LoadedContext, StoredGuard, Unreadable } from './loaded.ts';
+
+const GUARDS_PER_PAGE = 300;
+/** What is told of what is left below a head that is erased or not there. */
+const REMAINS_MAX = 10;
+
+/** What a conversation may have below its head, but for what stands below turns and streams. */
+const COLLECTIONS = [
+  'turns',
+  'messages',
+  'histories',
+  'jobs',
+  'blobs',
+  'ratings',
+  'public',
+] as const;
+
+export interface Reading extends ContextReading, Omit<HistoryReading, 'signer'> {
+  /** Whether the keys are those of the deployment: else no signature is looked at. */
+  hasKeys: boolean;
+  /** Names of all collections below a document, where the database can tell; default: the known ones. */
+  collectionsBelow?: ((path: string) => Promise<readonly string[]>) | undefined;
+  now: () => Date;
+}
+
+/** What a document says, or why it cannot be read. */
+function readable<T>(
+  document: StoredDocument | undefined,
+  decode: (document: StoredDocument) => { value: T },
+  of: Unreadable['of'],
+): { value: T | undefined; unreadable: Unreadable[] } {
+  try {
+    return { value: document && decode(document).value, unreadable: [] };
+  } catch (error) {
+    const path = document?.path ?? '';
+    return { value: undefined, unreadable: [{ path, of, problem: problemOf(error) }] };
+  }
+}
+
+async function loadGuards(
+  store: ReadStore,
+  conversationId: string,
+): Promise<{ guards: StoredGuard[]; unreadable: Unreadable[] }> {
+  const guards: StoredGuard[] = [];
+  const unreadable: Unreadable[] = [];
+  const query = { collection: messageGuardsCollection(conversationId), limit: GUARDS_PER_PAGE };
+  for await (const page of pagesOf(store, query))
+    for (const document of page) {
+      const { path } = document;
+      const decode = (found: StoredDocument) => ({ value: decodeMessageGuard(found) });
+      const read = readable(document, decode, 'guard');
+      unreadable.push(...read.unreadable);
+      if (read.value) guards.push({ path, messageId: idOf(path), ...read.value });
+    }
+  return { guards, unreadable };
+}
+
+/** The first few documents below a head. */
+async function loadRemains(
+  { store, collectionsBelow }: Reading,
+  conversationId: string,
+): Promise<string[]> {
+  const path = headPath(conversationId);
+  const names = (await collectionsBelow?.(path)) ?? COLLECTIONS;
+  const remains: string[] = [];
+  for (const name of names) {
+    const collection = `${path}/${name}`;
+    const found = await store.query({ collection, limit: REMAINS_MAX });
+    remains.push(...found.map((document) => document.path));
+    // Chunks stand below documents that are none.
+    if (found.length === 0 && collectionsBelow)
+      remains.push(`${collection} (what stands below it)`);
+  }
+  return remains.slice(0, REMAINS_MAX);
+}
+
+const nothing = {
+  job: undefined,
+  turns: [],
+  guards: [],
+  histories: [],
+  context: undefined,
+  remains: [],
+} satisfies Partial<Loaded>;
+
+/** The context of a live conversation; undefined where a document of it cannot be read. */
+async function contextOf(
+  reading: Reading,
+  conversationId: string,
+  head: Head,
+): Promise<LoadedContext | undefined> {
+  if (head.state !== 'live') return undefined;
+  try {
+    return await loadContext(reading, conversationId, head);
+  } catch (error) {
+    // What cannot be read is told where it stands.
+    if (error instanceof z.ZodError || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** A conversation with all its documents, read once. Throws StoreUnavailableError. */
+export async function loadConversation(reading: Reading, conversationId: string): Promise<Loaded> {
+  const { store, hasKeys, signer } = reading;
+  const [headDocument, jobDocument] = await store.get([
+    headPath(conversationId),
+    compactionJobPath(conversationId),
+  ]);
+  const head = readable<Head>(headDocument, decodeHead, 'head');
+  const base = {
+    conversationId,
+    now: reading.now(),
+    head: head.value,
+    headFields: Object.keys(headDocument?.fields ?? {}),
+  };
+  const isThere = head.value !== undefined && head.value.state !== 'erased';
+  if (!isThere) {
+    const isReadable = head.unreadable.length === 0;
+    const remains = isReadable ? await loadRemains(reading, conversationId) : [];
+    return { ...base, ...nothing, unreadable: head.unreadable, remains };
+  }
+  const job = readable<CompactionJob>(jobDocument, decodeJob, 'job');
+  const historyReading = { ...reading, signer: hasKeys ? signer : undefined };
+  const [turns, guards, histories, context] = await Promise.all([
+    loadTurns(store, conversationId),
+    loadGuards(store, conversationId),
+    loadHistories(historyReading, conversationId),
+    head.value && contextOf(reading, conversationId, head.value),
+  ]);
+  const unreadable = [head, job, turns, guards, histories].flatMap((read) => read.unreadable);
+  return {
+    ...base,
+    job: job.value,
+    turns: turns.turns,
+    guards: guards.guards,
+    histories: histories.histories,
+    unreadable,
+    context,
+    remains: [],
+  };
+}

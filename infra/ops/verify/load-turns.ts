@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import {
+  turnsCollection,
+  chunksCollection,
+  turnPiecesCollection,
+} from '../../../shared/conversation/paths.ts';
+import { pieceText } from '../../../shared/conversation/read-conversation.ts';
+import { decodeStoredTurn, readTurnDocument } from '../../../shared/conversation/turn.ts';
+import type { StoredDocument } from '../../../shared/ports.ts';
+import { pagesOf, type ReadStore } from '../pages.ts';
+import type { StoredTurn, Unreadable } from './loaded.ts';
+
+/** Each may have a MiB. */
+const TURNS_PER_PAGE = 25;
+
+/** What is told of what is left below an erased turn. */
+const LEFT_MAX = 5;
+
+/** Names the fields that are wrong and never their values. */
+export function problemOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return 'its JSON cannot be read';
+  return error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
+}
+
+async function leftBelow(store: ReadStore, conversationId: string, seq: number): Promise<string[]> {
+  const collections = [
+    turnPiecesCollection(conversationId, seq),
+    chunksCollection(conversationId, seq),
+  ];
+  const found = await Promise.all(
+    collections.map((collection) => store.query({ collection, limit: LEFT_MAX })),
+  );
+  return found.flat().map(({ path }) => path);
+}
+
+async function loadTurn(
+  store: ReadStore,
+  conversationId: string,
+  document: StoredDocument,
+): Promise<StoredTurn> {
+  const read = readTurnDocument(conversationId, document);
+  const { userJson: _user, answerJson: _answer, ...rest } = read.value;
+  const { userPieces: _u, answerPieces: _a, answerName: _n, ...fields } = rest;
+  const pieces = read.piecePaths.length > 0 ? await store.get(read.piecePaths) : [];
+  const missingPieces = read.piecePaths.filter((_, index) => pieces[index] === undefined);
+  const { path } = document;
+  // Without all its pieces its texts cannot be read.
+  if (missingPieces.length > 0)
+    return { path, fields, hasQuestion: true, hasAnswer: true, missingPieces, below: [] };
+  const { user, contents } = decodeStoredTurn(read, pieces.map(pieceText)).value;
+  const isEmptied = fields.eraseTime !== undefined && user.parts.length === 0;
+  return {
+    path,
+    fields,
+    hasQuestion: user.parts.length > 0,
+    hasAnswer: contents.length > 0,
+    missingPieces,
+    // An answer alone was erased where the question stays, with pieces of its own.
+    below: isEmptied ? await leftBelow(store, conversationId, fields.seq) : [],
+  };
+}
+
+/** Every turn document that is there, page by page, without what was said. */
+export async function loadTurns(
+  store: ReadStore,
+  conversationId: string,
+): Promise<{ turns: StoredTurn[]; unreadable: Unreadable[] }> {
+  const turns: StoredTurn[] = [];
+  const unreadable: Unreadable[] = [];
+  const query = { collection: turnsCollection(conversationId), limit: TURNS_PER_PAGE };
+  for await (const page of pagesOf(store, query))
+    for (const document of page)
+      try {
+        turns.push(await loadTurn(store, conversationId, document));
+      } catch (error) {
+        if (!(error instanceof z.ZodError) && !(error instanceof SyntaxError)) throw error;
+        unreadable.push({ path: document.path, of: 'turn', problem: problemOf(error) });
+      }
+  return { turns, unreadable };
+}

@@ -1,0 +1,109 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
+import { createDeadLetterBox } from '../../infra/ops/dead-letter-box.ts';
+import { createDeadLetterClient } from '../../infra/ops/dead-letter-client.ts';
+import { createDocumentTree } from '../../infra/ops/document-tree.ts';
+import {
+  createTopicAndPushSubscription,
+  pullMessages,
+  publishEvent,
+} from '../../infra/local/pubsub-setup.ts';
+import { headPath, turnPath } from '../../shared/conversation/paths.ts';
+import { plantedSuite } from '../ops/planted.suite.ts';
+import { buildConversation } from '../support/conversation-builder.ts';
+import {
+  demoProjectId,
+  firestoreEmulatorHost,
+  pubsubEmulatorHost,
+} from '../support/emulator-environment.ts';
+import { ops } from '../support/ops.ts';
+import { verifyWorld } from '../support/verifying.ts';
+
+const firestore = (projectId: string) =>
+  createFirestoreDocumentStore({ projectId, deadlineMs: 10_000 });
+
+plantedSuite('Firestore', () => firestore(demoProjectId()));
+
+describe('verification of a database with orphans', () => {
+  test('finds what stands below heads that are not there, and erases it', async () => {
+    const projectId = demoProjectId();
+    const world = verifyWorld(firestore(projectId));
+    const tree = createDocumentTree({ projectId, emulatorHost: firestoreEmulatorHost() });
+    const { conversationId: lost } = await buildConversation(world.store, { turns: 2 });
+    const { conversationId: whole } = await buildConversation(world.store, { turns: 2 });
+    await world.store.commit([{ op: 'delete', path: headPath(lost) }]);
+
+    const { code, out } = await ops(world, ['verify', '--all', '--orphans', '--json'], { tree });
+    const plain = await ops(world, ['verify', '--all'], { tree });
+    const dry = await ops(world, ['erase', lost], { tree });
+    await ops(world, ['erase', lost, '--yes'], { tree });
+    const after = await ops(world, ['verify', '--all', '--orphans'], { tree });
+
+    expect(code).toBe(1);
+    expect(out).toContain(`"path":"${turnPath(lost, 1)}"`);
+    expect(out).toContain(`{"conversationId":"${whole}","state":"live","findings":[]`);
+    expect(plain.code).toBe(0);
+    expect(dry.out).toContain('messages, turns');
+    expect(after).toMatchObject({ code: 0, out: '1 conversation, all as they should be\n' });
+  });
+});
+
+describe('dead letters of Pub/Sub', () => {
+  const projectId = demoProjectId();
+  const place = { pubsubHost: pubsubEmulatorHost(), projectId };
+  const box = createDeadLetterBox(createDeadLetterClient(projectId));
+  afterAll(() => box.close());
+
+  test('are looked at and stay, and are gone once they were published again', async () => {
+    const world = verifyWorld();
+    await createTopicAndPushSubscription({
+      ...place,
+      topicId: 'recap-compaction',
+      subscriptionId: 'recap-compaction',
+      // Nobody listens there: what is published again stays in the other subscription.
+      pushEndpoint: 'http://127.0.0.1:9/',
+      ackDeadlineSeconds: 600,
+      minBackoffSeconds: 10,
+      maxBackoffSeconds: 600,
+      deadLetterTopicId: 'recap-compaction-dead',
+    });
+    await createTopicAndPushSubscription({
+      ...place,
+      topicId: 'recap-compaction',
+      subscriptionId: 'watched',
+      pushEndpoint: '',
+      ackDeadlineSeconds: 600,
+      minBackoffSeconds: 10,
+      maxBackoffSeconds: 600,
+    });
+    const event = (conversationId: string) => ({
+      schemaVersion: 1,
+      conversationId,
+      requestId: 'r',
+    });
+    for (const id of ['c-1', 'c-2']) await publishEvent(place, 'recap-compaction-dead', event(id));
+    const parts = { deadLetters: box };
+
+    const first = await ops(world, ['dead-letters', 'list'], parts);
+    const second = await ops(world, ['dead-letters', 'replay'], parts);
+    const done = await ops(world, ['dead-letters', 'replay', '--yes'], parts);
+    const left = await ops(world, ['dead-letters', 'list'], parts);
+
+    for (const { out } of [first, second, done]) expect(out).toMatch(/c-1[^]*c-2|c-2[^]*c-1/u);
+    expect(done.out).toContain('2 published to recap-compaction again');
+    expect(left.out).toBe('0 dead letters in recap-compaction-dead\n');
+    const again = await pullMessages(place, 'watched');
+    const republished = again.map(({ data }) => JSON.parse(Buffer.from(data, 'base64').toString()));
+    expect(republished).toHaveLength(2);
+    expect(republished).toEqual(expect.arrayContaining([event('c-1'), event('c-2')]));
+  });
+
+  test('say what is missing where there is no such subscription', async () => {
+    const { code, err } = await ops(verifyWorld(), ['dead-letters', 'list', '--topic', 'events'], {
+      deadLetters: box,
+    });
+
+    expect(code).toBe(2);
+    expect(err).toContain('there is no subscription recap-events-dead');
+  });
+});

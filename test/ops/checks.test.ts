@@ -1,0 +1,191 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import {
+  checkMasks,
+  checkOnce,
+  checkShown,
+  checkStanding,
+} from '../../infra/ops/verify/check-context.ts';
+import { checkHistories } from '../../infra/ops/verify/check-histories.ts';
+import { faults } from '../../infra/ops/verify/finding.ts';
+import {
+  storedHistoryOf,
+  storedTurnOf,
+  type StoredHistory,
+} from '../../infra/ops/verify/loaded.ts';
+import { assembleContext } from '../../shared/conversation/assemble-context.ts';
+import { decodeHistory, type History } from '../../shared/conversation/history.ts';
+import { headPath, historyPath, turnPath } from '../../shared/conversation/paths.ts';
+import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
+import type { Item } from '../../shared/conversation/snapshot.ts';
+import { planted } from './planted.ts';
+import { compactedThrice, verifyWorld } from '../support/verifying.ts';
+
+/** A conversation whose turns 29 and 30 stand behind a snapshot, with a pin. */
+async function loaded() {
+  const world = verifyWorld();
+  const { store } = world;
+  const conversationId = await compactedThrice(world);
+  const head = (await readHead(store, conversationId))?.value;
+  const [document] = await store.get([historyPath(conversationId, 3)]);
+  if (!head || !document) throw new Error('the conversation was not compacted');
+  const history = decodeHistory(document);
+  const turns = (await readTurns(store, conversationId, [29, 30])).map(({ value }) => value);
+  const items = assembleContext({ ...head, history, turns });
+  const context = { history, turns, items, expected: items, shown: undefined };
+  const stored = turns.map((turn) => storedTurnOf(conversationId, turn));
+  return { conversationId, head, history, turns, stored, context };
+}
+
+const of = await loaded();
+const told = (findings: readonly { name: string; path: string }[]) =>
+  findings.map(({ name, path }) => `${name} ${path}`);
+const atHead = (name: string) => [`${name} ${headPath(of.conversationId)}`];
+
+describe('the check that each content stands in the context once', () => {
+  test('finds nothing in what the assembler makes', () => {
+    expect(checkOnce({ ...of, turns: of.stored })).toEqual([]);
+  });
+
+  test.each([
+    ['left out', of.context.items.filter(({ seq }) => seq !== 30)],
+    ['cut short', of.context.items.slice(0, -1)],
+    ['shown twice', [...of.context.items, ...of.context.items.filter(({ seq }) => seq === 30)]],
+  ])('finds a turn that was %s', (_, items) => {
+    const findings = checkOnce({ ...of, turns: of.stored, context: { ...of.context, items } });
+
+    expect(told(findings)).toEqual([`not-once-in-context ${turnPath(of.conversationId, 30)}`]);
+  });
+
+  test('finds a turn that is folded and shown as well', () => {
+    const head = { coveredThrough: { seq: 29, contentIndex: 0 } };
+
+    expect(told(checkOnce({ ...of, head, turns: of.stored }))).toEqual([
+      `not-once-in-context ${turnPath(of.conversationId, 29)}`,
+    ]);
+  });
+});
+
+const withHistory = (changes: Partial<History>) => ({
+  ...of,
+  context: { ...of.context, history: { ...of.history, ...changes } },
+});
+
+describe('the check of masks', () => {
+  test.each([
+    ['a part that is there', { seq: 30, contentIndex: 1, partIndex: 0 }, []],
+    ['a content that is not there', { seq: 30, contentIndex: 7, partIndex: 0 }, ['mask-astray']],
+    ['a part that is not there', { seq: 30, contentIndex: 0, partIndex: 3 }, ['mask-astray']],
+    ['a turn that is folded', { seq: 3, contentIndex: 0, partIndex: 0 }, []],
+  ])('of %s', (_, mask, names) => {
+    const findings = checkMasks(withHistory({ masks: [mask] }));
+
+    expect(findings.map(({ name }) => name)).toEqual(names);
+  });
+});
+
+describe('the check of what stands always', () => {
+  const item: Item = {
+    id: 'i90',
+    text: 'Never write "<b>" & never mention rivals.',
+    sources: [3],
+    importance: 3,
+    by: 'model',
+  };
+  const snapshot = of.history.snapshot ?? { sections: {} };
+  const withConstraint = (snapshotText: string) =>
+    withHistory({
+      snapshotText,
+      snapshot: {
+        schemaVersion: 1,
+        profile: 'assistant',
+        archive: [],
+        nextId: 91,
+        sections: { ...snapshot.sections, active_constraints: [item] },
+      },
+    });
+
+  test.each([
+    ['written as XML', 'x\n- Never write "&lt;b&gt;" &amp; never mention rivals.\n'],
+    ['written as it is', 'x Never write "<b>" & never mention\nrivals.'],
+  ])('finds a constraint %s', (_, text) => {
+    expect(checkStanding(withConstraint(text))).toEqual([]);
+  });
+
+  test('misses a constraint that the text lacks, and tells its id alone', () => {
+    const findings = checkStanding(withConstraint('Nothing of the kind.'));
+
+    expect(told(findings)).toEqual(atHead('constraint-not-in-context'));
+    expect(JSON.stringify(findings)).not.toContain('rivals');
+  });
+
+  test('misses a pin that the context lacks', () => {
+    const items = of.context.items.filter(({ kind }) => kind !== 'pin');
+
+    expect(told(checkStanding({ ...of, context: { ...of.context, items } }))).toEqual(
+      atHead('pin-not-in-context'),
+    );
+  });
+});
+
+describe('the check of what /context shows', () => {
+  const shown = (changes: object) => ({
+    ...of,
+    context: { ...of.context, shown: { generation: 3, items: of.context.items, ...changes } },
+  });
+  const system = { kind: 'system', content: 'Be kind.' };
+
+  test.each([
+    ['the same', {}],
+    ['the same behind an instruction', { items: [system, ...of.context.items] }],
+  ])('takes %s', (_, changes) => {
+    expect(checkShown(shown(changes))).toEqual([]);
+  });
+
+  test.each([
+    ['another generation', { generation: 2 }],
+    ['an item less', { items: of.context.items.slice(1) }],
+    ['an item more', { items: [...of.context.items, ...of.context.items] }],
+  ])('finds %s', (_, changes) => {
+    expect(told(checkShown(shown(changes)))).toEqual(atHead('context-differs'));
+  });
+});
+
+test('a history that names a blob which is gone is told with the name of the blob', () => {
+  const stored: StoredHistory = {
+    ...storedHistoryOf(of.conversationId, { ...of.history, generation: 1, parent: 0 }),
+    brokenBlobs: ['a'.repeat(64)],
+  };
+  const head = { ...of.head, generation: 1 };
+
+  const [found] = checkHistories({ ...of, head, histories: [stored] });
+
+  expect(found).toMatchObject({ name: 'blob-missing', invariant: 'I3' });
+  expect(found?.is).toContain('a'.repeat(64));
+});
+
+test('every fault that has a name is planted or tried by itself', () => {
+  const byThemselves = [
+    'not-once-in-context',
+    'mask-astray',
+    'constraint-not-in-context',
+    'context-differs',
+    'blob-missing',
+  ];
+  const tried = new Set([...planted.map(({ name }) => name), ...byThemselves]);
+
+  expect(Object.keys(faults).filter((name) => !tried.has(name))).toEqual([]);
+});
+
+test('the guide names every finding beside its invariant', () => {
+  const guide = readFileSync(new URL('../../docs/guides/ops.md', import.meta.url), 'utf8');
+  const named = [...guide.matchAll(/^\| (I\d) .*$/gmu)].flatMap(([row, invariant]) =>
+    [...row.matchAll(/`([a-z-]+)`/gu)].map(([, name]) => `${invariant} ${name}`),
+  );
+
+  expect(named.toSorted()).toEqual(
+    Object.entries(faults)
+      .map(([name, { invariant }]) => `${invariant} ${name}`)
+      .toSorted(),
+  );
+});

@@ -1,0 +1,299 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { rateCompaction } from '../../functions/src/chat/feedback/rate-compaction.ts';
+import { headPath, turnPath, usagePath } from '../../shared/conversation/paths.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import { encodeUsage, noUsage } from '../../shared/quota/usage.ts';
+import { compactOnce } from '../support/compacted-conversation.ts';
+import { buildConversation } from '../support/conversation-builder.ts';
+import { owner } from '../support/lifecycle.ts';
+import { ops } from '../support/ops.ts';
+import { sendAll } from '../support/sending.ts';
+import { compactedThrice, foundIn, verifyWorld, type VerifyWorld } from '../support/verifying.ts';
+
+const SAID = 'The harbour master is called Odysseus.';
+
+const jsonOf = (out: string): Record<string, unknown> => JSON.parse(out);
+
+async function chatted(world: VerifyWorld): Promise<string> {
+  const conversationId = randomUUID();
+  await sendAll(world.chat, conversationId, [SAID, 'And the market?']);
+  return conversationId;
+}
+
+const headOf = async ({ store }: VerifyWorld, conversationId: string) =>
+  (await readHead(store, conversationId))?.value;
+
+describe('a command that only looks', () => {
+  const world = verifyWorld();
+  let folded = '';
+  let short = '';
+  beforeAll(async () => {
+    folded = await compactedThrice(world);
+    short = await chatted(world);
+  });
+
+  test('lists conversations with figures and no texts, a page at a time', async () => {
+    const first = await ops(world, ['conversations', '--json', '--limit', '1']);
+    const { next } = jsonOf(first.out);
+    const second = await ops(world, ['conversations', '--limit', '1', '--after', String(next)]);
+
+    expect([folded, short]).toContain(next);
+    expect(second.out).toContain(next === folded ? short : folded);
+    expect(first.out + second.out).not.toContain('Odysseus');
+    expect(first.code).toBe(0);
+  });
+
+  test('lists what is left of a user or a state', async () => {
+    const ofNobody = await ops(world, ['conversations', '--user', 'nobody']);
+    const inBin = await ops(world, ['conversations', '--state', 'deleted', '--json']);
+
+    expect(ofNobody.out).toBe('none\n');
+    expect(jsonOf(inBin.out)).toEqual({ conversations: [] });
+  });
+
+  test('shows what was said only where --text asks for it', async () => {
+    const plain = await ops(world, ['show', short]);
+    const json = await ops(world, ['show', short, '--json']);
+    const told = await ops(world, ['show', short, '--text']);
+
+    expect(plain.out).toContain('turns         2, folded through 0');
+    expect(plain.out + json.out).not.toContain('Odysseus');
+    expect(told.out).toContain(`[1] user: ${SAID}`);
+  });
+
+  test('shows generations and attempts of a compacted conversation', async () => {
+    const { out } = await ops(world, ['show', folded, '--json', '--limit', '2']);
+    const { turns, generations, attempts } = jsonOf(out);
+
+    expect(
+      [turns, generations, attempts].map((list) => Array.isArray(list) && list.length),
+    ).toEqual([2, 3, 3]);
+  });
+
+  test('shows the context piece by piece, its texts only where --text asks for them', async () => {
+    const plain = await ops(world, ['context', folded]);
+    const told = await ops(world, ['context', folded, '--text']);
+    const earlier = await ops(world, ['context', folded, '--generation', '1']);
+
+    expect(plain.out).toMatch(/^generation 3, [\d,]+ tokens\n/u);
+    expect(plain.out).toMatch(/^pin .*\nsnapshot /mu);
+    expect(plain.out).not.toContain('hazelnuts');
+    expect(told.out).toContain('hazelnuts');
+    expect(earlier.out).toMatch(/^generation 1,/u);
+  });
+
+  test('verifies named conversations and all of them', async () => {
+    const named = await ops(world, ['verify', folded, short]);
+    const all = await ops(world, ['verify', '--all', '--json']);
+
+    expect(named).toMatchObject({ code: 0, err: '' });
+    expect(named.out).toContain('2 conversations, all as they should be');
+    expect(all.out.trim().split('\n').map(jsonOf)).toHaveLength(2);
+  });
+
+  test('goes on with verifying behind a conversation', async () => {
+    const [, last = ''] = [folded, short].toSorted();
+    const { out } = await ops(world, [
+      'verify',
+      '--all',
+      '--after',
+      [folded, short].toSorted()[0] ?? '',
+      '--json',
+    ]);
+
+    expect(jsonOf(out)).toMatchObject({ conversationId: last, findings: [] });
+  });
+
+  test('compares what became of compactions and says that these are few', async () => {
+    await rateCompaction(world.chat, {
+      caller: owner,
+      conversationId: folded,
+      generation: 3,
+      score: 4,
+    });
+    const { out } = await ops(world, ['compare', '--json']);
+    const text = await ops(world, ['compare']);
+
+    expect(jsonOf(out)).toMatchObject({
+      conversations: 2,
+      variants: [
+        {
+          variant: '',
+          conversations: 2,
+          attempts: 3,
+          compacted: 3,
+          failed: 0,
+          ratings: 1,
+          meanScore: 4,
+        },
+      ],
+    });
+    expect(text.out).toContain('Fewer than 30 compactions of own settings');
+  });
+
+  test('tells what a user used by day and work, and what conversations cost by model', async () => {
+    const now = world.chat.clock.now();
+    const usage = {
+      ...noUsage,
+      messages: 3,
+      tokens: 1_200,
+      costMicros: 2_500,
+      compactions: { runs: 1, tokens: 900, costMicros: 1_500 },
+    };
+    const path = usagePath('u9', now.toISOString().slice(0, 10));
+    await world.store.commit([{ op: 'create', path, fields: encodeUsage(usage, now) }]);
+    const user = await ops(world, ['usage', '--user', 'u9']);
+    const scanned = await ops(world, ['usage', '--scan', '--json']);
+    const all = await ops(world, ['usage']);
+
+    expect(user.out).toMatch(/compactions +1 +900 +\$0\.001500/u);
+    expect(user.out).toContain('$0.004000 in 7 days');
+    expect(scanned.out).toContain('"work":"compactions","model":"gemini-2.5-flash","runs":3');
+    expect(all.out).toContain('nothing was counted');
+  });
+});
+
+describe('a command that changes something', () => {
+  test('tells what a restore would write and writes nothing, and does it with --yes', async () => {
+    const world = verifyWorld();
+    const id = await compactedThrice(world);
+    const dry = await ops(world, ['restore', id, '--generation', '0']);
+    const before = await headOf(world, id);
+    const done = await ops(world, ['restore', id, '--generation', '0', '--yes']);
+
+    expect(dry.out).toContain('histories/00000004: ');
+    expect(dry.out).toContain('generation = 4');
+    expect(before?.generation).toBe(3);
+    expect(done.out).toContain('generation 4 goes on from 0');
+    expect(await headOf(world, id)).toMatchObject({ generation: 4, coveredThrough: { seq: 0 } });
+    expect(await foundIn(world, id)).toEqual([]);
+  });
+
+  test('does not restore where nobody knows the keys that sign', async () => {
+    const world = verifyWorld();
+    const id = await compactedThrice(world);
+    const { code, err } = await ops(world, ['restore', id, '--generation', '0', '--yes'], {
+      hasKeys: false,
+    });
+
+    expect(code).toBe(1);
+    expect(err).toContain('SNAPSHOT_KEYS');
+    expect((await headOf(world, id))?.generation).toBe(3);
+  });
+
+  test('tells what a compaction would fold, and asks for it with --yes', async () => {
+    const world = verifyWorld();
+    const { conversationId: id } = await buildConversation(world.store, {
+      turns: 20,
+      head: { settings: { thresholdTokens: 1_000 } },
+    });
+    const dry = await ops(world, ['compact', id]);
+    const before = await headOf(world, id);
+    const asked = await ops(world, ['compact', id, '--yes']);
+    await compactOnce(world.bench, id);
+
+    expect(dry.out).toMatch(/^would fold \d+ turns, 1 to \d+/u);
+    expect(before?.compactionNeeded).toEqual({});
+    expect(asked.out).toContain('is QUEUED');
+    expect(world.chat.published).toHaveLength(1);
+    expect((await headOf(world, id))?.generation).toBe(1);
+  });
+
+  test('tells what an erasure would do, and marks the conversation with --yes', async () => {
+    const world = verifyWorld();
+    const id = await chatted(world);
+    const dry = await ops(world, ['erase', id]);
+    const before = await headOf(world, id);
+    const done = await ops(world, ['erase', id, '--yes']);
+
+    expect(dry.out).toContain(`update ${headPath(id)}: state = erasing`);
+    expect(before?.state).toBe('live');
+    expect(done.code).toBe(0);
+    expect((await headOf(world, id))?.state).toBe('erasing');
+  });
+
+  test('erases everything of a user, and nothing of another', async () => {
+    const world = verifyWorld();
+    const ids = [await chatted(world), await chatted(world)];
+    const { conversationId: other } = await buildConversation(world.store, {
+      turns: 1,
+      head: { ownerUid: 'u2' },
+    });
+    const dry = await ops(world, ['erase', '--user', 'u1']);
+    const done = await ops(world, ['erase', '--user', 'u1', '--yes']);
+
+    expect(dry.out).toContain('would erase 2 conversations');
+    expect(done.out).toContain('2 conversations are marked');
+    for (const id of ids) expect((await headOf(world, id))?.state).toBe('erasing');
+    expect((await headOf(world, other))?.state).toBe('live');
+  });
+
+  test('deletes what stands below a conversation that is not there', async () => {
+    const world = verifyWorld();
+    const id = await chatted(world);
+    await world.store.commit([{ op: 'delete', path: headPath(id) }]);
+    const tree = {
+      collectionsBelow: () => Promise.resolve(['turns', 'messages']),
+      documentsIn: async function* () {
+        yield await Promise.resolve([{ id, isMissing: true }]);
+      },
+    };
+    const found = await ops(world, ['verify', '--all', '--orphans'], { tree });
+    const dry = await ops(world, ['erase', id], { tree });
+    const done = await ops(world, ['erase', id, '--yes'], { tree });
+
+    expect(found.code).toBe(1);
+    expect(found.out).toContain(`below-missing-head  ${turnPath(id, 1)}`);
+    expect(dry.out).toContain('turns, messages');
+    expect(done.out).toMatch(/^deleted \d+ documents/u);
+    expect(await world.store.get([turnPath(id, 1)])).toEqual([undefined]);
+  });
+});
+
+describe('a command that cannot be carried out', () => {
+  const world = verifyWorld();
+
+  test.each([
+    ['an unknown command', ['frobnicate'], 'there is no command frobnicate'],
+    ['an unknown option', ['show', 'c1', '--loud'], "'--loud'"],
+    ['an option without its value', ['conversations', '--limit'], "'--limit"],
+    ['a number that is none', ['show', 'c1', '--limit', 'many'], '--limit takes a whole number'],
+    ['a missing argument', ['show'], 'CONVERSATION'],
+    ['a missing option', ['restore', 'c1'], '--generation'],
+    ['an argument too many', ['usage', 'c1'], '"c1"'],
+    ['a state that is none', ['conversations', '--state', 'asleep'], '--state'],
+    ['nothing to verify', ['verify'], '--all'],
+    ['nothing to erase', ['erase'], '--user'],
+    ['two kinds of usage', ['usage', '--scan', '--user', 'u1'], '--user'],
+    ['dead letters of an embedded stack', ['dead-letters', 'list'], 'in the memory'],
+  ])('ends with 2 and names %s', async (_, argv, named) => {
+    const { code, out, err } = await ops(world, argv);
+
+    expect(err).toContain(named);
+    expect(err).not.toMatch(/^ {4}at /mu);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+  });
+
+  test.each(['show', 'context', 'compact', 'erase'])(
+    '%s says that there is no such conversation',
+    async (command) => {
+      const { code, out, err } = await ops(world, [command, 'c-none']);
+
+      expect(`${out}${err}`).toContain('c-none');
+      expect(code).toBe(command === 'erase' ? 0 : 1);
+    },
+  );
+
+  test('every command has a help that begins with its use', async () => {
+    const { out } = await ops(world, ['--help']);
+    const names = [...out.matchAll(/^ {2}([a-z-]+) {2}/gmu)].map(([, name = '']) => name);
+
+    expect(names.filter((name) => !name.startsWith('-'))).toHaveLength(10);
+    for (const name of names.filter((each) => !each.startsWith('-'))) {
+      const help = await ops(world, [name, '--help']);
+      expect(help.out).toMatch(new RegExp(`^Usage: npm run ops -- ${name}`, 'u'));
+      expect(help.code).toBe(0);
+    }
+  });
+});

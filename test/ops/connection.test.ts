@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { localVariables } from '../../infra/ops/local-variables.ts';
+import { openProject } from '../../infra/ops/project.ts';
+import { noteStack, runningStacks, type StackNote } from '../../infra/local/stack-notes.ts';
+import { createScreen } from '../../infra/ops/screen.ts';
+
+function directory(): string {
+  const made = mkdtempSync(join(tmpdir(), 'recap-ops-'));
+  onTestFinished(() => rmSync(made, { recursive: true }));
+  return made;
+}
+
+const stack = (port: number, variables: Record<string, string> = emulated): StackNote => ({
+  processId: port,
+  chatUrl: `http://127.0.0.1:${port}`,
+  variables,
+});
+const emulated = {
+  GOOGLE_CLOUD_PROJECT: 'demo-recap',
+  FIRESTORE_EMULATOR_HOST: '127.0.0.1:1',
+};
+
+describe('the stacks on this machine', () => {
+  test('are those that run, until they stop', () => {
+    const place = { directory: directory() };
+    const { chatUrl, variables } = stack(8080);
+    const forget = noteStack({ chatUrl, variables }, { ...place, processId: process.pid });
+
+    expect(runningStacks(place)).toEqual([{ processId: process.pid, chatUrl, variables }]);
+    forget();
+    expect(runningStacks(place)).toEqual([]);
+  });
+
+  test('are not those that were killed, or notes that nobody can read', () => {
+    const place = { directory: directory() };
+    // No process of this number can be: it is above what Linux and macOS give.
+    noteStack(stack(8080), { ...place, processId: 99_999_999 });
+    writeFileSync(join(place.directory, 'torn.json'), '{"chatUrl":');
+
+    expect(runningStacks(place)).toEqual([]);
+  });
+
+  test.each([
+    { what: 'the only one', port: undefined, stacks: [stack(8080)], chosen: 8080 },
+    { what: 'the one on a port', port: '8090', stacks: [stack(8080), stack(8090)], chosen: 8090 },
+  ])('$what is chosen', ({ port, stacks, chosen }) => {
+    const url = `http://127.0.0.1:${chosen}`;
+    expect(localVariables(port, stacks)).toMatchObject({ RECAP_CHAT_URL: url, ...emulated });
+  });
+
+  test.each([
+    { why: 'none runs', stacks: [], told: 'npm start' },
+    { why: 'several run', stacks: [stack(8080), stack(8090)], told: '8080, 8090' },
+    { why: 'none has the port', port: '8070', stacks: [stack(8080)], told: 'there are 8080' },
+    { why: 'its store is in memory', stacks: [stack(8080, {})], told: 'without --embedded' },
+    { why: 'the port is none', port: 'eight', stacks: [stack(8080)], told: '--port' },
+  ])('where $why the remedy is told', ({ port, stacks, told }) => {
+    expect(() => localVariables(port, stacks)).toThrow(told);
+  });
+});
+
+const open = (options: Parameters<typeof openProject>[0], environment = {}) =>
+  openProject(options, { environment, setVariable: () => undefined, note: () => undefined });
+
+describe('the project', () => {
+  test('has to be named', async () => {
+    await expect(open({})).rejects.toThrow('--project');
+    await expect(open({ port: '8080' })).rejects.toThrow('--local');
+    await expect(open({ project: 'p', envFile: '/nowhere/at-all' })).rejects.toThrow('--env-file');
+  });
+
+  test('is read without the keys that sign, and they are known from the file of variables', async () => {
+    const file = join(directory(), 'variables');
+    const key = Buffer.alloc(32, 7).toString('base64');
+    writeFileSync(file, `SNAPSHOT_KEYS=first:${key}\nTHRESHOLD_TOKENS=4321\n`);
+
+    await using without = await open({ project: 'some-project' });
+    await using withKeys = await open({ project: 'some-project', envFile: file });
+
+    expect(without.hasKeys).toBe(false);
+    expect(withKeys.hasKeys).toBe(true);
+    expect(withKeys.chat.config).toMatchObject({
+      GOOGLE_CLOUD_PROJECT: 'some-project',
+      THRESHOLD_TOKENS: 4321,
+    });
+  });
+});
+
+describe('progress', () => {
+  const screenAt = (isTerminal: boolean) => {
+    let err = '';
+    let nowMs = 0;
+    const screen = createScreen({
+      out: () => undefined,
+      err: (text) => (err += text),
+      isTerminal,
+      nowMs: () => nowMs,
+    });
+    return { screen, told: () => err, pass: (ms: number) => (nowMs += ms) };
+  };
+
+  test('is told every few seconds where there is no terminal', () => {
+    const { screen, told, pass } = screenAt(false);
+    for (const text of ['one', 'two', 'three']) {
+      screen.progress(text);
+      pass(3_000);
+    }
+
+    expect(told()).toBe('three\n');
+  });
+
+  test('is drawn in place on a terminal, and taken away before a result', () => {
+    const { screen, told } = screenAt(true);
+    screen.progress('one');
+    screen.print('result');
+
+    expect(told()).toBe('\r\u001B[2Kone\r\u001B[2K');
+  });
+});

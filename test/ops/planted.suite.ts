@@ -1,0 +1,43 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { verifyConversation } from '../../infra/ops/verify/verify-conversation.ts';
+import type { DocumentStore } from '../../shared/ports.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
+import { compactedThrice, foundIn, readingOf, verifyWorld } from '../support/verifying.ts';
+import { planted } from './planted.ts';
+import { documentsOf, whilePlanted, type Planted, type PlantedInto } from './planting.ts';
+
+const title = ({ name, kind, at }: Planted) =>
+  `${name}${kind ? ` (${kind})` : ''} at ${at || 'the head'}`;
+
+/** Every corruption is planted in a conversation of the store, looked for, and taken out again. */
+export function plantedSuite(storeName: string, createStore: () => DocumentStore): void {
+  describe(`a conversation in ${storeName} that was spoiled`, () => {
+    const world = verifyWorld(createStore());
+    let into: PlantedInto;
+    beforeAll(async () => {
+      const conversationId = await compactedThrice(world);
+      into = { conversationId, documents: await documentsOf(world.store, conversationId) };
+    });
+
+    test.each(planted.map((corruption) => [title(corruption), corruption] as const))(
+      'is found out: %s',
+      async (_, corruption) => {
+        const { name, at, besides = [] } = corruption;
+        const { findings } = await whilePlanted(world.store, { into, corruption }, () =>
+          verifyConversation(readingOf(world, { askContext: undefined }), into.conversationId),
+        );
+
+        const root = headPath(into.conversationId);
+        expect(findings.map((found) => `${found.name} ${found.path}`)).toContain(
+          `${name} ${at === '' ? root : `${root}/${at}`}`,
+        );
+        const names: readonly string[] = [name, ...besides];
+        expect(findings.filter((found) => !names.includes(found.name))).toEqual([]);
+      },
+    );
+
+    test('is as it was when all of it is put back', async () => {
+      expect(await foundIn(world, into.conversationId)).toEqual([]);
+    });
+  });
+}

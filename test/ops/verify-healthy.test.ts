@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '../../functions/src/chat/conversation/delete-conversation.ts';
+import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
+import { verifyConversation } from '../../infra/ops/verify/verify-conversation.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import { buildDue, compactOnce } from '../support/compacted-conversation.ts';
+import { fork } from '../support/forks.ts';
+import { owner, removeMessage } from '../support/lifecycle.ts';
+import { edit, regenerate } from '../support/replacing.ts';
+import { restore } from '../support/restoring.ts';
+import { request, sendAll } from '../support/sending.ts';
+import { answered, instances, queued } from '../support/starts.ts';
+import { longListings, openBreaker } from '../support/tool-conversation.ts';
+import { say, startToolModel, toolChat, withAppTools } from '../support/tool-world.ts';
+import { compactedThrice, foundIn, readingOf, verifyWorld } from '../support/verifying.ts';
+
+describe('a conversation that the service wrote is found to be whole', () => {
+  test('when it was compacted three times', async () => {
+    const world = verifyWorld();
+    const conversationId = await compactedThrice(world);
+
+    expect((await readHead(world.store, conversationId))?.value.generation).toBe(3);
+    expect(await foundIn(world, conversationId)).toEqual([]);
+  });
+
+  test.each([2, 0])('when generation %i of it was restored', async (generation) => {
+    const world = verifyWorld();
+    const conversationId = await compactedThrice(world);
+    await restore(world, conversationId, generation);
+
+    expect(await foundIn(world, conversationId)).toEqual([]);
+  });
+
+  test('when it was forked, and so is the fork', async () => {
+    const world = verifyWorld();
+    const conversationId = await compactedThrice(world);
+    const forks = [await fork(world, conversationId, 'message-29')];
+    forks.push(await fork(world, conversationId, 'message-5'));
+
+    for (const id of [conversationId, ...forks.map((made) => made.conversationId)])
+      expect(await foundIn(world, id)).toEqual([]);
+  });
+
+  test.each(['message-30', 'message-3'])('when %s was edited', async (messageId) => {
+    const world = verifyWorld();
+    const conversationId = await compactedThrice(world);
+    await answered(world.chat, edit(conversationId, messageId, 'I meant something else.'));
+
+    expect(await foundIn(world, conversationId)).toEqual([]);
+  });
+
+  test('when an answer was made anew', async () => {
+    const world = verifyWorld();
+    const conversationId = randomUUID();
+    await sendAll(world.chat, conversationId, ['one', 'two']);
+    await answered(world.chat, regenerate(conversationId, 'm_2'));
+
+    expect(await foundIn(world, conversationId)).toEqual([]);
+  });
+
+  test.each(['message-30', 'message-3', 'm_3', 'm_20'])('when %s was deleted', async (id) => {
+    const world = verifyWorld();
+    const conversationId = await compactedThrice(world);
+    await removeMessage(world, conversationId, id);
+
+    expect(await foundIn(world, conversationId)).toEqual([]);
+  });
+
+  test('when long tool outputs are shortened and stand in blobs', async () => {
+    const world = verifyWorld();
+    const conversationId = await buildDue(world, { turns: longListings(6) });
+    await openBreaker(world.bench, conversationId);
+    await compactOnce(world.bench, conversationId);
+
+    expect((await readHead(world.store, conversationId))?.value.generation).toBe(1);
+    expect(await foundIn(world, conversationId)).toEqual([]);
+  });
+
+  test('while an answer is being given and another message waits', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const conversationId = randomUUID();
+    const first = await sendMessage(chat, request(conversationId, 'one'));
+    const second = await sendMessage(chat, queued(conversationId, 'two'));
+    await world.called(1);
+
+    expect(await foundIn({ store: world.store, chat }, conversationId)).toEqual([]);
+    world.answerAll();
+    await Promise.all([first.result, second.result]);
+    expect(await foundIn({ store: world.store, chat }, conversationId)).toEqual([]);
+  });
+
+  test('while the app has to answer a call, and when nobody did', async () => {
+    const { standIn, model } = await startToolModel();
+    await using _ = { [Symbol.asyncDispose]: () => standIn.close() };
+    const { chat } = toolChat(model);
+    const conversationId = randomUUID();
+    await withAppTools(chat, conversationId, ['locate']);
+    await say(chat, conversationId, 'call locate {"question":"where"}');
+
+    expect(await foundIn({ store: chat.store, chat }, conversationId)).toEqual([]);
+    await say(chat, conversationId, 'Never mind.');
+    expect(await foundIn({ store: chat.store, chat }, conversationId)).toEqual([]);
+  });
+
+  test('in the bin, out of it again, marked as erasing, and when it was erased', async () => {
+    const world = verifyWorld();
+    const conversationId = await compactedThrice(world);
+    const of = { caller: owner, conversationId };
+    const look = async () => {
+      const { state, findings } = await verifyConversation(readingOf(world), conversationId);
+      return { state, findings };
+    };
+
+    await deleteConversation(world.chat, of);
+    expect(await look()).toEqual({ state: 'deleted', findings: [] });
+    await undeleteConversation(world.chat, of);
+    expect(await look()).toEqual({ state: 'live', findings: [] });
+    await eraseOwnConversation(world.chat, of);
+    expect(await look()).toEqual({ state: 'erasing', findings: [] });
+    await eraseConversation(world.bench, conversationId, new AbortController().signal);
+    expect(await look()).toEqual({ state: 'erased', findings: [] });
+  });
+
+  test('when there is none', async () => {
+    const { state, findings } = await verifyConversation(readingOf(verifyWorld()), randomUUID());
+
+    expect({ state, findings }).toEqual({ state: 'none', findings: [] });
+  });
+});
