@@ -10,6 +10,8 @@ export interface PageProblems {
 export interface OpenPage {
   page: Page;
   problems: PageProblems;
+  /** Whatever the console shows as an error, a failed request included. */
+  consoleErrors: readonly string[];
   close: () => Promise<void>;
 }
 
@@ -47,12 +49,14 @@ export async function startPageStack(options: Partial<StackOptions> = {}): Promi
       });
       const page = await context.newPage();
       const list: string[] = [];
+      const consoleErrors: string[] = [];
       page.on('pageerror', (error) => void list.push(error.message));
       page.on('console', (message) => {
         if (/Content Security Policy|Refused to/.test(message.text())) list.push(message.text());
+        if (message.type() === 'error') consoleErrors.push(message.text());
       });
       await page.goto(`${stack.pageUrl}/`);
-      return { page, problems: { list }, close: () => context.close() };
+      return { page, problems: { list }, consoleErrors, close: () => context.close() };
     },
     stop: async () => {
       await browser.close();

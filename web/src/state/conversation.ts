@@ -44,11 +44,11 @@ export interface ConversationParts {
   onChange: () => void;
 }
 
-/** Over the soft threshold a compaction is due at any moment. */
-const isDue = (context: ContextObject | undefined): boolean =>
+/** A compaction is under way or, over the soft threshold, due at any moment. */
+const isBusy = (context: ContextObject | undefined): boolean =>
   context !== undefined &&
-  context.thresholdTokens !== null &&
-  context.tokens >= context.thresholdTokens;
+  (isUnderWay(context.compaction) ||
+    (context.thresholdTokens !== null && context.tokens >= context.thresholdTokens));
 
 const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError
@@ -98,11 +98,12 @@ export function openConversation(parts: ConversationParts): OpenConversation {
 
   /** Compactions go on without a stream that would tell of them. */
   async function watch(): Promise<void> {
-    while (!left.aborted) {
-      const { value } = state.context;
-      const isBusy = isUnderWay(value?.compaction) || isDue(value);
-      await pause(isBusy ? WATCH_MS.busy : WATCH_MS.quiet, left);
-      if (hasBegun && !left.aborted && !document.hidden) await attempt(refresh);
+    for (let lookedAt = Date.now(); !left.aborted;) {
+      await pause(WATCH_MS.busy, left);
+      if (!hasBegun || left.aborted || document.hidden) continue;
+      if (!isBusy(state.context.value) && Date.now() - lookedAt < WATCH_MS.quiet) continue;
+      lookedAt = Date.now();
+      await attempt(refresh);
     }
   }
 

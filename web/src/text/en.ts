@@ -147,7 +147,7 @@ export const en = {
     hint: 'Point at a statement, or move to it with the keyboard, to see the turns that say so.',
     none: 'No snapshot: nothing is folded in this generation.',
     archive: 'Archive: kept for search, in the context where there is room',
-    sources: (turns: string) => `From turns ${turns}`,
+    sources: (turns: string, count: number) => `${count === 1 ? 'Turn' : 'Turns'} ${turns}`,
     carried: 'carried over',
     verbatim: 'word for word, put back by code',
     quote: 'Quote',

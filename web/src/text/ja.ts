@@ -148,7 +148,7 @@ export const ja: Texts = {
     hint: '項目にポインタを合わせるか、キーボードで移動すると、根拠となるやり取りが光ります。',
     none: '要約はありません。この世代では何も畳まれていません。',
     archive: 'アーカイブ：検索用に保存され、余裕があればコンテキストに入ります',
-    sources: (turns) => `根拠：${turns} 番目`,
+    sources: (turns, _count) => `根拠：${turns} 番目`,
     carried: '前から引き継ぎ',
     verbatim: 'コードが原文のまま戻したもの',
     quote: '引用',

@@ -35,7 +35,9 @@ function Item({ app, detail, lit, item }: ItemsOf & { item: SnapshotItemView }) 
           <q class="statement-quote">{item.quote}</q>
         )}
         <span class="statement-notes">
-          {turns !== '' && <span class="chip figure">{texts.sources(turns)}</span>}
+          {turns !== '' && (
+            <span class="chip figure">{texts.sources(turns, item.sources.length)}</span>
+          )}
           {item.status && <span class="chip">{texts.status[item.status]}</span>}
           {item.by === 'code' && <span class="chip">{texts.verbatim}</span>}
           {isCarried(item, detail.compaction) && <span class="chip">{texts.carried}</span>}

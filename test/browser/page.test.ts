@@ -1,0 +1,234 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type OpenPage, type PageStack, startPageStack } from '../support/browser.ts';
+import {
+  boatFacts,
+  boatStory,
+  compactNow,
+  openConversation,
+  openDetail,
+  say,
+  tellOfTheBoat,
+} from '../support/page-scenarios.ts';
+import { missingBrowser } from '../support/tools.ts';
+
+describe.skipIf(missingBrowser().length > 0)('the page', () => {
+  let stack: PageStack;
+  const opened: OpenPage[] = [];
+  beforeAll(async () => {
+    stack = await startPageStack();
+  });
+  afterAll(() => stack.stop());
+  afterEach(async () => {
+    await control('timing', { timeToFirstTokenMs: 0, tokensPerSecond: 0 });
+    await control('vices', {});
+    await Promise.all(opened.splice(0).map(({ close }) => close()));
+  });
+
+  async function control(what: string, body: object): Promise<void> {
+    await fetch(`${stack.stack.standInUrl}/control/${what}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+  }
+
+  /** A page that shows a conversation of some length. */
+  async function openStory() {
+    const fresh = await open();
+    await openConversation(fresh.page, await tellOfTheBoat(stack));
+    return fresh;
+  }
+
+  async function open(options: Parameters<PageStack['open']>[0] = {}) {
+    const fresh = await stack.open(options);
+    opened.push(fresh);
+    return fresh;
+  }
+
+  /** Makes the model slow and says something long to repeat, so that the answer is under way for a while. */
+  async function askSlowly({ page }: OpenPage): Promise<string> {
+    await say(page, 'The registration is NL-48213 and the berth is number seventeen in the west.');
+    await control('timing', { tokensPerSecond: 8 });
+    await page.getByLabel('Message', { exact: true }).fill('What is the registration and berth?');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-phase=streaming] .message.model .prose').first().waitFor();
+    return page.locator('[data-phase=streaming] .message.model').innerText();
+  }
+
+  test('goes from the first visit to the first answer without a word in the console', async () => {
+    const { page, consoleErrors, problems } = await open();
+
+    await say(page, 'My boat is called Pixel.');
+    await say(page, 'What is my boat called?');
+
+    expect(await page.locator('.message.model').last().innerText()).toContain('Pixel');
+    expect(await page.getByRole('meter').first().getAttribute('aria-valuetext')).toContain(
+      'of 24,000 tokens',
+    );
+    expect([...consoleErrors, ...problems.list]).toEqual([]);
+  });
+
+  test('shows a compaction stage by stage, then what it saved', async () => {
+    const { page, consoleErrors } = await openStory();
+    await control('vices', { slowMs: 1_200 });
+
+    await page.getByRole('button', { name: 'Compact now' }).click();
+    const current = page.locator('.stages [aria-current=step]');
+    await current.filter({ hasText: 'Summarising' }).waitFor();
+    await page.locator('.record').waitFor();
+
+    const record = await page.locator('.record').innerText();
+    expect(record).toMatch(/Compacted.*asked for/s);
+    expect(record).toMatch(/\d+% saved/);
+    expect(record).toMatch(/Turns\s*\d+/);
+    expect(await page.locator('.fold-mark').innerText()).toMatch(/Folded up to turn \d/);
+    expect(consoleErrors).toEqual([]);
+  });
+
+  test('lights the turns that a statement comes from', async () => {
+    const { page } = await openStory();
+    await compactNow(page);
+    await openDetail(page);
+
+    await page.locator('.statement', { hasText: '214.50 euros' }).first().hover();
+    const lit = page.locator('.folded-turns [data-lit=true]');
+    await lit.first().waitFor();
+
+    expect(await lit.first().innerText()).toContain(boatFacts[3]);
+    expect(await page.locator('.report').innerText()).toMatch(/Said by you\s*100%/);
+  });
+
+  test('shows an earlier generation, and goes back to it', async () => {
+    const { page } = await openStory();
+    await compactNow(page);
+
+    await page.getByLabel('View as of').selectOption('0');
+    await page.locator('.prompt-item').filter({ hasText: boatFacts[0] }).first().waitFor();
+    await page.getByRole('button', { name: 'Restore it' }).click();
+    await page.locator('.record').filter({ hasText: 'Restored' }).waitFor();
+
+    expect(await page.locator('.fold-mark').count()).toBe(0);
+    expect(await page.getByLabel('View as of').locator('option').first().innerText()).toContain(
+      'Generation 2',
+    );
+  });
+
+  test('goes on with an answer whose connection is cut, without losing or doubling a word', async () => {
+    const fresh = await open();
+    const { page } = fresh;
+    const seen = await askSlowly(fresh);
+
+    const { connections } = await page.evaluate<{ connections: number }>(`
+      fetch('/config.json')
+        .then((response) => response.json())
+        .then(({ supervisor: { url, token } }) =>
+          fetch(url + '/cut', { method: 'POST', headers: { 'x-recap-supervisor-token': token } }))
+        .then((response) => response.json())`);
+    await page.locator('article[data-phase=reconnecting]').waitFor();
+    await control('timing', { tokensPerSecond: 0 });
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+
+    const answer = await page.locator('.message.model').last().innerText();
+    expect(connections).toBeGreaterThan(0);
+    expect(answer.startsWith(seen.trim())).toBe(true);
+    expect(answer.match(/NL-48213/g)).toHaveLength(1);
+    expect(await page.locator('.message.user').count()).toBe(2);
+  });
+
+  test('goes on with an answer when the page is loaded anew', async () => {
+    const fresh = await open();
+    const { page } = fresh;
+    await askSlowly(fresh);
+
+    await page.reload();
+    await page.locator('[data-phase=streaming]').waitFor();
+    await control('timing', { tokensPerSecond: 0 });
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+
+    expect(await page.locator('.message.user').count()).toBe(2);
+    expect(await page.locator('.message.model').last().innerText()).toContain('NL-48213');
+  });
+
+  test('stops an answer and makes another one of it', async () => {
+    const fresh = await open();
+    const { page } = fresh;
+    await askSlowly(fresh);
+
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Stopped.').waitFor();
+    await control('timing', { tokensPerSecond: 0 });
+    await page.locator('.turn').last().hover();
+    await page.getByRole('button', { name: 'Regenerate' }).click();
+    await page.locator('.turn[data-seq="3"] .message.model').waitFor();
+
+    expect(await page.locator('.turn[data-seq="3"]').innerText()).toContain('NL-48213');
+  });
+
+  test('sends once what an input method composes and Enter confirms', async () => {
+    const { page } = await open({ locale: 'ja' });
+    const session = await page.context().newCDPSession(page);
+    await page.getByRole('textbox').focus();
+    const compose = (text: string) =>
+      session.send('Input.imeSetComposition', {
+        text,
+        selectionStart: text.length,
+        selectionEnd: text.length,
+      });
+
+    await compose('わたしのいぬはぽち');
+    await page.keyboard.press('Enter');
+    const whileComposing = await page.locator('.message.user').count();
+    await session.send('Input.insertText', { text: '私の犬はポチです。' });
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: '送信' }).waitFor();
+
+    expect(whileComposing).toBe(0);
+    expect(await page.locator('.message.user').allInnerTexts()).toEqual(['私の犬はポチです。']);
+  });
+
+  test('is used with the keyboard alone', async () => {
+    const { page } = await open();
+    const focused = () => page.evaluate<string>('document.activeElement.innerText');
+    const reach = async (name: string) => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        if ((await focused()).trim().startsWith(name)) return;
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`60 times Tab do not reach ${name}`);
+    };
+    await page.locator('textarea:focus').waitFor();
+    for (const text of boatStory) {
+      await page.keyboard.insertText(text);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Send' }).waitFor();
+    }
+
+    await reach('Compact now');
+    await page.keyboard.press('Enter');
+    await page.locator('.record').waitFor();
+    await reach('Show what was kept');
+    await page.keyboard.press('Enter');
+    await page.locator('.statement').first().waitFor();
+    await reach('My boat is called Pixel');
+    const lit = await page.locator('.folded-turns [data-lit=true]').innerText();
+    await page.keyboard.press('Escape');
+
+    expect(lit).toContain(boatFacts[0]);
+    expect(await page.locator('dialog').count()).toBe(0);
+  });
+
+  test('fits a screen of 320 pixels, one pane at a time', async () => {
+    const { page } = await open({ viewport: { width: 320, height: 640 }, hasTouch: true });
+    const width = () => page.evaluate<number>('document.documentElement.scrollWidth');
+    await say(page, `My boat is called Pixel, see https://example.org/${'long'.repeat(30)}`);
+
+    const widths = [await width()];
+    for (const pane of ['Context', 'Events', 'Conversations']) {
+      await page.locator('.pane-switch').getByRole('button', { name: pane }).click();
+      widths.push(await width());
+    }
+
+    expect(widths).toEqual([320, 320, 320, 320]);
+    expect(await page.locator('.conversation').count()).toBeGreaterThan(0);
+    expect(await page.locator('.transcript').isVisible()).toBe(false);
+  });
+});
