@@ -15,6 +15,7 @@ const processTests = [
   'test/model/**/*.test.ts',
   'test/package/**/*.test.ts',
   'test/property/**/*.test.ts',
+  'test/smoke/**/*.test.ts',
   'test/terraform/**/*.test.ts',
 ];
 const emulatorTests = [

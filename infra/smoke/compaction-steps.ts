@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { z } from 'zod';
+import { compactionRecordResponse } from '../../shared/wire/responses/compaction.ts';
+import { contextResponse } from '../../shared/wire/responses/context.ts';
+import { conversationWithContextResponse } from '../../shared/wire/responses/conversations.ts';
+import { SmokeFailure } from './failure.ts';
+import type { Step } from './run-steps.ts';
+import { conversationPath, type SmokeContext } from './smoke-context.ts';
+
+const ON_ITS_WAY = new Set(['QUEUED', 'RUNNING', 'VERIFYING']);
+
+const look = async (context: SmokeContext) =>
+  context.client.json(conversationWithContextResponse, { path: conversationPath(context) });
+type Looked = z.infer<typeof conversationWithContextResponse>;
+
+const remedies = {
+  queued:
+    'No worker took it. Chat may not publish: look for compaction_publish_failed in its log (roles/pubsub.publisher, COMPACTION_TOPIC). The push may not arrive: look at the subscription of recap-compaction, its dead letters (terraform output dead_letter_subscriptions), and 401 or 403 in the log of the worker (PUSH_AUDIENCE, PUSH_SERVICE_ACCOUNT, run.invoker of recap-push). Or the worker does not start.',
+  running:
+    'A worker took it and has not ended it: look for compaction_ lines of this conversation in the log of the worker; a summariser that does not answer is tried for COMPACTION_TIMEOUT_MS. --wait-seconds waits longer.',
+  failed:
+    'The worker works, the summary does not: see the reason, and the log of the worker. MODEL_ reasons are about key, roles/aiplatform.user of recap-compaction, and COMPRESSOR_MODEL at VERTEX_LOCATION.',
+} as const;
+
+/** Follows a compaction to its end. Throws SmokeFailure when it takes longer than the run may wait. */
+async function untilEnded(context: SmokeContext, tried: string): Promise<Looked> {
+  const { options } = context;
+  const startedAt = performance.now();
+  let told = '';
+  for (;;) {
+    const looked = await look(context);
+    const state = looked.context.compaction?.state ?? 'QUEUED';
+    const waitedMs = performance.now() - startedAt;
+    if (!ON_ITS_WAY.has(state)) return looked;
+    if (state !== told) options.progress(`compact: ${state}`);
+    told = state;
+    if (waitedMs > options.waitMs)
+      throw new SmokeFailure({
+        tried,
+        came: `still ${state} after ${Math.round(waitedMs / 1_000)} s`,
+        remedy: state === 'QUEUED' ? remedies.queued : remedies.running,
+      });
+    await delay(options.pollMs);
+  }
+}
+
+const compact: Step<SmokeContext> = {
+  name: 'compact',
+  needs: ['fill'],
+  run: async (context) => {
+    const path = conversationPath(context, ':compact');
+    const tried = `POST ${context.client.url}${path}`;
+    // 409: the threshold was crossed, and one is on its way already.
+    const response = await context.client.open({
+      path,
+      body: { requestId: randomUUID() },
+      expect: [202, 409],
+    });
+    await response.arrayBuffer();
+    const { generation, context: seen } = await untilEnded(context, tried);
+    const { state = '', reason = '', message = '' } = seen.compaction ?? {};
+    context.generation = generation;
+    if (generation > 0)
+      return `generation ${generation}, ${seen.tokens.toLocaleString('en')} tokens now`;
+    if (state === 'NOOP') {
+      context.isNoop = true;
+      return `NOOP (${reason}): ${message}`;
+    }
+    throw new SmokeFailure({
+      tried,
+      came: `${state}${reason === '' ? '' : ` (${reason})`}: ${JSON.stringify(message)}`,
+      remedy: remedies.failed,
+    });
+  },
+};
+
+const contextItems = async (context: SmokeContext) => {
+  const path = conversationPath(context, '/context');
+  return { path, ...(await context.client.json(contextResponse, { path })) };
+};
+
+const snapshot: Step<SmokeContext> = {
+  name: 'snapshot',
+  needs: ['compact'],
+  run: async (context) => {
+    if (context.isNoop) return 'none: there was nothing to fold';
+    const { path, items } = await contextItems(context);
+    const found = items.find(({ kind }) => kind === 'snapshot');
+    const tried = `GET ${context.client.url}${path}`;
+    if (found === undefined)
+      throw new SmokeFailure({
+        tried,
+        came: `generation ${context.generation} has no snapshot`,
+        remedy:
+          'What was stored was not signed by these keys: SNAPSHOT_KEYS must be the same for chat and worker.',
+      });
+    if (JSON.stringify(items).includes(context.codeWord))
+      return `${found.tokens} tokens; what was said first is still known`;
+    throw new SmokeFailure({
+      tried,
+      came: `the code word ${context.codeWord} of the first message is lost`,
+      remedy:
+        'The summariser does badly: look at COMPRESSOR_MODEL, and at the report of GET …/compactions.',
+    });
+  },
+};
+
+const restore: Step<SmokeContext> = {
+  name: 'restore',
+  needs: ['compact'],
+  run: async (context) => {
+    if (context.isNoop) return 'nothing to go back to';
+    const path = conversationPath(context, ':restore');
+    await context.client.json(compactionRecordResponse, { path, body: { generation: 0 } });
+    const { items, generation } = await contextItems(context);
+    if (!items.some(({ kind }) => kind === 'snapshot'))
+      return `generation ${generation} is as before the compaction`;
+    throw new SmokeFailure({
+      tried: `POST ${context.client.url}${path}`,
+      came: `generation ${generation} still has a snapshot`,
+      remedy: 'Another compaction may have come between; run the check again.',
+    });
+  },
+};
+
+/** What the worker does, seen from outside. */
+export const compactionSteps: readonly Step<SmokeContext>[] = [compact, snapshot, restore];

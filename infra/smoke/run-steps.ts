@@ -1,0 +1,82 @@
+import { SmokeFailure } from './failure.ts';
+
+export interface Step<Context> {
+  name: string;
+  /** Steps that must have gone well before; those of a step that was skipped count as not. */
+  needs: readonly string[];
+  /** A word about how it went, for people; undefined: nothing to say. */
+  run: (context: Context) => Promise<string | undefined>;
+}
+
+export interface StepResult {
+  name: string;
+  outcome: 'ok' | 'failed' | 'skipped';
+  durationMs: number;
+  note?: string;
+  /** Of a failure. */
+  tried?: string;
+  came?: string;
+  remedy?: string;
+}
+
+async function runStep<Context>(step: Step<Context>, context: Context): Promise<StepResult> {
+  const startedAt = performance.now();
+  const took = () => Math.round(performance.now() - startedAt);
+  try {
+    const note = await step.run(context);
+    return {
+      name: step.name,
+      outcome: 'ok',
+      durationMs: took(),
+      ...(note !== undefined && { note }),
+    };
+  } catch (error) {
+    const { tried, came, remedy } =
+      error instanceof SmokeFailure
+        ? error
+        : {
+            tried: step.name,
+            came: String(error),
+            remedy: 'This is a defect of the check itself.',
+          };
+    return { name: step.name, outcome: 'failed', durationMs: took(), tried, came, remedy };
+  }
+}
+
+/** Runs the steps one after another and tells of each as it ends; what needs a failed one is skipped. */
+export async function runSteps<Context>(
+  steps: readonly Step<Context>[],
+  context: Context,
+  tell: (result: StepResult) => void,
+): Promise<StepResult[]> {
+  const results: StepResult[] = [];
+  for (const step of steps) {
+    const isReady = step.needs.every(
+      (need) => results.find(({ name }) => name === need)?.outcome === 'ok',
+    );
+    const result: StepResult = isReady
+      ? await runStep(step, context)
+      : { name: step.name, outcome: 'skipped', durationMs: 0 };
+    results.push(result);
+    tell(result);
+  }
+  return results;
+}
+
+const NAME_WIDTH = 12;
+
+/** One line for a result. */
+export function lineOf({
+  name,
+  outcome,
+  durationMs,
+  note,
+  tried,
+  came,
+  remedy,
+}: StepResult): string {
+  if (outcome === 'skipped') return `skipped  ${name}`;
+  if (outcome === 'failed') return `FAILED ${name}: ${tried}: ${came}. ${remedy}`;
+  const took = `${durationMs} ms`;
+  return `ok  ${name.padEnd(NAME_WIDTH)} ${took}${note === undefined ? '' : `  ${note}`}`;
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { parseSmokeArguments } from '../../infra/smoke/smoke-arguments.ts';
+
+const url = 'https://recap-chat.example.com';
+
+describe('the arguments of the check', () => {
+  test.each([
+    [[], '--url is missing'],
+    [['--url', 'recap'], '--url takes an address'],
+    [['--url', 'ftp://recap.example.com'], '--url takes an address'],
+    [['--url', url], 'give --api-key'],
+    [['--url', url, '--token', 't', '--api-key', 'k'], 'give one'],
+    [['--url', url, '--token', 't', '--erase-user'], '--erase-user needs --api-key'],
+    [['--url', 'http://localhost:8080', '--erase-user'], '--erase-user needs --api-key'],
+    [['--url', 'http://localhost', '--wait-seconds', 'soon'], '--wait-seconds takes'],
+    [['--url', url, '--loud'], '--loud'],
+  ])('%j: names what is wrong', (line, said) => {
+    expect(() => parseSmokeArguments(line, {})).toThrow(said);
+  });
+
+  test('take the token of the shell, which no list of processes shows', () => {
+    const parsed = parseSmokeArguments(['--url', url], { RECAP_TOKEN: 't' });
+
+    expect(parsed).toMatchObject({ token: 't', erasesUser: false, waitSeconds: 180 });
+  });
+
+  test('leave the token of the shell alone where a new user is asked for', () => {
+    const parsed = parseSmokeArguments(['--url', url, '--api-key', 'k', '--erase-user'], {
+      RECAP_TOKEN: 't',
+    });
+
+    expect(parsed).toMatchObject({ token: undefined, apiKey: 'k', erasesUser: true });
+  });
+
+  test.each(['http://127.0.0.1:8080', 'http://localhost:8080'])('%s needs no token', (local) => {
+    expect(parseSmokeArguments(['--url', local], {})).toMatchObject({ url: local });
+  });
+});

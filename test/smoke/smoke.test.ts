@@ -1,0 +1,344 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Overrides } from '../../functions/src/dependencies.ts';
+import { startEmbeddedHost } from '../../infra/local/embedded/host.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { localProjectId, stackEnvironment } from '../../infra/local/stack-environment.ts';
+import { unsignedToken } from '../../infra/local/unsigned-token.ts';
+import { firstText } from '../../infra/smoke/chat-steps.ts';
+import { SmokeFailure } from '../../infra/smoke/failure.ts';
+import { runSmoke } from '../../infra/smoke/run-smoke.ts';
+import { lineOf } from '../../infra/smoke/run-steps.ts';
+import type { SmokeOptions } from '../../infra/smoke/smoke-context.ts';
+import { AppError } from '../../shared/errors.ts';
+import { openServer } from '../support/open-server.ts';
+import { type ProxyFault, faultyProxy } from './faulty-proxy.ts';
+
+type Closing = () => Promise<void>;
+const closings: Closing[] = [];
+afterEach(async () => {
+  for (const close of closings.splice(0).toReversed()) await close();
+});
+
+/** Recap on this machine, in one process; `overrides` break a part of it. */
+async function startRecap({
+  overrides = {},
+  settings = {},
+}: { overrides?: Overrides; settings?: Record<string, string> } = {}) {
+  const standIn = await startStandIn();
+  closings.push(() => standIn.close());
+  const host = await startEmbeddedHost({
+    environment: stackEnvironment({
+      shell: {},
+      model: { kind: 'stand-in' },
+      standInUrl: standIn.url,
+      settings,
+    }),
+    overrides: { logger: { log: () => undefined }, ...overrides },
+    push: { minBackoffSeconds: 1, maxBackoffSeconds: 1 },
+  });
+  closings.push(() => host.stop());
+  return { url: host.chatUrl, standIn };
+}
+
+async function behind(url: string, fault: ProxyFault): Promise<string> {
+  const proxy = await openServer(faultyProxy(url, fault));
+  closings.push(proxy.close);
+  return proxy.url;
+}
+
+const tokenOf = (projectId: string) =>
+  unsignedToken({ uid: `smoke-${randomUUID()}`, projectId, now: new Date() });
+
+/** The results by the names of the steps. */
+async function check(url: string, options: Partial<SmokeOptions> & { projectId?: string } = {}) {
+  const { projectId = localProjectId, ...rest } = options;
+  const results = await runSmoke(url, {
+    waitMs: 20_000,
+    pollMs: 30,
+    erasesUser: false,
+    signIn: () =>
+      Promise.resolve({
+        headers: { authorization: `Bearer ${tokenOf(projectId)}` },
+        who: 'a test',
+      }),
+    progress: () => undefined,
+    ...rest,
+  });
+  return {
+    results,
+    outcomes: Object.fromEntries(results.map(({ name, outcome }) => [name, outcome])),
+    failed: results.filter(({ outcome }) => outcome === 'failed').map(lineOf),
+  };
+}
+
+const post = (url: string, body: object) =>
+  fetch(url, { method: 'POST', body: JSON.stringify(body) });
+
+const CODE_WORD = 'zebra000000';
+
+/** The first message gets an answer of some length, which takes more than a second to come. */
+async function answerSlowly(standInUrl: string): Promise<void> {
+  const userHash = createHash('sha256').update(firstText(CODE_WORD)).digest('hex');
+  const text = `${CODE_WORD}, noted. ${'One two three four five six seven eight nine ten. '.repeat(8)}`;
+  const contents = [{ role: 'model', parts: [{ text }] }];
+  await post(`${standInUrl}/control/answers`, { answers: [{ userHash, ordinal: 1, contents }] });
+  await post(`${standInUrl}/control/timing`, { tokensPerSecond: 80 });
+}
+
+async function refuseKey(standInUrl: string, code: number): Promise<void> {
+  const status = code === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';
+  const faults = [{ kind: 'http', code, status, times: 100 }];
+  await post(`${standInUrl}/control/faults`, { faults });
+}
+
+/** Nobody is signed in: what needs nobody is looked at, and the rest is skipped. */
+const nobody = () =>
+  Promise.reject(new SmokeFailure({ tried: 'POST x', came: 'HTTP 400', remedy: 'Turn it on.' }));
+
+describe('a deployment that works', () => {
+  test('passes every step, and the conversation of the check is gone', async () => {
+    const { url } = await startRecap();
+
+    const { results, failed } = await check(url);
+    expect(failed).toEqual([]);
+    expect(results.map(({ outcome }) => outcome)).not.toContain('skipped');
+    expect(results.find(({ name }) => name === 'compact')?.note).toMatch(/generation 1/);
+    expect(results.at(-1)).toMatchObject({ name: 'erase', outcome: 'ok' });
+  });
+
+  test('is not said to hold a stream back that comes piece by piece', async () => {
+    const { url, standIn } = await startRecap();
+    await answerSlowly(standIn.url);
+
+    const { results } = await check(url, { waitMs: 1, codeWord: CODE_WORD });
+
+    expect(results.find(({ name }) => name === 'streaming')).toMatchObject({
+      outcome: 'ok',
+      note: expect.stringMatching(/^\d+ pieces of text, one after another$/),
+    });
+  });
+
+  test('has nothing but the conversation erased, unless the user is new and that was asked for', async () => {
+    const { url, standIn } = await startRecap();
+    await refuseKey(standIn.url, 403);
+
+    const { results } = await check(url, { erasesUser: true });
+
+    expect(results.at(-1)).toMatchObject({
+      outcome: 'ok',
+      note: 'the conversation and the user of this check',
+    });
+  });
+});
+
+describe('a compaction that never comes', () => {
+  test.each<[string, Overrides]>([
+    ['the worker is down', { publisher: { publish: () => Promise.resolve() } }],
+    ['Pub/Sub takes no event', { publisher: { publish: () => Promise.reject(new Error('no')) } }],
+    [
+      'the worker takes tokens of another audience',
+      {
+        pushTokens: {
+          verify: () =>
+            Promise.reject(
+              new AppError({
+                status: 'UNAUTHENTICATED',
+                reason: 'PUSH_TOKEN_INVALID',
+                message: 'another audience',
+                publicMessage: 'no',
+              }),
+            ),
+        },
+      },
+    ],
+  ])('%s: says where to look, and goes on with what does not need it', async (_, overrides) => {
+    const { url } = await startRecap({ overrides });
+
+    const { failed, outcomes } = await check(url, { waitMs: 1_000 });
+
+    expect(failed[0]).toMatch(/^FAILED compact: POST \S+:compact: still QUEUED after 1 s\. /);
+    expect(failed[0]).toContain('compaction_publish_failed');
+    expect(failed[0]).toContain('dead letters');
+    expect(failed[0]).toContain('PUSH_AUDIENCE');
+    expect(outcomes).toMatchObject({ snapshot: 'skipped', restore: 'skipped', transcript: 'ok' });
+  });
+
+  test('a summariser that is refused is told by the outcome', async () => {
+    const { url, standIn } = await startRecap();
+    const fault = { kind: 'http', code: 403, status: 'PERMISSION_DENIED' };
+    const match = { operation: 'generateContent' };
+    await post(`${standIn.url}/control/faults`, { faults: [{ ...fault, match, times: 100 }] });
+
+    const { failed } = await check(url, { waitMs: 5_000 });
+
+    expect(failed).toHaveLength(1);
+    expect(failed[0]).toMatch(/^FAILED compact: .*: FAILED_ERROR \(MODEL_REFUSED_REQUEST\)/);
+    expect(failed[0]).toContain('COMPRESSOR_MODEL');
+  });
+});
+
+describe('an answer that does not come', () => {
+  test.each([401, 403])('a model that refuses the key with %i is told as such', async (code) => {
+    const { url, standIn } = await startRecap();
+    await refuseKey(standIn.url, code);
+
+    const { failed, outcomes } = await check(url);
+
+    expect(failed).toHaveLength(1);
+    expect(failed[0]).toMatch(/^FAILED send: POST \S+\/messages/);
+    expect(failed[0]).toContain('MODEL_REFUSED_REQUEST');
+    expect(failed[0]).toContain('GEMINI_API_KEY');
+    expect(outcomes).toMatchObject({ compact: 'skipped', search: 'skipped', erase: 'ok' });
+  });
+
+  test('a token of another project is told with reason and request id', async () => {
+    const { url } = await startRecap();
+
+    const { failed, outcomes } = await check(url, { projectId: 'demo-other' });
+
+    expect(failed).toHaveLength(1);
+    expect(failed[0]).toMatch(
+      /^FAILED create: POST \S+: HTTP 401, ID_TOKEN_INVALID, .* request \S+\./,
+    );
+    expect(failed[0]).toContain('GOOGLE_CLOUD_PROJECT');
+    expect(outcomes).toMatchObject({ send: 'skipped', erase: 'skipped' });
+  });
+
+  test('nobody who can be signed in is told by its own step', async () => {
+    const { url } = await startRecap();
+
+    const { failed, outcomes } = await check(url, { signIn: nobody });
+
+    expect(failed).toEqual(['FAILED sign-in: POST x: HTTP 400. Turn it on.']);
+    expect(outcomes['create']).toBe('skipped');
+  });
+
+  test.each([
+    { reason: 'STORE_REFUSED', status: 'INTERNAL', remedy: 'roles/datastore.user', code: 500 },
+    { reason: 'STORE_UNAVAILABLE', status: 'UNAVAILABLE', remedy: 'indexes built', code: 503 },
+  ] as const)('a database that answers $reason is told', async (given) => {
+    const { reason, status, remedy, code } = given;
+    const store = createMemoryDocumentStore();
+    const refuse = () =>
+      Promise.reject(new AppError({ status, reason, message: 'no index', publicMessage: 'no' }));
+    const { url } = await startRecap({ overrides: { store: { ...store, get: refuse } } });
+
+    const { failed } = await check(url);
+
+    expect(failed[0]).toContain(`HTTP ${code}, ${reason}`);
+    expect(failed[0]).toContain(remedy);
+  });
+});
+
+describe('what stands between', () => {
+  test('a proxy that holds events back is found out', async () => {
+    const { url, standIn } = await startRecap();
+    await answerSlowly(standIn.url);
+
+    const { failed } = await check(await behind(url, { kind: 'buffers' }), {
+      waitMs: 1,
+      codeWord: CODE_WORD,
+    });
+
+    expect(failed[0]).toMatch(/^FAILED streaming: .*: \d+ pieces of text came within \d+ ms/);
+    expect(failed[0]).toContain('buffering');
+  });
+
+  test('a stream that is cut is told with how far it came', async () => {
+    const { url } = await startRecap();
+
+    const { failed } = await check(await behind(url, { kind: 'cuts', afterBytes: 100 }));
+
+    expect(failed[0]).toMatch(/^FAILED send: .* ended after \d+ events without \[DONE\]/);
+  });
+
+  test('an older version is told by the addresses that it lacks', async () => {
+    const { url } = await startRecap();
+    const old = await behind(url, {
+      kind: 'changes',
+      path: '/v1/openapi.json',
+      change: (text) => text.replaceAll('/v1/conversations/{conversationId}:restore', '/v0/x'),
+    });
+
+    const { failed, outcomes } = await check(old);
+
+    expect(failed).toHaveLength(1);
+    expect(failed[0]).toMatch(
+      /^FAILED openapi: .* lacks \S+:restore\. An older version is deployed/,
+    );
+    expect(outcomes['create']).toBe('skipped');
+  });
+
+  test.each([
+    [403, 'allUsers'],
+    [404, 'terraform output -raw chat_url'],
+    [503, 'the environment is not usable'],
+  ])('a page of Google’s front end with %i is told as what it is', async (status, remedy) => {
+    const fault = { kind: 'answers', status, html: '<h1>Error</h1>' } as const;
+
+    const { failed, results } = await check(await behind('http://127.0.0.1:9', fault));
+
+    expect(failed).toHaveLength(1);
+    expect(failed[0]).toContain(`HTTP ${status}, no reason of Recap’s, "Error"`);
+    expect(failed[0]).toContain(remedy);
+    expect(results.filter(({ outcome }) => outcome === 'skipped')).toHaveLength(results.length - 1);
+  });
+
+  test('an address where nobody listens is told as such', async () => {
+    const { failed } = await check('http://127.0.0.1:9');
+
+    expect(failed[0]).toMatch(/^FAILED health: GET http:\/\/127\.0\.0\.1:9\/v1\/health: no answer/);
+  });
+
+  test('a clock that is wrong is told with the seconds', async () => {
+    const { url } = await startRecap();
+    const date = new Date(Date.now() - 300_000);
+
+    const { failed } = await check(await behind(url, { kind: 'date', date }), { signIn: nobody });
+
+    expect(failed[0]).toMatch(/^FAILED clock: .* clock is (?:299|30[0-9]) s behind the one here/);
+  });
+
+  test('a page that may not call is told which setting lets it', async () => {
+    const { url } = await startRecap({ settings: { CORS_ORIGINS: 'https://app.example.com' } });
+
+    const refused = await check(url, { origin: 'https://evil.example.com', signIn: nobody });
+    const allowed = await check(url, { origin: 'https://app.example.com', signIn: nobody });
+
+    expect(refused.failed[0]).toMatch(/^FAILED cors: .*CORS_ORIGINS/);
+    expect(allowed.outcomes['cors']).toBe('ok');
+  });
+});
+
+describe('npm run smoke', () => {
+  const script = fileURLToPath(new URL('../../infra/smoke/smoke.ts', import.meta.url));
+  const run = (...line: string[]) =>
+    promisify(execFile)(process.execPath, [script, ...line]).then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
+
+  test('prints its results as JSON, and ends with 1 after a failure', async () => {
+    const { code, stdout } = await run('--url', 'http://127.0.0.1:9', '--json');
+
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      steps: expect.arrayContaining([
+        expect.objectContaining({ name: 'health', outcome: 'failed' }),
+      ]),
+    });
+  });
+
+  test('tells wrong arguments by 2, and how it is used', async () => {
+    const { code, stderr } = await run();
+
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^--url is missing.*\n\nUsage: npm run smoke/);
+  });
+});
