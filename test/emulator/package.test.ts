@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chooseFreePort } from '../../infra/local/free-port.ts';
 import { createTopic } from '../../infra/local/pubsub-setup.ts';
@@ -20,7 +21,6 @@ import {
 } from '../support/emulator-environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { pushOf } from '../support/pushing.ts';
-import { readStoredZip } from '../support/stored-zip.ts';
 
 /* What Cloud Build and Cloud Run do with the archive of `npm run package`. */
 
@@ -88,7 +88,7 @@ async function start(target: 'chat' | 'compaction'): Promise<string> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'recap-deployed-'));
   standIn = await startStandIn();
-  for (const { name, content } of readStoredZip(zipOf(await archiveFiles(root))))
+  for (const [name, content] of Object.entries(unzipSync(zipOf(await archiveFiles(root)))))
     await writeFile(join(folder, name), content);
   await inFolder('npm', 'ci', '--prefer-offline', '--no-audit', '--no-fund');
   built = (await inFolder('npm', 'run', 'gcp-build', '--if-present')).stdout;

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { unzipSync } from 'fflate';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { archiveFiles, checkShipped, SHIPPED } from '../../infra/package/archive.ts';
 import { checkInputs } from '../../infra/package/bundle.ts';
 import { type Files, zipOf } from '../../infra/package/zip.ts';
-import { readStoredZip } from '../support/stored-zip.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const run = promisify(execFile);
@@ -39,9 +39,7 @@ const sourcesOf = (map: string): string[] => JSON.parse(map).sources;
 
 describe('the archive', () => {
   test('holds the files of its list and nothing else', () => {
-    const names = readStoredZip(zipOf(files)).map(({ name }) => name);
-
-    expect(names).toEqual(SHIPPED);
+    expect(Object.keys(unzipSync(zipOf(files)))).toEqual(SHIPPED);
   });
 
   test('is made of functions, shared and packages alone', () => {
@@ -56,15 +54,13 @@ describe('the archive', () => {
     expect(sources).toContain('functions/src/compaction/handle-push.ts');
   });
 
-  test('keeps one date, one mode and every byte as it is', () => {
-    const zipped = readStoredZip(zipOf(files));
+  test('keeps every byte as it is', () => {
+    const unpacked = unzipSync(zipOf(files));
 
-    expect(
-      new Set(zipped.map(({ method, date, time, mode }) => [method, date, time, mode].join())),
-    ).toEqual(new Set([[0, 0x21, 0, 0o100644].join()]));
-    expect(
-      zipped.filter(({ name, content }) => !content.equals(files.get(name) ?? new Uint8Array())),
-    ).toEqual([]);
+    const changed = SHIPPED.filter(
+      (name) => !Buffer.from(unpacked[name] ?? []).equals(files.get(name) ?? new Uint8Array()),
+    );
+    expect(changed).toEqual([]);
   });
 
   test('names nothing of this machine', () => {
