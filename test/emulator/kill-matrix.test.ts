@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eraseOwnConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
 import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
 import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
@@ -7,68 +7,17 @@ import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { eraseEvent, sweepEvent } from '../../shared/compaction/event.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { headPath, turnPath } from '../../shared/conversation/paths.ts';
-import {
-  again,
-  deliverAgain,
-  openBreaker,
-  problemsOf,
-  swapProblemsOf,
-} from '../kill-matrix/recovery.ts';
-import { startVictims, type Victim, type Victims } from '../kill-matrix/victims.ts';
-import { readDocuments } from '../property/documents.ts';
-import {
-  buildConversation,
-  madeUpAnswer,
-  madeUpQuestion,
-} from '../support/conversation-builder.ts';
+import { again, openBreaker, problemsOf, swapProblemsOf } from '../kill-matrix/recovery.ts';
+import { madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
 import { longListings } from '../support/tool-conversation.ts';
+import { auto, compact, killing, since } from '../kill-matrix/killing.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
-/** Of the least a caller may set; twenty made-up turns exceed it. */
-const THRESHOLD_TOKENS = 1_000;
-
-let victims: Victims;
-let kills = 0;
-beforeAll(async () => {
-  victims = await startVictims();
-});
-afterAll(async () => {
-  await victims.stop();
-  console.log(`kill matrix on the emulators: SIGKILL ${kills}`);
-});
-
-const documentsOf = (conversationId: string) => readDocuments(victims.chat.store, conversationId);
-
-/** Longer ago than an event travels, and not so long that nobody serves it any more. */
-const since = () => new Date(Date.now() - 120_000);
-const auto = () => ({ auto: { requestId: 'auto-1', since: since(), trigger: 'auto' as const } });
-
-async function built(options: Partial<Parameters<typeof buildConversation>[1]> = {}) {
-  const { conversationId } = await buildConversation(victims.chat.store, {
-    turns: 20,
-    ...options,
-    head: { settings: { thresholdTokens: THRESHOLD_TOKENS }, ...options.head },
-  });
-  return conversationId;
-}
-
-/** Kills a process that serves `work` at `point`. */
-async function killAt(point: string, work: (victim: Victim) => Promise<void>): Promise<void> {
-  const victim = await victims.next();
-  await victim.killAt(point, work);
-  kills += 1;
-}
-
-const deliver = (data: object) => deliverAgain(victims.worker, data);
-
-const compact = (conversationId: string) => ({
-  schemaVersion: 1,
-  conversationId,
-  requestId: 'auto-1',
-});
 
 /** Points that only an answer of more than half a second has. */
 const FLUSHED_IN_BETWEEN: ReadonlySet<string> = new Set(['before-flush', 'flushed']);
+
+const { victims, documentsOf, built, killAt, deliver } = killing();
 
 describe('chat that is killed', () => {
   test.each([
@@ -89,11 +38,11 @@ describe('chat that is killed', () => {
       const path = `/v1/conversations/${conversationId}/messages`;
       const body = { message: { id, parts: [{ type: 'text', text }] } };
 
-      victims.standIn.setTiming({ tokensPerSecond: FLUSHED_IN_BETWEEN.has(point) ? 100 : 0 });
+      victims().standIn.setTiming({ tokensPerSecond: FLUSHED_IN_BETWEEN.has(point) ? 100 : 0 });
       await killAt(point, (victim) => victim.ask({ method: 'POST', path, body }));
-      victims.standIn.setTiming({ tokensPerSecond: 0 });
+      victims().standIn.setTiming({ tokensPerSecond: 0 });
       const { turn } = await again(
-        async () => (await sendMessage(victims.chat, { caller, conversationId, message })).result,
+        async () => (await sendMessage(victims().chat, { caller, conversationId, message })).result,
       );
       await deliver(compact(conversationId));
 
@@ -114,7 +63,7 @@ describe('chat that is killed', () => {
       victim.ask({ method: 'DELETE', path: `/v1/conversations/${conversationId}/messages/m_1` }),
     );
     await again(() =>
-      deleteMessage(victims.chat, { caller, conversationId, messageId: 'message-1' }),
+      deleteMessage(victims().chat, { caller, conversationId, messageId: 'message-1' }),
     );
 
     const documents = await documentsOf(conversationId);
@@ -136,7 +85,7 @@ describe('chat that is killed', () => {
         }),
       );
       await again(() =>
-        forkConversation(victims.chat, { caller, conversationId, messageId: 'm_3', id }),
+        forkConversation(victims().chat, { caller, conversationId, messageId: 'm_3', id }),
       );
 
       const [source, copy] = await Promise.all([documentsOf(conversationId), documentsOf(id)]);
@@ -177,10 +126,10 @@ describe('a worker that is killed', () => {
       answer: `The parcel weighs ${31 + i} kg. ${madeUpAnswer(i)}`,
     }));
     const conversationId = await built({ turns, head: { compactionNeeded: auto() } });
-    victims.standIn.setVices({ forgetful: 0.7 });
+    victims().standIn.setVices({ forgetful: 0.7 });
 
     await killAt('repaired', (victim) => victim.push(compact(conversationId)));
-    victims.standIn.setVices({});
+    victims().standIn.setVices({});
     await deliver(compact(conversationId));
 
     expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
@@ -191,7 +140,7 @@ describe('a worker that is killed', () => {
       turns: longListings(2),
       head: { compactionNeeded: auto() },
     });
-    await openBreaker(victims.chat.store, conversationId);
+    await openBreaker(victims().chat.store, conversationId);
 
     await killAt('blobs-saved', (victim) => victim.push(compact(conversationId)));
     await deliver(compact(conversationId));
@@ -202,10 +151,10 @@ describe('a worker that is killed', () => {
   test('at record-written leaves a need that the next delivery settles', async () => {
     const manual = { requestId: 'manual-1', since: since() };
     const conversationId = await built({ head: { compactionNeeded: { manual } } });
-    victims.standIn.setVices({ empty: true });
+    victims().standIn.setVices({ empty: true });
 
     await killAt('record-written', (victim) => victim.push(compact(conversationId)));
-    victims.standIn.setVices({});
+    victims().standIn.setVices({});
     await deliver(compact(conversationId));
 
     const documents = await documentsOf(conversationId);
@@ -221,7 +170,7 @@ describe('a worker that is killed', () => {
     'erase-tombstone-written',
   ])('at %s leaves an erasure that the next delivery finishes', async (point) => {
     const conversationId = await built({ turns: 4 });
-    await eraseOwnConversation(victims.chat, { caller, conversationId });
+    await eraseOwnConversation(victims().chat, { caller, conversationId });
 
     await killAt(point, (victim) => victim.push(eraseEvent({ conversationId })));
     await deliver(eraseEvent({ conversationId }));
@@ -243,7 +192,7 @@ describe('a sweep that is killed', () => {
       built({ turns: 2, head: { expireTime: PAST } }),
       built({ head: { compactionNeeded: auto() } }),
     ]);
-    await victims.chat.store.commit([
+    await victims().chat.store.commit([
       {
         op: 'update',
         path: turnPath(left, 2),
@@ -270,7 +219,7 @@ describe('a sweep that is killed', () => {
 
     expect(problemsOf(await documentsOf(left))).toEqual([]);
     expect((await documentsOf(left)).turns[1]?.state).toBe('failed');
-    const [binnedHead, ...tombstone] = await victims.chat.store.get([
+    const [binnedHead, ...tombstone] = await victims().chat.store.get([
       headPath(binned),
       headPath(expired),
       turnPath(expired, 1),
