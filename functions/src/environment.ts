@@ -138,10 +138,16 @@ export const environmentSchema = z.object({
       'on: the sweep compacts conversations that nobody has used for 15 minutes, where that pays off.',
     ),
   CONDENSE_TOOL_OUTPUTS: z
-    .enum(['off', 'on'])
+    .enum(['off', 'on', 'always'])
     .default('off')
     .describe(
-      'on: the summariser condenses tool outputs of more than 80,000 characters that a compaction shortens, up to three at a time, 15 s each; what it writes is checked, else they are cut. Not in the profile gemini-cli.',
+      'on: the summariser condenses tool outputs of more than 80,000 characters that a compaction shortens, up to three at a time, 15 s each; what it writes is checked, else they are cut. always: besides, CONDENSING_MODEL condenses those of more than 40,000 as soon as a tool gives them. Not in the profile gemini-cli.',
+    ),
+  CONDENSING_MODEL: z
+    .string()
+    .default('gemini-3.1-flash-lite')
+    .describe(
+      'Cheap model that condenses tool outputs between two calls, where CONDENSE_TOOL_OUTPUTS is always.',
     ),
   MEMORY_BUDGET_TOKENS: integer(1_000, { min: 0, max: 20_000 }).describe(
     'Tokens of the notes about the user and of the app that stand in the prefix of a prompt, the newest first, and again of those that are said with a message; at most an eighth of the threshold. 0 = no memory in prompts.',

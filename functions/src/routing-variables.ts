@@ -36,7 +36,8 @@ export const routingModelsOf = ({
 
 /** What is wrong with the models of an environment, by variable. */
 export function routingProblems(
-  environment: RoutingEnvironment & Record<'MODEL' | 'TITLE_MODEL' | 'COMPRESSOR_MODEL', string>,
+  environment: RoutingEnvironment &
+    Record<'MODEL' | 'TITLE_MODEL' | 'COMPRESSOR_MODEL' | 'CONDENSING_MODEL', string>,
 ): { variable: string; message: string }[] {
   const { ROUTING_FAST_MODEL: fast, ROUTING_STRONG_MODEL: strong, MODEL: model } = environment;
   const both = 'must be set: ROUTING_FAST_MODEL and ROUTING_STRONG_MODEL go together';
@@ -45,6 +46,7 @@ export function routingProblems(
     'ROUTING_STRONG_MODEL',
     'ROUTING_CLASSIFIER_MODEL',
     'TITLE_MODEL',
+    'CONDENSING_MODEL',
     'COMPRESSOR_MODEL',
   ] as const;
   const message = 'must be the id of a model; only MODEL and conversations can be auto';

@@ -6,6 +6,7 @@ import { emptiedResponse } from './emptied-response.ts';
 import type { CoveredThrough, Pin } from './head.ts';
 import type { History, Mask } from './history.ts';
 import { pinText } from './pin-text.ts';
+import { condensedPart } from '../compaction/tool-output-mask.ts';
 import { mendHistory } from './mend-prompt.ts';
 import type { Mended } from './mend-contents.ts';
 import { addRepairs, type Repairs } from './repairs.ts';
@@ -75,19 +76,21 @@ export const masksBySeq = (masks: readonly Mask[]): MasksBySeq =>
   Map.groupBy(masks, ({ seq }) => seq);
 
 const maskedPart = (part: Part, mask: Mask | undefined): Part =>
-  mask ? (mask.part ?? emptiedResponse(part)) : part;
+  mask ? (mask.part ?? emptiedResponse(part)) : condensedPart(part);
 
 /** One turn's contents, user content first, with the parts that its masks shorten. */
 export function maskedContents(contents: readonly Content[], masks: readonly Mask[]): Content[] {
-  return contents.map((content, contentIndex) => ({
-    ...content,
-    parts: content.parts.map((part, partIndex) =>
+  return contents.map((content, contentIndex) => {
+    const parts = content.parts.map((part, partIndex) =>
       maskedPart(
         part,
         masks.find((mask) => mask.contentIndex === contentIndex && mask.partIndex === partIndex),
       ),
-    ),
-  }));
+    );
+    return parts.every((part, index) => part === content.parts[index])
+      ? content
+      : { ...content, parts };
+  });
 }
 
 /** One turn as the context shows it: masked where the generation says so, the folded part left out. */
@@ -97,7 +100,7 @@ function turnContents(
 ): Mended {
   const own = masks.get(turn.seq);
   const whole = [turn.user, ...turn.contents];
-  const [user = turn.user, ...answer] = own === undefined ? whole : maskedContents(whole, own);
+  const [user = turn.user, ...answer] = maskedContents(whole, own ?? []);
   const contents = [shownUser({ ...turn, user }), ...answer];
   const { seq, contentIndex } = coveredThrough;
   // A fold point inside a turn keeps its user content and drops the folded contents behind it.

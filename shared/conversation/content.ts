@@ -28,6 +28,8 @@ export const partSchema = z.looseObject({
   fileData: z.looseObject({ mimeType: z.string().optional(), fileUri: z.string() }).optional(),
   /** Ours alone: the upload that the part is. It is taken off before a model sees the part. */
   upload: uploadedFileSchema.optional(),
+  /** Ours alone: what a model made of a very long tool output. Prompts show it in the place of the output. */
+  condensed: z.string().optional(),
 });
 export type Part = z.infer<typeof partSchema>;
 

@@ -10,5 +10,6 @@ const EMPTIED = { omitted: true };
 export function emptiedResponse(part: Part): Part {
   if (part.functionResponse === undefined) return part;
   const { response: _response, parts: _media, ...named } = part.functionResponse;
-  return { ...part, functionResponse: { ...named, response: EMPTIED } };
+  const { condensed: _condensed, ...kept } = part;
+  return { ...kept, functionResponse: { ...named, response: EMPTIED } };
 }

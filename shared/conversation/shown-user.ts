@@ -10,5 +10,13 @@ export const shownUser = ({ user, surroundings }: Pick<Turn, 'user' | 'surroundi
     ? user
     : { ...user, parts: [{ text: surroundings }, ...user.parts] };
 
-/** The turn as who summarises it reads it: with nothing that nobody said. */
-export const withoutSurroundings = ({ surroundings: _surroundings, ...turn }: Turn): Turn => turn;
+const wholeOutputs = (content: Content): Content =>
+  content.parts.some(({ condensed }) => condensed !== undefined)
+    ? { ...content, parts: content.parts.map(({ condensed: _condensed, ...part }) => part) }
+    : content;
+
+/** The turn as who summarises it reads it: with nothing that nobody said, and outputs as the tools gave them. */
+export const withoutSurroundings = ({ surroundings: _surroundings, ...turn }: Turn): Turn => ({
+  ...turn,
+  contents: turn.contents.map(wholeOutputs),
+});

@@ -24,6 +24,7 @@ export const usageKept = (usage: Usage): Usage => ({
   compactions: workKept(usage.compactions),
   titles: workKept(usage.titles),
   routing: workKept(usage.routing),
+  condensing: workKept(usage.condensing),
   begun: usage.begun,
 });
 
@@ -36,5 +37,6 @@ export const usageSum = (kept: Usage, later: Usage): Usage => ({
   compactions: workSum(kept.compactions, later.compactions),
   titles: workSum(kept.titles, later.titles),
   routing: workSum(kept.routing, later.routing),
+  condensing: workSum(kept.condensing, later.condensing),
   begun: [...kept.begun, ...later.begun],
 });

@@ -61,5 +61,6 @@ export function usageView(of: {
     compactions: workView('compactions'),
     titles: workView('titles'),
     routing: workView('routing'),
+    condensing: workView('condensing'),
   };
 }

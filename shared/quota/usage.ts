@@ -35,6 +35,7 @@ const usageSchema = z.object({
   compactions: workSchema,
   titles: workSchema,
   routing: workSchema,
+  condensing: workSchema,
   open: z.array(reservationSchema).default([]),
   /** Turns that began in the last minute, the oldest first. */
   begun: z.array(z.date()).default([]),
@@ -43,7 +44,7 @@ const usageSchema = z.object({
 export type Usage = z.infer<typeof usageSchema>;
 
 /** What asks a model for a user and is no message. */
-export type WorkName = 'compactions' | 'titles' | 'routing';
+export type WorkName = 'compactions' | 'titles' | 'routing' | 'condensing';
 
 /** Of a day on which nothing has happened yet. */
 export const noUsage: Usage = usageSchema.parse({});
@@ -58,13 +59,18 @@ export const encodeUsage = (usage: Usage, now: Date): DocumentFields => ({
   compactions: { ...usage.compactions },
   titles: { ...usage.titles },
   routing: { ...usage.routing },
+  condensing: { ...usage.condensing },
   open: usage.open.map((reservation) => ({ ...reservation })),
   expireTime: expiryOf(now),
 });
 
 /** What all calls of the day cost together, work that is no message included. */
-export const spentMicrosOf = ({ costMicros, compactions, titles, routing }: Usage): number =>
-  costMicros + compactions.costMicros + titles.costMicros + routing.costMicros;
+export const spentMicrosOf = (usage: Usage): number =>
+  usage.costMicros +
+  usage.compactions.costMicros +
+  usage.titles.costMicros +
+  usage.routing.costMicros +
+  usage.condensing.costMicros;
 
 /** Names a reservation: message ids are the client's, and mean nothing beyond their conversation. */
 export const reservationId = (of: { conversationId: string; messageId: string }): string =>

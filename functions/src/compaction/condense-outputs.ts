@@ -112,7 +112,7 @@ function maskAfter(mask: PlannedMask, answer: Answered | undefined): PlannedMask
 
 const isOn = ({ dependencies, reading, isModelAllowed }: ClaimedRun): boolean =>
   isModelAllowed &&
-  dependencies.config.CONDENSE_TOOL_OUTPUTS === 'on' &&
+  dependencies.config.CONDENSE_TOOL_OUTPUTS !== 'off' &&
   // That program cuts, and nothing else.
   reading.head.value.profile !== 'gemini-cli';
 

@@ -23,13 +23,16 @@ export const usageResponse = z.object({
     messagesPerDay: quotaLine,
     tokensPerDay: quotaLine.describe('Uncached input and output, thoughts included.'),
     costMicrosPerDay: quotaLine.describe(
-      'Millionths of a US dollar; compactions, titles and routing included.',
+      'Millionths of a US dollar; compactions, titles, routing and condensing included.',
     ),
     requestsPerMinute: quotaLine,
     streams: quotaLine.describe('Answers on their way.'),
   }),
   compactions: work.describe('Of this day; they count into costMicrosPerDay alone.'),
   titles: work.describe('Of this day; they count into costMicrosPerDay alone.'),
+  condensing: work.describe(
+    'Tool outputs that a cheap model condensed before the next call: dollars, no message and no tokens of the day.',
+  ),
   routing: work.describe(
     'Choices of a model, of this day; they count into costMicrosPerDay alone.',
   ),

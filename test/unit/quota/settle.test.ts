@@ -58,7 +58,7 @@ describe('what a call took', () => {
     });
   });
 
-  test.each(['compactions', 'titles', 'routing'] as const)(
+  test.each(['compactions', 'titles', 'routing', 'condensing'] as const)(
     'by %s is apart from messages and tokens',
     (work) => {
       const bill = { tokens: 30_000, costMicros: 900, by: 'n' };

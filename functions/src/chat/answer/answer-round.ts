@@ -36,7 +36,7 @@ export interface Answering {
 }
 
 /** A turn with calls: its rounds are there. */
-type WithRounds = TurnProgress & { rounds: Rounds };
+export type WithRounds = TurnProgress & { rounds: Rounds };
 
 export const hasRounds = (progress: TurnProgress): progress is WithRounds =>
   progress.rounds !== undefined;
@@ -53,7 +53,11 @@ export const roundsLimit = (
 const estimateAll = (contents: readonly Content[], { head }: BegunTurn): number =>
   contents.reduce((sum, content) => sum + estimateContentTokens(content, meterCounting(head)), 0);
 
-async function storeProgress({ begun, writer }: Answering, progress: WithRounds): Promise<void> {
+/** Stores what a turn has come to. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
+export async function storeProgress(
+  { begun, writer }: Answering,
+  progress: WithRounds,
+): Promise<void> {
   const { contents, rounds, usage } = progress;
   const answerTokens = estimateAll(contents, begun);
   const { userTokens } = begun;

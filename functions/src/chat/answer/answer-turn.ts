@@ -18,6 +18,7 @@ import {
 } from './answer-round.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
+import { condenseRound } from './condense-round.ts';
 import { promptOfRound, type CallReport, type RoundPrompt } from './round-prompt.ts';
 import { ANSWER_MAX_BYTES, emptyAnswerError, streamAnswer, type Answer } from './stream-answer.ts';
 import { showStoredRounds } from './stored-rounds.ts';
@@ -161,6 +162,8 @@ async function answerInRounds(
       if (end.kind === 'broken') return stopped(going, abortedError());
     }
     if (hasLooped(roundsIn(going.progress.contents))) return looped(going);
+    const { progress: whole } = going;
+    if (hasRounds(whole)) going.progress = await condenseRound(dependencies, answering, whole);
     const answer = await step(dependencies, answering, going);
     if (answer) return answer;
   }
