@@ -7,7 +7,8 @@ export type PartName =
   | 'emulators'
   | 'subscriptions'
   | 'page'
-  | 'supervisor';
+  | 'supervisor'
+  | 'store';
 
 /** What the stack tells about itself; the console shows it, tests read it. */
 export type StackEvent =

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { sweepEvent } from '../../shared/compaction/event.ts';
 import { type Child, startChild } from './child-process.ts';
@@ -14,6 +15,8 @@ export interface StackPorts {
   standIn: number;
   page: number;
   supervisor: number;
+  /** Of the store in memory, where the functions are processes of their own beside it. */
+  store: number;
   /** Of the line to chat that the supervisor can cut. */
   line: number;
 }
@@ -28,6 +31,8 @@ export interface PartSettings {
   sweepSeconds: number;
   log: StackLog;
 }
+
+const STORE_TOKEN_BYTES = 32;
 
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
@@ -95,6 +100,52 @@ export function startEmbeddedPart(settings: PartSettings): Promise<Child> {
     ],
     readyUrl: `${localUrl(chat)}/v1/health`,
   });
+}
+
+/**
+ * Store and bus in memory, and each function as a process of its own over them: either can be killed, and nothing is
+ * lost with it.
+ */
+export function startSplitParts(settings: PartSettings): [PartName, Promise<Child>][] {
+  const { chat, compaction, store } = settings.ports;
+  const token = randomBytes(STORE_TOKEN_BYTES).toString('base64url');
+  const environment = {
+    ...settings.environment,
+    RECAP_STORE_URL: localUrl(store),
+    RECAP_STORE_TOKEN: token,
+  };
+  const start = (part: Parameters<typeof startPart>[1]): [PartName, Promise<Child>] => [
+    part.name,
+    startPart({ ...settings, environment }, part),
+  ];
+  const command = (...served: string[]) => [pathOf('embedded/function-main.ts'), ...served];
+  return [
+    start({
+      name: 'store',
+      title: 'store and bus in memory',
+      command: [
+        pathOf('embedded/store-main.ts'),
+        `--port=${store}`,
+        `--compaction-url=${localUrl(compaction)}/`,
+        `--push=${JSON.stringify(settings.push)}`,
+        `--sweep-seconds=${settings.sweepSeconds}`,
+      ],
+      // Without the token it refuses, which shows that it is there.
+      readyUrl: localUrl(store),
+    }),
+    start({
+      name: 'chat',
+      title: 'chat function',
+      command: command(`chat=${chat}`),
+      readyUrl: `${localUrl(chat)}/v1/health`,
+    }),
+    start({
+      name: 'compaction',
+      title: 'compaction function',
+      command: command(`compaction=${compaction}`),
+      readyUrl: localUrl(compaction),
+    }),
+  ];
 }
 
 export function startEmulatorParts(log: StackLog): Promise<Emulators | MissingEmulators> {

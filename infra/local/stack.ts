@@ -20,6 +20,7 @@ import {
   startCompactionPart,
   startEmbeddedPart,
   startEmulatorParts,
+  startSplitParts,
   startStandInPart,
   subscribeWorker,
 } from './stack-parts.ts';
@@ -40,7 +41,7 @@ export interface StackOptions {
   push?: Partial<PushSettings>;
   /** Whether the page is served. Default false. */
   hasPage?: boolean;
-  /** Whether the page can order faults; nothing without a page. Default false. */
+  /** Whether the page can order faults. Default false. */
   hasSupervisor?: boolean;
   /** How often the sweep event is published; 0 = never. Default 300. */
   sweepSeconds?: number;
@@ -49,7 +50,7 @@ export interface StackOptions {
   log: StackLog;
 }
 
-/** What can be restarted by itself; in the embedded mode chat and compaction are one process. */
+/** What can be restarted by itself; in the embedded mode without a supervisor both functions are one process. */
 export type RestartablePart = 'chat' | 'compaction' | 'functions' | 'stand-in';
 
 export interface Stack {
@@ -106,6 +107,7 @@ async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
     page: await choose('page', ports?.page),
     supervisor: await choose('supervisor', ports?.supervisor),
     line: await choose('supervisor', ports?.line),
+    store: await choose('store', ports?.store),
   };
 }
 
@@ -184,7 +186,7 @@ function buildInBackground(page: StackPage, log: StackLog): void {
 /**
  * Starts chat, compaction, the stand-in and the emulators side by side, and resolves when all of them
  * answer. Without emulators, or on demand, both functions run in one process over a store and a bus in
- * memory. When a part does not start, the others are stopped again and its error is thrown.
+ * memory; with a supervisor each has a process of its own. When a part does not start, the others are stopped again and its error is thrown.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { log, environment, standInArguments = [], push = {} } = options;
@@ -226,7 +228,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   children = await allOrNone([
     ['stand-in', standIn],
     ...('missing' in emulators
-      ? ([['functions', startEmbeddedPart(settingsWith())]] as const)
+      ? startEmbedded(settingsWith(), hasSupervisor)
       : startEmulated(settingsWith(emulators), emulators)),
   ]).catch(async (error: unknown) => {
     if (hasEmulators(emulators)) await emulators.stop();
@@ -257,6 +259,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     },
   };
 }
+
+/** One process, unless parts of it are to be killed. */
+const startEmbedded = (
+  settings: PartSettings,
+  isSplit: boolean,
+): [PartName, Promise<Child | undefined>][] =>
+  isSplit ? startSplitParts(settings) : [['functions', startEmbeddedPart(settings)]];
 
 function startEmulated(
   settings: PartSettings,

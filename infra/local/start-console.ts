@@ -30,9 +30,11 @@ const indented = (lines: readonly string[]): string =>
     .map((line) => `\n      ${line}`)
     .join('');
 
-/** The embedded functions hold the store. */
+/** In the embedded mode the store is in the process of the functions, or has one of its own. */
 const lossOf = (part: PartName) =>
-  part === 'functions' ? ' What was stored went with the process: conversations begin anew.' : '';
+  part === 'functions' || part === 'store'
+    ? ' What was stored went with the process: conversations begin anew.'
+    : '';
 
 function eventText(event: StackEvent, isVerbose: boolean): string | undefined {
   switch (event.kind) {

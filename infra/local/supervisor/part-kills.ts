@@ -22,6 +22,9 @@ export interface PartKills {
 
 const wanted: readonly KillablePart[] = ['chat', 'compaction'];
 
+/** A machine that is busy may not have a part ready in its time: it is killed then, and begun anew. */
+const MAX_STARTS = 3;
+
 /** Kills parts of the stack and has them started again, one kill of a part at a time. */
 export function createPartKills(options: {
   stack: Pick<Stack, 'processIds' | 'restart'>;
@@ -30,6 +33,18 @@ export function createPartKills(options: {
   const { stack, onFailure } = options;
   const down = new Map<PartName, Promise<void>>();
   const kills = new Map<PartName, number>();
+
+  async function restart(part: KillablePart): Promise<void> {
+    for (let starts = 1; ; starts += 1) {
+      try {
+        return await stack.restart(part);
+      } catch (error) {
+        onFailure(part, error);
+        if (starts === MAX_STARTS) return;
+      }
+    }
+  }
+
   const killable = () =>
     wanted.filter((part) => stack.processIds().some((running) => running.part === part));
 
@@ -40,11 +55,10 @@ export function createPartKills(options: {
       if (down.has(part)) return { kind: 'is-down' };
       const { processId = 0 } = stack.processIds().find((running) => running.part === part) ?? {};
       kills.set(part, (kills.get(part) ?? 0) + 1);
-      const back = stack
-        .restart(part)
-        .catch((error: unknown) => onFailure(part, error))
-        .finally(() => down.delete(part));
-      down.set(part, back);
+      down.set(
+        part,
+        restart(part).finally(() => down.delete(part)),
+      );
       return { kind: 'killed', processId };
     },
     state: () =>
