@@ -1,0 +1,127 @@
+import { assumed, costAtRest, monthlyCost, sizes, unitPrices } from './monthly-cost.ts';
+import { documentCounts, type Operations } from './document-counts.ts';
+
+const table = (head: string[], rows: string[][]) =>
+  [head, head.map((_, i) => (i === 0 ? '---' : '--:')), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+
+/** Two digits that count, without an exponent. */
+const usd = (value: number) =>
+  value >= 10
+    ? Math.round(Number(value.toPrecision(3))).toLocaleString('en-US')
+    : String(Number(value.toPrecision(2)));
+
+const plain = (value: number) => value.toFixed(9).replace(/0+$/, '').replace(/\.$/, '');
+
+const prices = () =>
+  table(
+    ['What', 'Name', 'US dollars'],
+    Object.entries(unitPrices).map(([name, { usd: price, of }]) => [
+      of,
+      `\`${name}\``,
+      plain(price),
+    ]),
+  );
+
+const labels: Record<keyof typeof documentCounts, string> = {
+  turn: 'a turn of 300 tokens in 6 s (`turn`)',
+  elsewhere: 'a turn at once, on an instance that must read its 51 turns (`elsewhere`)',
+  compaction: 'a compaction of 52 turns in 6 s (`compaction`)',
+  sweep: 'a sweep with nothing to do (`sweep`)',
+};
+
+const counts = () => {
+  const row = (name: string, one: Operations) => [
+    name,
+    ...[one.reads, one.writes, one.expiring, one.messages].map(String),
+  ];
+  return table(
+    ['One', 'Reads', 'Writes', 'Of these deleted by TTL', 'Messages'],
+    [
+      row(labels.turn, documentCounts.turn),
+      row(labels.elsewhere, documentCounts.elsewhere),
+      row(labels.compaction, documentCounts.compaction),
+      row(labels.sweep, documentCounts.sweep),
+    ],
+  );
+};
+
+const assumptions = () =>
+  table(
+    ['Assumed', 'Value'],
+    Object.entries(assumed).map(([name, value]) => [`\`${name}\``, value.toLocaleString('en-US')]),
+  );
+
+const parts = {
+  firestoreOperations: 'Firestore: operations',
+  firestoreStorage: 'Firestore: storage and backups',
+  functions: 'functions',
+  rest: 'logs, egress, Pub/Sub',
+  modelChat: 'model: answers',
+  modelCompactions: 'model: compactions',
+} as const;
+
+const months = () => {
+  const costs = sizes.map((size) => monthlyCost(size, documentCounts));
+  const sum = (cost: (typeof costs)[number]) =>
+    Object.values(cost).reduce((total: number, one: number) => total + one, 0);
+  const row = (name: string, of: (cost: (typeof costs)[number], i: number) => number) => [
+    name,
+    ...costs.map((cost, i) => usd(of(cost, i))),
+  ];
+  return table(
+    [
+      'US dollars a month',
+      ...sizes.map(({ users, atOnce }) => `${users.toLocaleString('en-US')} (${atOnce} at once)`),
+    ],
+    [
+      row(parts.firestoreOperations, (cost) => cost.firestoreOperations),
+      row(parts.firestoreStorage, (cost) => cost.firestoreStorage),
+      row(parts.functions, (cost) => cost.functions),
+      row(parts.rest, (cost) => cost.rest),
+      row(parts.modelChat, (cost) => cost.modelChat),
+      row(parts.modelCompactions, (cost) => cost.modelCompactions),
+      row('**all**', sum),
+      row('for one daily user', (cost, i) => sum(cost) / (sizes[i]?.users ?? 1)),
+    ],
+  );
+};
+
+/** What `docs/operations.md` has between its marks. */
+export const costTables = (): string =>
+  ['Prices:', prices(), 'Counted:', counts(), 'Assumed:', assumptions(), 'The sum:', months()].join(
+    '\n\n',
+  );
+
+/** What `docs/deploy.md` has between its marks. */
+export function restTable(alertConditions: number): string {
+  const columns = [costAtRest(0, alertConditions), costAtRest(1, alertConditions)];
+  const names: Record<string, string> = {
+    minimumInstances: 'minimum instances of chat: 30 days × 86,400 s × (idle vCPU + ½ GiB)',
+    alertConditions: `${alertConditions} alert conditions`,
+    secretVersions: 'one secret version (six are free in an account)',
+    schedule: 'one schedule (three are free in an account)',
+    images: 'about 1 GiB of images and archives (half a GiB is free)',
+  };
+  const rows = Object.entries(names).map(([key, name]) => [
+    name,
+    ...columns.map((column) => (column[key] ?? 0).toFixed(2)),
+  ]);
+  const sums = columns.map((column) =>
+    Object.values(column)
+      .reduce((total, one) => total + one, 0)
+      .toFixed(2),
+  );
+  return table(
+    ['US dollars a month', '`min_instances = 0` (dev)', '`= 1` (prod)'],
+    [...rows, ['**all**', ...sums]],
+  );
+}
+
+/** `text` with what stands between the marks replaced. Throws Error where there are no marks. */
+export function betweenMarks(text: string, inner: string): string {
+  const marks = /(<!-- costs -->\n)[\s\S]*(<!-- end of costs -->)/;
+  if (!marks.test(text)) throw new Error('no <!-- costs --> and <!-- end of costs -->');
+  return text.replace(marks, (_, begin: string, end: string) => `${begin}\n${inner}\n\n${end}`);
+}

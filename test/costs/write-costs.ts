@@ -1,0 +1,28 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { endedByArguments } from '../support/only-help.ts';
+import { monitoring } from '../terraform/alerts.ts';
+import { betweenMarks, costTables, restTable } from './cost-tables.ts';
+
+const help = `Usage: npm run costs
+
+Writes the tables of costs in docs/operations.md and docs/deploy.md anew, from the prices and assumptions in
+test/costs/monthly-cost.ts and the counts in test/costs/document-counts.ts. Then: npx prettier --write docs.
+
+  --help   this text
+
+Exit code: 0 written; 2 wrong arguments.`;
+
+async function write(): Promise<0> {
+  const { alerts, objectives } = await monitoring();
+  const tables = {
+    'operations.md': costTables(),
+    'deploy.md': restTable(alerts.length + objectives.length),
+  };
+  for (const [name, table] of Object.entries(tables)) {
+    const file = new URL(`../../docs/${name}`, import.meta.url);
+    writeFileSync(file, betweenMarks(readFileSync(file, 'utf8'), table));
+  }
+  return 0;
+}
+
+process.exitCode = endedByArguments(help) ?? (await write());

@@ -1,0 +1,125 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { alertFile, monitoring } from './alerts.ts';
+import { terraformFolder } from './check-terraform.ts';
+import { readModule, type Module } from './lint/read-module.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
+const deploy = textOf('docs/deploy.md');
+const operations = textOf('docs/operations.md');
+const matches = (text: string, pattern: RegExp) =>
+  [...text.matchAll(pattern)].map(([, found = '']) => found);
+/** Commands that are not there yet: whoever adds one takes it out of here. */
+const announced = ['ops', 'smoke'];
+
+const unique = (names: readonly string[]) => [...new Set(names)].toSorted();
+
+let module: Module;
+beforeAll(async () => {
+  module = await readModule(terraformFolder);
+});
+
+describe('docs/deploy.md', () => {
+  test('has a row for every resource of the module, and none for another', () => {
+    const rows = matches(deploy, /^\| `(google_[\w.]+)`/gm);
+
+    expect(rows.toSorted()).toEqual(module.resources.map(({ address }) => address).toSorted());
+  });
+});
+
+describe('docs/operations.md', () => {
+  test('has a section for every alert, and none for another', async () => {
+    const alerts = operations.split(/^## /m).find((part) => part.startsWith('Alerts')) ?? '';
+    const { alerts: keys } = await monitoring();
+
+    expect(matches(alerts, /^### (.+)$/gm).toSorted()).toEqual(
+      [...keys, 'objective-in-danger'].toSorted(),
+    );
+  });
+
+  test('has every objective in its table', async () => {
+    const { objectives } = await monitoring();
+
+    expect(matches(operations, /^\| `([a-z-]+)` +\| \d+ %/gm).toSorted()).toEqual(
+      objectives.toSorted(),
+    );
+  });
+
+  test('links the instructions of every alert', async () => {
+    const { alerts: keys } = await monitoring();
+
+    const lacking = [...keys, 'objective-in-danger'].filter(
+      (key) =>
+        !existsSync(alertFile(key)) || !operations.includes(`(../terraform/alerts/${key}.md)`),
+    );
+
+    expect(lacking).toEqual([]);
+  });
+});
+
+describe.each([
+  ['docs/deploy.md', deploy],
+  ['docs/operations.md', operations],
+  ['terraform/README.md', textOf('terraform/README.md')],
+])('%s', (name, text) => {
+  test('names commands that there are', () => {
+    const { scripts } = z
+      .object({ scripts: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(textOf('package.json')));
+
+    const unknown = unique(matches(text, /npm run ([\w:]+)/g)).filter(
+      (one) => !(one in scripts) && !announced.includes(one),
+    );
+
+    expect(unknown).toEqual([]);
+  });
+
+  test('names variables, settings and outputs that there are', () => {
+    const settings = z.array(z.string()).parse(JSON.parse(textOf('terraform/settings.json')));
+    const outputs = [
+      ...module.outputs.map((one) => one.name),
+      ...matches(textOf('terraform/environments/prod/outputs.tf'), /^output "(\w+)"/gm),
+    ];
+    const variables = module.variables.map((one) => one.name);
+    // What is set of something else than the module.
+    const elsewhere = ['name', 'condition', 'ttl', 'min_instances'];
+
+    expect(
+      unique(matches(text, /`([a-z_]+) = [^`]+`/g)).filter(
+        (one) => ![...variables, ...elsewhere].includes(one),
+      ),
+    ).toEqual([]);
+    expect(matches(text, /settings\.([A-Z_]+)/g).filter((one) => !settings.includes(one))).toEqual(
+      [],
+    );
+    expect(
+      matches(text, /terraform (?:-\S+ )?output (?:-raw )?(\w+)/g).filter(
+        (one) => !outputs.includes(one),
+      ),
+    ).toEqual([]);
+  });
+
+  test('links to files and headings that there are', () => {
+    const slug = (heading: string) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-');
+    const broken = matches(text, /\]\(([^)\s]+)\)/g)
+      .filter((link) => !link.startsWith('http'))
+      .filter((link) => {
+        const [path = '', heading] = link.split('#');
+        const file = path === '' ? join(root, name) : join(root, dirname(name), path);
+        if (!existsSync(file)) return true;
+        if (heading === undefined) return false;
+        const headings = matches(readFileSync(file, 'utf8'), /^#+ (.+)$/gm).map(slug);
+        return !headings.includes(heading);
+      });
+
+    expect(broken).toEqual([]);
+  });
+});
