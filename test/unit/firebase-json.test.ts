@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { DEPLOYED_ORIGINS, pageHeaders } from '../../infra/local/page/page-headers.ts';
+import { localProjectId, stackEnvironment } from '../../infra/local/stack-environment.ts';
+
+const root = new URL('../../', import.meta.url);
+const textOf = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+const address = z.strictObject({ host: z.literal('127.0.0.1'), port: z.number() });
+
+/** As strict as can be: a key that firebase-tools does not know it passes over in silence. */
+const file = z
+  .strictObject({
+    firestore: z.strictObject({ rules: z.string(), indexes: z.string() }),
+    hosting: z.strictObject({
+      public: z.string(),
+      predeploy: z.array(z.string()),
+      ignore: z.array(z.string()),
+      headers: z.array(
+        z.strictObject({
+          source: z.string(),
+          headers: z.array(z.strictObject({ key: z.string(), value: z.string() })),
+        }),
+      ),
+    }),
+    emulators: z.strictObject({
+      auth: address,
+      firestore: address,
+      pubsub: address,
+      hosting: address,
+      ui: z.strictObject({ enabled: z.boolean() }),
+      singleProjectMode: z.literal(true),
+    }),
+  })
+  .parse(JSON.parse(textOf('firebase.json')));
+
+const stack = stackEnvironment({ shell: {}, model: { kind: 'stand-in' } });
+const hostOf = ({ host, port }: z.infer<typeof address>) => `${host}:${port}`;
+
+describe('firebase.json', () => {
+  test.each([
+    ['Auth', file.emulators.auth, 'FIREBASE_AUTH_EMULATOR_HOST'],
+    ['Pub/Sub', file.emulators.pubsub, 'PUBSUB_EMULATOR_HOST'],
+  ])('has the emulator of %s where the local stack looks for it', (_, emulator, variable) => {
+    expect(hostOf(emulator)).toBe(stack[variable]);
+  });
+
+  test('has ports that neither meet each other nor those of npm start', () => {
+    const { auth, firestore, pubsub, hosting } = file.emulators;
+    const ports = [auth, firestore, pubsub, hosting].map(({ port }) => port);
+
+    expect(new Set(ports).size).toBe(ports.length);
+    expect(ports.filter((port) => port >= 8080 && port < 8085)).toEqual([]);
+  });
+
+  test('names rules and indexes that there are, and Terraform takes the same', () => {
+    const terraform = textOf('terraform/firestore.tf');
+
+    for (const path of [file.firestore.rules, file.firestore.indexes]) {
+      expect(existsSync(new URL(path, root))).toBe(true);
+      const [directory, name] = [path.slice(0, path.lastIndexOf('/')), path.split('/').at(-1)];
+      expect(terraform).toContain(`/../${directory}"`);
+      expect(terraform).toContain(`{local.firestore_directory}/${name}"`);
+    }
+  });
+
+  test('hosts the page that npm run build:web makes, with the headers of the local one', () => {
+    const scripts = z
+      .object({ scripts: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(textOf('package.json'))).scripts;
+    const everywhere = file.hosting.headers.find(({ source }) => source === '**')?.headers ?? [];
+    const said = Object.fromEntries(everywhere.map(({ key, value }) => [key, value]));
+
+    expect(file.hosting.predeploy).toEqual(['npm run build:web']);
+    expect(`${scripts['build:web']}/dist`).toContain(file.hosting.public);
+    expect(said).toMatchObject(pageHeaders(DEPLOYED_ORIGINS));
+  });
+
+  test('the project of the guide is the one of the local stack', () => {
+    expect(textOf('docs/deploy.md')).toContain(
+      `firebase emulators:start --project ${localProjectId}`,
+    );
+  });
+});
