@@ -44,7 +44,9 @@ describe('costs', () => {
     const apart = Object.entries(documentCounts).flatMap(([work, stored]) =>
       Object.entries(stored).flatMap(([kind, before]) => {
         const now = Number(Reflect.get(Reflect.get(counted, work), kind));
-        return isNear(now, Number(before)) ? [] : [`${work}.${kind}: ${Number(before)}, now ${now}`];
+        return isNear(now, Number(before))
+          ? []
+          : [`${work}.${kind}: ${Number(before)}, now ${now}`];
       }),
     );
     expect(apart).toEqual([]);
