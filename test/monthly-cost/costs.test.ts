@@ -23,11 +23,11 @@ const marked = (name: string) =>
   )?.[1] ?? '';
 
 describe('costs', () => {
-  test('of a month stand in docs/operations.md as npm run costs writes them', () => {
+  test('of a month stand in docs/operations.md as npm run cost:monthly writes them', () => {
     expect(cellsOf(marked('operations.md'))).toEqual(cellsOf(costTables()));
   });
 
-  test('at rest stand in docs/deploy.md as npm run costs writes them', async () => {
+  test('at rest stand in docs/deploy.md as npm run cost:monthly writes them', async () => {
     const { alerts, objectives } = await monitoring();
 
     expect(cellsOf(marked('deploy.md'))).toEqual(

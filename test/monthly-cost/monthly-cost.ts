@@ -1,4 +1,5 @@
 import { listPrices } from '../../shared/compaction/prices.ts';
+import { cloudPrices } from '../cost/cloud-prices.ts';
 import type { DocumentCounts } from './document-counts.ts';
 
 /**
@@ -10,15 +11,15 @@ export const unitPrices = {
   memoryGibSecond: { usd: 0.0000025, of: 'a GiB-second of memory' },
   idleCpuSecond: { usd: 0.0000025, of: 'a vCPU-second of a minimum instance that serves nothing' },
   request: { usd: 0.4e-6, of: 'a request' },
-  documentRead: { usd: 0.03e-5, of: 'a document read' },
-  documentWrite: { usd: 0.09e-5, of: 'a document written' },
-  documentDelete: { usd: 0.01e-5, of: 'a document deleted, by a TTL policy too' },
+  documentRead: { usd: cloudPrices.perRead, of: 'a document read' },
+  documentWrite: { usd: cloudPrices.perWrite, of: 'a document written' },
+  documentDelete: { usd: cloudPrices.perDelete, of: 'a document deleted, by a TTL policy too' },
   databaseGibMonth: {
     usd: 0.15,
     of: 'a GiB in the database for a month; the same again for point-in-time recovery',
   },
   backupGibMonth: { usd: 0.03, of: 'a GiB of backups for a month' },
-  messageGib: { usd: 0.04, of: 'a GiB of Pub/Sub, 1 KiB a message at least' },
+  message: { usd: cloudPrices.perMessage, of: 'a message of Pub/Sub, published or pushed' },
   logGib: { usd: 0.5, of: 'a GiB of logs' },
   egressGib: { usd: 0.12, of: 'a GiB to the internet' },
   alertCondition: { usd: 0.1, of: 'an alert condition for a month' },
@@ -98,10 +99,11 @@ export function monthlyCost(
       busySeconds * (price.cpuSecond.usd + assumed.memoryGib * price.memoryGibSecond.usd) +
       (turns + compactions) * price.request.usd,
     rest:
-      (turns * assumed.logKibPerTurn * price.logGib.usd +
-        turns * assumed.egressKibPerTurn * price.egressGib.usd +
-        compactions * compaction.messages * price.messageGib.usd) /
-      KIB_PER_GIB,
+      (turns *
+        (assumed.logKibPerTurn * price.logGib.usd +
+          assumed.egressKibPerTurn * price.egressGib.usd)) /
+        KIB_PER_GIB +
+      2 * compactions * compaction.messages * price.message.usd,
     modelChat:
       (turns *
         ((assumed.promptTokens - cached) * model.input +

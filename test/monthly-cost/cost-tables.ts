@@ -12,7 +12,7 @@ const usd = (value: number) =>
     ? Math.round(Number(value.toPrecision(3))).toLocaleString('en-US')
     : String(Number(value.toPrecision(2)));
 
-const plain = (value: number) => value.toFixed(9).replace(/0+$/, '').replace(/\.$/, '');
+const plain = (value: number) => value.toFixed(10).replace(/0+$/, '').replace(/\.$/, '');
 
 const prices = () =>
   table(

@@ -3,10 +3,10 @@ import { endedByArguments } from '../support/only-help.ts';
 import { monitoring } from '../terraform/alerts.ts';
 import { betweenMarks, costTables, restTable } from './cost-tables.ts';
 
-const help = `Usage: npm run costs
+const help = `Usage: npm run cost:monthly
 
 Writes the tables of costs in docs/operations.md and docs/deploy.md anew, from the prices and assumptions in
-test/costs/monthly-cost.ts and the counts in test/costs/document-counts.ts. Then: npx prettier --write docs.
+test/monthly-cost/monthly-cost.ts and the counts in test/monthly-cost/document-counts.ts. Then: npx prettier --write docs.
 
   --help   this text
 
