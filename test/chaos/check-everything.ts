@@ -1,13 +1,14 @@
 import { parseConfig } from '../../functions/src/config.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 import { checkErased } from './check-erased.ts';
-import { checkStored, isSameContext } from './check-stored.ts';
+import { checkStored } from './check-stored.ts';
 import { checkTranscripts, type Finding, type Transcript } from './check-transcripts.ts';
 import { type Ledger, placeOf } from './ledger.ts';
 import type { PhoneClient } from './phone-client.ts';
 import { readShownContext, readTranscript } from './read-transcript.ts';
 import { readStoredConversation } from './stored-conversation.ts';
 import type { Tally } from './tally.ts';
+import { verifyStored } from './verify-stored.ts';
 
 /** The load balancer gives each chat process one of two requests. */
 const LOOKS_AT_CONTEXT = 2;
@@ -34,15 +35,13 @@ async function checkDocuments(
     GOOGLE_CLOUD_PROJECT: 'demo-chaos',
     THRESHOLD_TOKENS: String(run.thresholdTokens),
   });
-  const findings = checkStored(stored, config);
+  const askContext = async () =>
+    // Nobody answering is another context than any.
+    (await readShownContext(client, conversationId)) ?? { generation: -1, items: [] };
+  const findings = checkStored(stored);
   for (let look = 0; look < LOOKS_AT_CONTEXT; look += 1) {
-    const shown = await readShownContext(client, conversationId);
-    if (!shown || !isSameContext(stored, shown, config))
-      findings.push({
-        kind: 'mismatched',
-        conversationId,
-        what: `/context of generation ${shown?.generation} is not what the documents of ${stored.head.generation} make`,
-      });
+    const found = await verifyStored({ store: run.store, config, askContext }, conversationId);
+    findings.push(...found.filter(({ what }) => findings.every((known) => known.what !== what)));
   }
   if (stored.head.generation < run.tally.highestGeneration(conversationId))
     findings.push({ kind: 'lost', conversationId, what: 'the generation went back' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contentText, partSchema } from '../../shared/conversation/content.ts';
-import type { ShownContext } from './check-stored.ts';
+import type { AskContext } from '../../infra/ops/verify/load-context.ts';
 import type { Transcript } from './check-transcripts.ts';
 import { hashOf } from './ledger.ts';
 import type { PhoneClient } from './phone-client.ts';
@@ -70,6 +70,6 @@ export async function readTranscript(
 export function readShownContext(
   client: PhoneClient,
   conversationId: string,
-): Promise<ShownContext | undefined> {
+): ReturnType<AskContext> {
   return get(client, `/v1/conversations/${conversationId}/context`, contextSchema);
 }

@@ -1,13 +1,7 @@
-import {
-  readContextParts,
-  readHead,
-  readTurns,
-} from '../../shared/conversation/read-conversation.ts';
-import { plainSource } from '../support/signing.ts';
+import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
 import type { Head } from '../../shared/conversation/head.ts';
-import { decodeHistory, type History } from '../../shared/conversation/history.ts';
 import { type CompactionJob, decodeJob } from '../../shared/conversation/job.ts';
-import { compactionJobPath, historyPath } from '../../shared/conversation/paths.ts';
+import { compactionJobPath } from '../../shared/conversation/paths.ts';
 import type { Turn } from '../../shared/conversation/turn.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 
@@ -18,10 +12,6 @@ export interface StoredConversation {
   job: CompactionJob | undefined;
   /** All of them, by seq; a missing one is left out. */
   turns: Turn[];
-  /** Generations 1 to one past that of the head; undefined where there is no document. */
-  histories: (History | undefined)[];
-  /** What the context is made of. */
-  contextParts: { history: History | undefined; turns: Turn[] };
 }
 
 const countTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
@@ -33,18 +23,13 @@ export async function readStoredConversation(
 ): Promise<StoredConversation | undefined> {
   const head = (await readHead(store, conversationId))?.value;
   if (!head) return undefined;
-  const [jobDocument, ...histories] = await store.get([
-    compactionJobPath(conversationId),
-    ...countTo(head.generation + 1).map((generation) => historyPath(conversationId, generation)),
-  ]);
+  const [jobDocument] = await store.get([compactionJobPath(conversationId)]);
   const turns = await readTurns(store, conversationId, countTo(head.lastSeq));
   return {
     conversationId,
     head,
     job: jobDocument && decodeJob(jobDocument).value,
     turns: turns.map(({ value }) => value),
-    histories: histories.map((document) => document && decodeHistory(document)),
-    contextParts: await readContextParts(plainSource(store), { conversationId, head }),
   };
 }
 

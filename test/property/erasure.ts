@@ -6,6 +6,7 @@ import { when, type Invariant } from './invariant.ts';
 import { fieldOf, isOpening, isTurn } from './journal-writes.ts';
 import type { RunRecord } from './run-program.ts';
 import { marksIn, PIN } from './scripted-models.ts';
+import { storedFaults } from './stored-checks.ts';
 
 /** What an erased conversation leaves: one document that says nothing. */
 function leftOfAll({ final, remains = [] }: RunRecord): string[] {
@@ -90,5 +91,5 @@ export const erasures: Invariant = {
     // Without erasure there is nothing to look for.
     (record.remains ?? []).length === 0 && record.final.head?.state !== 'erased'
       ? []
-      : [...leftOfAll(record), ...leftOfTurns(record)],
+      : [...leftOfAll(record), ...leftOfTurns(record), ...storedFaults(record.final, 'erasure')],
 };

@@ -11,6 +11,7 @@ import type { Invariant } from './invariant.ts';
 import { when } from './invariant.ts';
 import { fieldOf, isHead, isHistory, isJob, isTurn } from './journal-writes.ts';
 import type { RunRecord } from './run-program.ts';
+import { storedFaults } from './stored-checks.ts';
 import { marksIn, PIN } from './scripted-models.ts';
 
 /** Its owner had it erased, in whole or the answer alone. */
@@ -21,10 +22,8 @@ const transcript: Invariant = {
   violations({ final, journal }) {
     const { head, turns } = final;
     if (head?.state === 'erased') return [];
-    const seqs = turns.map(({ seq }) => seq).join(',');
-    const dense = Array.from({ length: head?.lastSeq ?? 0 }, (_, i) => i + 1).join(',');
     return [
-      ...when(seqs !== dense, `lastSeq is ${head?.lastSeq}, and the turns are ${seqs}`),
+      ...storedFaults(final, 'transcript'),
       ...journal.acknowledged.flatMap(({ messageId, text, turn }) => {
         const stored = turns.find(({ seq }) => seq === turn.seq);
         if (!stored) return [`turn ${turn.seq} was acknowledged for ${messageId} and is gone`];
@@ -46,10 +45,12 @@ const transcript: Invariant = {
 
 const nothingOpen: Invariant = {
   name: 'I1 nothing is left open, and a turn that runs is the open one',
-  violations({ final: { head, turns } }) {
+  violations({ final }) {
+    const { head, turns } = final;
     const running = turns.filter(({ state }) => !isTerminal(state)).map(({ seq }) => seq);
     const isOpen = head?.open && running.includes(head.open.seq);
     return [
+      ...storedFaults(final, 'open'),
       ...when(running.length > 0 && !isOpen, `turns ${running.join(',')} run and are not open`),
       ...when(running.length > 1, `turns ${running.join(',')} run at once`),
     ];
@@ -63,6 +64,7 @@ const marksOf = ({ inContext, user, contents }: Turn): string[] =>
 const context: Invariant = {
   name: 'I2 every content in the context stands in it exactly once, folded or verbatim',
   violations: ({ settled, fork }) => [
+    ...storedFaults(settled, 'context'),
     ...doubleOrMissing(settled),
     ...(fork ? doubleOrMissing(fork).map((text) => `of the fork ${text}`) : []),
   ],
@@ -99,12 +101,9 @@ const histories: Invariant = {
         fieldOf(write, 'erased') !== true &&
         fieldOf(write, 'mended') !== true,
     );
-    const stored = final.histories.map(({ generation }) => generation).join(',');
-    const length = final.head?.state === 'erased' ? 0 : (final.head?.generation ?? 0);
-    const complete = Array.from({ length }, (_, i) => i + 1).join(',');
     return [
       ...changed.map(({ path }) => `${path} was written again`),
-      ...when(stored !== complete, `histories ${stored} are there, and not ${complete}`),
+      ...storedFaults(final, 'histories'),
       ...when(
         generations.some((generation, i) => i > 0 && generation - (generations[i - 1] ?? 0) > 1) ||
           generations.some((generation, i) => generation < (generations[i - 1] ?? 0)),
@@ -120,8 +119,8 @@ const isSwap: ReadonlySet<unknown> = new Set(['COMPACTED', 'CONTENT_TRUNCATED'])
 const fence: Invariant = {
   needsOrder: true,
   name: 'I4 only the worker that holds the lease swaps, and from the generation it read',
-  violations({ journal }) {
-    const found: string[] = [];
+  violations({ final, journal }) {
+    const found = storedFaults(final, 'lease');
     let owner = '';
     for (const { writes, process } of journal.commits) {
       const created = writes.find(
@@ -141,8 +140,7 @@ const fence: Invariant = {
 
 const onePerMessage: Invariant = {
   name: 'I5 a message id is one turn with one terminal answer, and an attempt one model call',
-  violations({ final: { turns, messages }, journal, initial }) {
-    const ids = turns.map(({ messageId }) => messageId);
+  violations({ final, journal, initial }) {
     const calls = (seq: number) =>
       journal.chatCalls.filter(({ promptId }) => promptId === `t_${seq}`).length;
     const ends = journal.commits
@@ -150,14 +148,13 @@ const onePerMessage: Invariant = {
       .filter((write) => isTurn(write) && fieldOf(write, 'state') === 'done')
       .map(({ path }) => path);
     return [
-      ...when(new Set(ids).size < ids.length, `a message id has two turns: ${ids.join(' ')}`),
-      ...turns.flatMap(({ seq, messageId, attempt, rounds }) => [
-        ...when(messages.get(messageId) !== seq, `${messageId} does not name turn ${seq}`),
-        ...when(
+      ...storedFaults(final, 'messages'),
+      ...final.turns.flatMap(({ seq, attempt, rounds }) =>
+        when(
           seq > initial.marks.length && calls(seq) > attempt + (rounds?.count ?? 0),
           `turn ${seq} took ${calls(seq)} model calls in ${attempt} attempts and ${rounds?.count ?? 0} rounds`,
         ),
-      ]),
+      ),
       ...ends
         .filter((path, index) => ends.indexOf(path) !== index)
         .map((path) => `${path} was answered twice`),

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '../../../infra/local/embedded/memory-document-store.ts';
 import { parseConfig } from '../../../functions/src/config.ts';
 import type { Head } from '../../../shared/conversation/head.ts';
-import { headPath } from '../../../shared/conversation/paths.ts';
-import { assembleContext } from '../../../shared/conversation/assemble-context.ts';
-import { checkStored, isSameContext } from '../../chaos/check-stored.ts';
+import { headPath, turnPath } from '../../../shared/conversation/paths.ts';
+import { checkStored } from '../../chaos/check-stored.ts';
 import { readStoredConversation } from '../../chaos/stored-conversation.ts';
+import { verifyStored } from '../../chaos/verify-stored.ts';
 import { buildConversation } from '../../support/conversation-builder.ts';
 
 const config = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', THRESHOLD_TOKENS: '100000' });
@@ -19,7 +19,7 @@ async function stored(head: Partial<Head> = {}) {
 }
 
 const findingsOf = (read: Parameters<typeof checkStored>[0]) =>
-  checkStored(read, config).map(({ kind, what }) => `${kind}: ${what}`);
+  checkStored(read).map(({ kind, what }) => `${kind}: ${what}`);
 
 describe('the check of documents', () => {
   test('finds nothing in a conversation at rest', async () => {
@@ -36,14 +36,6 @@ describe('the check of documents', () => {
 
     expect(findingsOf(read)).toEqual([
       'unfinished: an automatic need waits since 2026-01-01T00:00:00.000Z',
-    ]);
-  });
-
-  test('finds a turn that is missing', async () => {
-    const { read } = await stored();
-
-    expect(findingsOf({ ...read, turns: read.turns.slice(1) })).toEqual([
-      'lost: 2 turns are stored, lastSeq is 3',
     ]);
   });
 
@@ -65,36 +57,36 @@ describe('the check of documents', () => {
     ]);
   });
 
-  test('finds a generation without its history', async () => {
-    const { read } = await stored({ generation: 1 });
-
-    expect(findingsOf(read)).toEqual(['lost: generation 1 has no history']);
-  });
-
-  test('finds a threshold that was crossed without a need or a record', async () => {
-    const { read } = await stored();
-    const { lastSeq: seq } = read.head;
-    const head = { ...read.head, context: { ...read.head.context, tokens: 150_000, seq } };
-
-    expect(findingsOf({ ...read, head })).toEqual([
-      'unfinished: 150000 tokens crossed the threshold and nothing came of it',
-    ]);
-  });
-
-  test('takes the context that the documents make, and no other', async () => {
-    const { read } = await stored();
-    const items = assembleContext({ ...read.head, ...read.contextParts });
-    const shown = { generation: 0, items };
-
-    expect(isSameContext(read, shown, config)).toBe(true);
-    expect(isSameContext(read, { ...shown, items: items.slice(1) }, config)).toBe(false);
-    expect(isSameContext(read, { ...shown, generation: 1 }, config)).toBe(false);
-  });
-
   test('knows nothing of a conversation that nobody created', async () => {
     const { store, read } = await stored();
     await store.commit([{ op: 'delete', path: headPath(read.conversationId) }]);
 
     expect(await readStoredConversation(store, read.conversationId)).toBeUndefined();
+  });
+});
+
+describe('the check of invariants at rest', () => {
+  const items = [{ kind: 'turn', seq: 1, content: { role: 'user', parts: [{ text: 'Other.' }] } }];
+
+  test('calls what lacks lost, and another context than the documents make mismatched', async () => {
+    const { store, read } = await stored();
+    const { conversationId } = read;
+    await store.commit([{ op: 'delete', path: turnPath(conversationId, 2) }]);
+    const askContext = () => Promise.resolve({ generation: 0, items });
+
+    const found = await verifyStored({ store, config, askContext }, conversationId);
+
+    expect(found.map(({ kind, what }) => `${kind}: ${what.split(' ', 2).join(' ')}`)).toEqual([
+      'lost: I1 turn-missing',
+      'lost: I1 guard-dangling',
+      'mismatched: I9 context-differs',
+    ]);
+  });
+
+  test('finds nothing where everything is as it should be', async () => {
+    const { store, read } = await stored();
+    const askContext = () => Promise.resolve(undefined);
+
+    expect(await verifyStored({ store, config, askContext }, read.conversationId)).toEqual([]);
   });
 });
