@@ -161,7 +161,7 @@ describe('a compaction that never comes', () => {
 
     const { failed, outcomes } = await check(url, { waitMs: 1_000 });
 
-    expect(failed[0]).toMatch(/^FAILED compact: POST \S+:compact: still QUEUED after 1 s\. /);
+    expect(failed[0]).toMatch(/^FAILED compact: POST \S+:compact: still QUEUED after \d+ s\. /);
     expect(failed[0]).toContain('compaction_publish_failed');
     expect(failed[0]).toContain('dead letters');
     expect(failed[0]).toContain('PUSH_AUDIENCE');
@@ -301,7 +301,7 @@ describe('what stands between', () => {
 
     const { failed } = await check(await behind(url, { kind: 'date', date }), { signIn: nobody });
 
-    expect(failed[0]).toMatch(/^FAILED clock: .* clock is (?:299|30[0-9]) s behind the one here/);
+    expect(failed[0]).toMatch(/^FAILED clock: .* clock is (?:299|3\d\d) s behind the one here/);
   });
 
   test('a page that may not call is told which setting lets it', async () => {
