@@ -47,9 +47,6 @@ const options = (rootDirectory: string): BuildOptions & { metafile: true; write:
   format: 'cjs',
   platform: 'node',
   target: 'node24',
-  // Names are kept, so that stack traces can be read.
-  minifyWhitespace: true,
-  minifySyntax: true,
   // `import()` becomes a lazy `require`, which finds the names of CommonJS modules.
   supported: { 'dynamic-import': false },
   external: [FRAMEWORK, `${FRAMEWORK}/testing`, './index.cjs', './main.cjs', './sdk.cjs'],
@@ -110,6 +107,8 @@ export async function bundleFunctions(rootDirectory: string): Promise<Files> {
       ...common,
       stdin: { contents: `module.exports = { ${sdkGetters} };`, resolveDir: rootDirectory },
       outfile: `${rootDirectory}/sdk.cjs`,
+      // Ours is not minified: Node prints the line that an uncaught error comes from.
+      minifyWhitespace: true,
     }),
     build({
       ...common,

@@ -149,5 +149,6 @@ test('a stack trace names the source that it comes from', async () => {
   const { stderr } = await given.catch((error: { stderr: string }) => error);
 
   expect(stderr).toContain('GOOGLE_CLOUD_PROJECT');
+  expect(stderr.length).toBeLessThan(4_000);
   expect(stderr).toMatch(/at parseConfig \(\S*functions\/src\/config\.ts:\d+:\d+\)/);
 });

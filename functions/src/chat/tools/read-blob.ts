@@ -11,12 +11,14 @@ import type { ServerTool } from './server-tool.ts';
 
 /** UTF-16 units of one call. */
 const PAGE_CHARACTERS = 20_000;
+/** Without `toLocaleString`, which loads the data of languages: 40 ms of every cold start. */
+const PAGE_FIGURE = String(PAGE_CHARACTERS).replace(/\d(?=(?:\d{3})+$)/g, '$&,');
 const READ_TIMEOUT_MS = 20_000;
 /** Pieces of one read, of 450 KiB each: most blobs have no more. */
 const PIECES_PER_READ = 4;
 
 const DESCRIPTION = `Reads the full text of a tool output of this conversation that was shortened: where an output says \
-read_blob("…"), the name in quotes is the id. Long texts come in pages of at most ${PAGE_CHARACTERS.toLocaleString('en')} characters; \
+read_blob("…"), the name in quotes is the id. Long texts come in pages of at most ${PAGE_FIGURE} characters; \
 nextCharacter says where the next one begins.`;
 
 const parameters = z.object({
