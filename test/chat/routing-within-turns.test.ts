@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { answerCalls } from '../../functions/src/chat/tools/answer-calls.ts';
 import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
@@ -21,6 +22,7 @@ import {
   STRONG,
 } from '../support/routing.ts';
 import { collect, request } from '../support/sending.ts';
+import { queued } from '../support/starts.ts';
 import { storedTurn } from '../support/streaming.ts';
 import { countingTools } from '../support/tool-world.ts';
 
@@ -52,6 +54,7 @@ describe('a turn that was given its model', () => {
     const { recorded, chat, dyingAt } = instances();
     const id = await autoConversation(chat());
     const sent = request(id, HARD);
+    server.queueFaults({ kind: 'delay', delayMs: 300, match: { role: 'chat' } });
     await sendMessage(dyingAt('answer-streamed'), sent);
     await eventually('the stored choice', async () => (await storedTurn(chat(), id, 1)).routing);
     // Would be easy now.
@@ -94,6 +97,23 @@ describe('a turn that was given its model', () => {
     expect(server.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 
+  test('keeps it when the app has answered its calls', async () => {
+    const chat = routedChat(model);
+    const id = await autoConversation(chat, {
+      tools: [{ name: 'locate', parameters: { type: 'object' } }],
+    });
+    const waiting = await ask(chat, id, 'Why?\ncall locate');
+
+    const results = [{ callId: 't_1_c0', kind: 'response' as const, response: { at: 'home' } }];
+    const of = { caller, conversationId: id, turnId: 't_1', results, locale: undefined };
+    const { turn } = await (await answerCalls(chat, { ...of, sendMessage })).result;
+
+    expect(waiting.turn).toMatchObject({ state: 'awaiting_tool', routing: byClassifier });
+    expect(turn).toMatchObject({ state: 'done', routing: byClassifier });
+    const strong = `chat ${STRONG}`;
+    expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`, strong, strong]);
+  });
+
   test('lets the next one have another, behind rounds of tools too', async () => {
     const { tools } = countingTools();
     const chat = routedChat(model, { toolbox: createToolbox(tools) });
@@ -119,6 +139,21 @@ describe('a turn that was given its model', () => {
 
     expect(turn.routing).toEqual({ ...byClassifier, why: 'rule' });
     expect(callsOf(server).at(-1)).toBe(`chat ${STRONG}`);
+  });
+});
+
+describe('a message that waits for its turn', () => {
+  test('is judged when it begins, with what was said before it', async () => {
+    const chat = routedChat(model);
+    const id = await autoConversation(chat);
+    const first = await sendMessage(chat, request(id, HARD));
+    const second = await sendMessage(chat, queued(id, EASY));
+
+    const [{ turn: hard }, { turn: easy }] = await Promise.all([first.result, second.result]);
+
+    expect([hard.routing?.choice, easy.routing?.choice]).toEqual(['strong', 'fast']);
+    const asked = server.journal().find(({ promptId }) => promptId === 't_2-route');
+    expect(JSON.stringify(server.requestBody(asked?.n ?? 0))).toContain(HARD);
   });
 });
 

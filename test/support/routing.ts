@@ -30,7 +30,7 @@ export const routedChat = (
     {
       ROUTING_FAST_MODEL: FAST,
       ROUTING_STRONG_MODEL: STRONG,
-      CLIENT_WRITABLE: 'model,routing,windowTokens',
+      CLIENT_WRITABLE: 'model,routing,windowTokens,tools',
       ...environment,
     },
   );

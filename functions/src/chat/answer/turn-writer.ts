@@ -57,6 +57,8 @@ function createLoop(
   const schedule = createFlushSchedule(dependencies, buffer);
   const stopped = new AbortController();
   let wake = new AbortController();
+  /** There are fields that no write has taken along yet. */
+  let isHurried = false;
 
   /** False: something changed meanwhile, plan anew. */
   const waited = async (ms: number) => {
@@ -77,9 +79,11 @@ function createLoop(
   const write = async () => {
     const hasFrames = buffer.pendingBytes() > 0;
     if (hasFrames) await passCrashPoint(dependencies, 'before-flush');
+    isHurried = false;
     try {
       await serially(() => store(writing, leaseFrom(dependencies)));
       schedule.written();
+      if (isHurried) schedule.hurries();
     } catch (error) {
       if (error instanceof GuardLostError) await look();
       else schedule.failed();
@@ -103,6 +107,7 @@ function createLoop(
         wake.abort();
     },
     hurry: () => {
+      isHurried = true;
       schedule.hurries();
       wake.abort();
     },
