@@ -132,7 +132,16 @@ function afterChunk(turn: LiveTurn, chunk: StreamChunk): LiveTurn {
       if (finishReason === 'error') return { ...ended, phase: 'failed' };
       return { ...ended, phase: turn.phase === 'stopped' ? 'stopped' : 'done' };
     }
-    default:
+    case 'start-step':
+    case 'text-start':
+    case 'text-delta':
+    case 'text-end':
+    case 'tool-input-available':
+    case 'tool-output-available':
+    case 'tool-output-error':
+    case 'data-context':
+    case 'data-title':
+    case 'data-notice':
       return { ...turn, phase: 'streaming', parts: partsAfter(turn.parts, chunk) };
   }
 }
