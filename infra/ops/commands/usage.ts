@@ -1,6 +1,11 @@
 import { budgetShardPath, usagePath } from '../../../shared/conversation/paths.ts';
 import { dayOf } from '../../../shared/quota/day.ts';
-import { decodeUsage, spentMicrosOf, type Usage } from '../../../shared/quota/usage.ts';
+import {
+  decodeUsage,
+  spentMicrosOf,
+  type Usage,
+  type WorkName,
+} from '../../../shared/quota/usage.ts';
 import { BUDGET_SHARDS } from '../../../functions/src/quota/quota-settings.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import { conversationIds } from '../conversation-ids.ts';
@@ -24,6 +29,14 @@ interface UsageRow {
   costMicros: number;
 }
 
+/** A kind of work that is missing here does not pass the type check. */
+const workNames = Object.keys({
+  compactions: true,
+  titles: true,
+  routing: true,
+  condensing: true,
+} satisfies Record<WorkName, true>) as WorkName[];
+
 const rowsOf = (day: string, usage: Usage): UsageRow[] => [
   {
     day,
@@ -32,8 +45,7 @@ const rowsOf = (day: string, usage: Usage): UsageRow[] => [
     tokens: usage.tokens,
     costMicros: usage.costMicros,
   },
-  { day, work: 'compactions', ...usage.compactions },
-  { day, work: 'titles', ...usage.titles },
+  ...workNames.map((work) => ({ day, work, ...usage[work] })),
 ];
 
 const tellRows = (rows: readonly UsageRow[]) =>
