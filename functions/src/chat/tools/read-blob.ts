@@ -11,9 +11,9 @@ import type { ServerTool } from './server-tool.ts';
 
 /** UTF-16 units of one call. */
 const PAGE_CHARACTERS = 20_000;
+const READ_TIMEOUT_MS = 20_000;
 /** Without `toLocaleString`, which loads the data of languages: 40 ms of every cold start. */
 const PAGE_FIGURE = String(PAGE_CHARACTERS).replace(/\d(?=(?:\d{3})+$)/g, '$&,');
-const READ_TIMEOUT_MS = 20_000;
 /** Pieces of one read, of 450 KiB each: most blobs have no more. */
 const PIECES_PER_READ = 4;
 
