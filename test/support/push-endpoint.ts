@@ -36,7 +36,10 @@ export async function openPushEndpoint(
     most = Math.max(most, unanswered.size);
     response.once('close', () => unanswered.delete(response));
     void (async () => {
-      const body = (await buffer(request)).toString();
+      const bytes = await buffer(request).catch(() => undefined);
+      // Cut before it had arrived: that was no push.
+      if (!bytes) return;
+      const body = bytes.toString();
       const { method, headers } = request;
       const push = { method, headers, body, atMs: performance.now() };
       const index = received.push(push) - 1;
