@@ -19,7 +19,7 @@ const PAGE_MAX_BYTES = 60 * 1_024;
 /** Frames of scrolling, 400 pixels each. */
 const FRAMES = 200;
 
-/** Scripts, styles and layout of a frame: 10 ms on two busy cores (2026-11-22); all messages at once take 300. */
+/** Scripts, styles and layout of a frame: 10 ms on two busy cores (2026-11-22). */
 const FRAME_MAX_MS = 33;
 
 /** Seconds that the page has spent on scripts, styles and layout. */

@@ -134,6 +134,22 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.message.user').count()).toBe(2);
   });
 
+  test('keeps the end of an answer that comes while the network is gone, and says so', async () => {
+    const fresh = await open();
+    const { page } = fresh;
+    await askSlowly(fresh);
+
+    await page.route('**/messages?*', (route) => route.abort());
+    await control('timing', { tokensPerSecond: 0 });
+    await page.getByText('No connection.').waitFor();
+    const meanwhile = await page.locator('.message.model').last().innerText();
+    await page.unroute('**/messages?*');
+    await page.locator('.turn[data-seq="2"]').waitFor();
+
+    expect(meanwhile).toContain('NL-48213');
+    expect(await page.getByText('No connection.').count()).toBe(0);
+  });
+
   test('goes on with an answer when the page is loaded anew', async () => {
     const fresh = await open();
     const { page } = fresh;
@@ -222,7 +238,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     await say(page, `My boat is called Pixel, see https://example.org/${'long'.repeat(30)}`);
 
     const widths = [await width()];
-    for (const pane of ['Context', 'Events', 'Conversations']) {
+    for (const pane of ['Context', 'Events', 'Chats']) {
       await page.locator('.pane-switch').getByRole('button', { name: pane }).click();
       widths.push(await width());
     }

@@ -30,22 +30,28 @@ export const boatStory: readonly string[] = [
   ...Array.from({ length: 5 }, (_, index) => logEntry(index + 1)),
 ];
 
+async function post({ stack }: PageStack, path: string, body: object): Promise<void> {
+  const token = unsignedToken({ uid: LOCAL_USER, projectId: stack.projectId, now: new Date() });
+  const response = await fetch(`${stack.chatUrl}/v1/conversations${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path} was refused: ${await response.text()}`);
+}
+
 /** Tells the story as an app would, without the page; resolves to the conversation's id. */
 export async function tellOfTheBoat(
-  { stack }: PageStack,
+  stack: PageStack,
   story: readonly string[] = boatStory,
+  settings: { thresholdTokens?: number } = {},
 ): Promise<string> {
   const id = randomUUID();
-  const token = unsignedToken({ uid: LOCAL_USER, projectId: stack.projectId, now: new Date() });
-  for (const text of story) {
-    const message = { id: randomUUID(), parts: [{ type: 'text', text }] };
-    const response = await fetch(`${stack.chatUrl}/v1/conversations/${id}/messages`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ message }),
+  await post(stack, '', { id, settings });
+  for (const text of story)
+    await post(stack, `/${id}/messages`, {
+      message: { id: randomUUID(), parts: [{ type: 'text', text }] },
     });
-    if (!response.ok) throw new Error(`the story was refused: ${await response.text()}`);
-  }
   return id;
 }
 

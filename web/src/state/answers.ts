@@ -20,6 +20,9 @@ export interface Answers {
   dropConnections(): void;
 }
 
+/** Pause before the transcript is asked again for a turn that has ended. */
+const LOOK_AGAIN_MS = 2_000;
+
 export interface AnswersParts {
   conversationId: string;
   api: ConversationApi;
@@ -27,8 +30,8 @@ export interface AnswersParts {
   locale: () => string;
   left: AbortSignal;
   onFrame: (frame: ReceivedFrame) => void;
-  /** A turn has ended: resolves when the transcript has it. */
-  onEnd: (seq: number) => Promise<unknown>;
+  /** A turn has ended: resolves to whether the transcript has it now. */
+  onEnd: (seq: number) => Promise<boolean>;
 }
 
 export function createAnswers(parts: AnswersParts): Answers {
@@ -45,7 +48,8 @@ export function createAnswers(parts: AnswersParts): Answers {
     outbox.remove(messageId);
     const seq = seqOf(turn);
     if (seq === undefined) return;
-    await parts.onEnd(seq);
+    // Without a network what was streamed stays in its place.
+    while (!(await parts.onEnd(seq)) && !left.aborted) await pause(LOOK_AGAIN_MS, left);
     if (turn.phase !== 'failed')
       live.value = live.value.filter((known) => known !== find(messageId));
   }

@@ -55,6 +55,22 @@ const asApiError = (error: unknown): ApiError =>
     ? error
     : new ApiError({ code: -1, reason: 'UNKNOWN', message: String(error), cause: error });
 
+/** What a call gives; a problem is told unless the page has left, and an outage is over with the next answer. */
+async function attemptAndTell<T>(
+  work: () => Promise<T>,
+  problem: Signal<ApiError | undefined>,
+  left: AbortSignal,
+): Promise<T | undefined> {
+  try {
+    const found = await work();
+    if (problem.value?.code === 0) problem.value = undefined;
+    return found;
+  } catch (error) {
+    if (!left.aborted) problem.value = asApiError(error);
+    return undefined;
+  }
+}
+
 /** Begins to show a conversation, and to watch its context until `leave`. */
 export function openConversation(parts: ConversationParts): OpenConversation {
   const { id, api, onChange } = parts;
@@ -65,11 +81,7 @@ export function openConversation(parts: ConversationParts): OpenConversation {
   const transcript = createTranscript(api);
   let hasBegun = !parts.isNew;
 
-  const attempt = <T>(work: () => Promise<T>): Promise<T | undefined> =>
-    work().catch((error: unknown) => {
-      if (!left.aborted) problem.value = asApiError(error);
-      return undefined;
-    });
+  const attempt: OpenConversation['attempt'] = (work) => attemptAndTell(work, problem, left);
 
   async function refresh(): Promise<void> {
     const title = state.view.value?.title;
@@ -88,12 +100,12 @@ export function openConversation(parts: ConversationParts): OpenConversation {
       if (chunk.type === 'data-context') state.learn(chunk.data);
       if (chunk.type === 'data-title') onChange();
     },
-    onEnd: (seq) =>
-      attempt(async () => {
-        await transcript.reload(seq);
-        await refresh();
-        onChange();
-      }),
+    onEnd: async (seq) => {
+      const turn = await attempt(() => transcript.reload(seq));
+      await attempt(refresh);
+      onChange();
+      return turn !== undefined;
+    },
   });
 
   /** Compactions go on without a stream that would tell of them. */

@@ -5,7 +5,7 @@ export const en = {
   product: 'Recap',
   tagline: 'A chat whose context never overflows',
   panes: {
-    conversations: 'Conversations',
+    conversations: 'Chats',
     transcript: 'Transcript',
     inspector: 'Context',
     events: 'Events',

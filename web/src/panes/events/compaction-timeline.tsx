@@ -1,4 +1,5 @@
 import type { App } from '../../state/app.ts';
+import { isUnderWay } from '../../state/compaction-steps.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
 import { CompactionUnderWay } from './compaction-under-way.tsx';
 import { PastCompaction } from './past-compaction.tsx';
@@ -13,10 +14,11 @@ export function CompactionTimeline({
 }) {
   const texts = app.texts.value.events;
   const records = conversation.compactions.value;
+  const isQuiet = records.length === 0 && !isUnderWay(conversation.context.value?.compaction);
   return (
     <>
       <CompactionUnderWay app={app} conversation={conversation} />
-      {records.length === 0 && (
+      {isQuiet && (
         <p class="quiet">
           {texts.none} {texts.noneHint}
         </p>

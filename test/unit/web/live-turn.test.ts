@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import type { StreamChunk } from '../../../shared/wire/stream.ts';
+import { applyFrame, beginLiveTurn, seqOf, textOf } from '../../../web/src/state/live-turn.ts';
+
+const begun = beginLiveTurn({ kind: 'send', messageId: 'm', text: 'Hello' });
+
+const start: StreamChunk = {
+  type: 'start',
+  messageId: 'm_7',
+  messageMetadata: { turnId: 't_7', conversationId: 'c', generation: 0, replayed: false },
+};
+const delta = (text: string, id = 'p0'): StreamChunk => ({ type: 'text-delta', id, delta: text });
+const finish = (finishReason: 'stop' | 'error'): StreamChunk => ({
+  type: 'finish',
+  finishReason,
+  messageMetadata: { generation: 0 },
+});
+const tool = { toolCallId: 't_7_c0', dynamic: true } as const;
+
+const after = (...chunks: StreamChunk[]) =>
+  chunks.reduce((turn, chunk, id) => applyFrame(turn, { id, chunk }), begun);
+
+describe('an answer after its events', () => {
+  test.each([
+    ['nothing yet', [], 'sending', ''],
+    ['the start', [start], 'waiting', ''],
+    ['text', [start, delta('Hel'), delta('lo')], 'streaming', 'Hello'],
+    ['two parts', [start, delta('One'), delta('Two', 'p1')], 'streaming', 'One\n\nTwo'],
+    ['the end', [start, delta('Hello'), finish('stop')], 'done', 'Hello'],
+    ['a stop', [start, delta('He'), { type: 'abort' }, finish('stop')], 'stopped', 'He'],
+    ['an error', [start, { type: 'error', errorText: 'no' }, finish('error')], 'failed', ''],
+  ] satisfies [string, StreamChunk[], string, string][])('%s', (...[, chunks, phase, text]) => {
+    const turn = after(...chunks);
+
+    expect([turn.phase, textOf(turn.parts)]).toEqual([phase, text]);
+  });
+
+  test('knows its place once it is told of it', () => {
+    expect([seqOf(begun), seqOf(after(start))]).toEqual([undefined, 7]);
+  });
+
+  test('is not changed by an event that was seen already', () => {
+    const turn = after(start, delta('Hello'));
+
+    expect(applyFrame(turn, { id: 1, chunk: delta('Hello') })).toBe(turn);
+  });
+
+  test('drops what an attempt said that was given up', () => {
+    const restarted: StreamChunk = {
+      type: 'data-notice',
+      id: 'restarted-2',
+      data: { kind: 'restarted', dropParts: ['p0'] },
+    };
+
+    const turn = after(start, delta('Wrong'), restarted, delta('Right', 'p1'));
+
+    expect(textOf(turn.parts)).toBe('Right');
+  });
+
+  test('shows a call with what it gave', () => {
+    const turn = after(
+      start,
+      { type: 'tool-input-available', ...tool, toolName: 'tide', input: { at: 'Vlieland' } },
+      { type: 'tool-output-available', ...tool, output: { high: '06:30' } },
+    );
+
+    expect(turn.parts).toEqual([
+      {
+        kind: 'tool',
+        id: 't_7_c0',
+        name: 'tide',
+        input: { at: 'Vlieland' },
+        output: { high: '06:30' },
+      },
+    ]);
+  });
+});

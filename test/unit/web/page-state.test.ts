@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import type { ContextObject } from '../../../shared/wire/context-object.ts';
+import type { MessageView } from '../../../shared/wire/responses/messages.ts';
+import { observeStatus } from '../../../web/src/state/compaction-steps.ts';
+import { gaugeOf } from '../../../web/src/state/gauge.ts';
+import { paragraphsOf } from '../../../web/src/state/paragraphs.ts';
+import { newSentences } from '../../../web/src/state/sentences.ts';
+import { PAGES_MAX, turnsOf, withPage, type TurnPages } from '../../../web/src/state/turn-pages.ts';
+import { preferredLanguage } from '../../../web/src/text/languages.ts';
+
+describe('what is said aloud of a growing answer', () => {
+  test.each([
+    ['a sentence and a half', 'It is blue. It wa', 0, false, ['It is blue.'], 12],
+    ['the rest at its end', 'It is blue. It was', 12, true, ['It was'], 18],
+    ['nothing new', 'It is blue.', 11, true, [], 11],
+    ['Japanese', '青です。船は', 0, false, ['青です。'], 4],
+  ])('%s', (...[, text, length, isWhole, sentences, said]) => {
+    expect(newSentences(text, { length, isWhole, language: 'ja' })).toEqual({
+      sentences,
+      length: said,
+    });
+  });
+});
+
+describe('the pieces of a message', () => {
+  test.each([
+    ['paragraphs', 'One\n\n\nTwo', ['paragraph:One', 'paragraph:Two']],
+    ['code', 'See\n```ts\na\n\nb\n```\nend', ['paragraph:See', 'code:a\n\nb', 'paragraph:end']],
+    ['code on its way', '```\na', ['code:a']],
+    ['nothing', '', []],
+    ['markup, as text', '<b>x</b>', ['paragraph:<b>x</b>']],
+  ])('%s', (_, text, blocks) => {
+    expect(paragraphsOf(text).map(({ kind, text: said }) => `${kind}:${said}`)).toEqual(blocks);
+  });
+});
+
+describe('the gauge', () => {
+  const context: ContextObject = {
+    tokens: 1_000,
+    thresholdTokens: 2_000,
+    windowTokens: 1_000_000,
+    percent: 0.1,
+    source: 'reported',
+    generation: 1,
+    compaction: null,
+  };
+  const limit = { tokens: 4_000, source: 'derived' as const };
+  const shown = {
+    generation: 1,
+    contextTokens: 500,
+    policy: {
+      threshold: limit,
+      hardThreshold: limit,
+      tail: limit,
+      snapshot: limit,
+      toolOutputs: limit,
+    },
+    items: [
+      { kind: 'system' as const, tokens: 100, content: 'Be kind.' },
+      { kind: 'snapshot' as const, tokens: 300, content: 'What was.' },
+      { kind: 'turn' as const, seq: 9, tokens: 100, content: 'Hello' },
+    ],
+  };
+
+  test('scales the estimated parts to the figure of the context', () => {
+    const { segments } = gaugeOf(context, shown);
+
+    expect(segments.map(({ kind, tokens }) => [kind, tokens])).toEqual([
+      ['system', 200],
+      ['memory', 0],
+      ['pins', 0],
+      ['snapshot', 600],
+      ['tail', 200],
+      ['free', 1_000],
+    ]);
+    expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+  });
+
+  test('ends a little behind the hard threshold, with the window beyond it', () => {
+    const { marks } = gaugeOf(context, shown);
+
+    expect(marks.map(({ kind, isBeyond }) => [kind, isBeyond])).toEqual([
+      ['soft', false],
+      ['hard', false],
+      ['window', true],
+    ]);
+  });
+
+  test.each([
+    ['nothing known of the parts', { ...context }, undefined],
+    ['more than the hard threshold', { ...context, tokens: 9_000 }, shown],
+    ['no threshold', { ...context, thresholdTokens: null }, undefined],
+  ])('fills no more than its bar: %s', (_, of, parts) => {
+    const { segments } = gaugeOf(of, parts);
+
+    expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+  });
+});
+
+describe('the turns in memory', () => {
+  test('are bounded: those that were not used for longest go', () => {
+    let pages: TurnPages = new Map();
+    for (let page = 0; page < PAGES_MAX + 5; page += 1) pages = withPage(pages, page, []);
+
+    expect([pages.size, pages.has(4), pages.has(5)]).toEqual([PAGES_MAX, false, true]);
+  });
+
+  test('have their message and their answer', () => {
+    const message = (role: 'user' | 'model', seq: number): MessageView => ({
+      id: `${role}-${seq}`,
+      turnId: `t_${seq}`,
+      seq,
+      role,
+      parts: [],
+      state: 'done',
+      createTime: '2026-01-02T03:04:05.000Z',
+      inContext: true,
+    });
+
+    const turns = turnsOf([message('user', 1), message('model', 1), message('user', 2)]);
+
+    expect(turns.map(({ user, answer }) => [user?.id, answer?.id])).toEqual([
+      ['user-1', 'model-1'],
+      ['user-2', undefined],
+    ]);
+  });
+});
+
+describe('the stages of a compaction as they are seen', () => {
+  const status = (state: string, jobId = 'j') => ({ state, jobId });
+
+  test('each is kept once, with its time', () => {
+    const seen = ['QUEUED', 'QUEUED', 'RUNNING', 'COMPACTED'].reduce(
+      (steps, state, at) => observeStatus(steps, status(state), at),
+      observeStatus([], null, 0),
+    );
+
+    expect(seen.map(({ state, at }) => [state, at])).toEqual([
+      ['QUEUED', 0],
+      ['RUNNING', 2],
+      ['COMPACTED', 3],
+    ]);
+  });
+
+  test('what had ended before is left to the list', () => {
+    expect(observeStatus([], status('COMPACTED'), 1)).toEqual([]);
+  });
+});
+
+test.each([
+  [['ja-JP', 'en'], 'ja'],
+  [['fr', 'en-GB'], 'en'],
+  [['fr'], 'en'],
+  [[], 'en'],
+] as const)('of the languages %j the page takes %s', (wanted, language) => {
+  expect(preferredLanguage(wanted)).toBe(language);
+});
