@@ -19,7 +19,7 @@ sent anywhere else.
   --report     write docs/benchmarks/report.md and its pictures; meant for a machine that does nothing else
   --help       this text
 
-Exit code: 0 measured, whatever was met; 2 wrong arguments.`;
+Exit code: 0 measured, whatever was met; 1 something could not be measured; 2 wrong arguments.`;
 
 const options = {
   only: { type: 'string' },
@@ -43,6 +43,10 @@ function tellProgress(total: number): BenchListener {
       if (isTerminal) write('\r\u001B[2K');
       process.stdout.write(`${lineOf(result)}\n`);
     },
+    failed: (name, error) =>
+      process.stdout.write(
+        `FAILED ${name}: ${error instanceof Error ? error.message : String(error)}\n`,
+      ),
   };
 }
 
@@ -53,7 +57,8 @@ interface Wanted {
   report: boolean;
 }
 
-async function run({ only, mostSamples = Infinity, json, report }: Wanted): Promise<void> {
+/** Resolves to the exit code. */
+async function run({ only, mostSamples = Infinity, json, report }: Wanted): Promise<number> {
   const all = benchGroups();
   const chosen = groupsWith(all, only);
   if (chosen.length === 0) {
@@ -65,16 +70,17 @@ async function run({ only, mostSamples = Infinity, json, report }: Wanted): Prom
   const results = await measureGroups(chosen, { mostSamples, listener: tellProgress(total) });
   if (json !== undefined)
     await writeFile(json, `${JSON.stringify({ machine, results }, null, 2)}\n`);
-  if (!report) return;
+  const code = results.length === total ? 0 : 1;
+  if (!report) return code;
   // Only then: the packages that draw take half a second to load.
   const { writeReport } = await import('./write-report.ts');
   await writeReport(reportFolder, chosen, { machine, results });
   process.stderr.write(`written to ${reportFolder}\n`);
+  return code;
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
   const { values } = readCommandLine(argv, options);
   if (values.help) return 'help';
-  await run({ ...values, mostSamples: readInteger('--samples', values.samples) });
-  return 0;
+  return run({ ...values, mostSamples: readInteger('--samples', values.samples) });
 });

@@ -8,6 +8,7 @@ export interface BenchListener {
   started(name: string): void;
   sampled(sample: number, samples: number): void;
   measured(result: BenchResult): void;
+  failed(name: string, error: unknown): void;
 }
 
 async function measureCase(
@@ -31,7 +32,10 @@ async function measureCase(
   return resultOf(of, { group, ours, reference });
 }
 
-/** Measures one group after the other, each case by itself, and closes what a group has opened. */
+/**
+ * Measures one group after the other, each case by itself, and closes what a group has opened. A case that throws
+ * has no result; the others are measured all the same.
+ */
 export async function measureGroups(
   groups: readonly BenchGroup[],
   { mostSamples, listener }: { mostSamples: number; listener: BenchListener },
@@ -40,9 +44,13 @@ export async function measureGroups(
   for (const { name: group, cases, close } of groups) {
     try {
       for (const each of cases) {
-        const result = await measureCase(each, { group, mostSamples, listener });
-        listener.measured(result);
-        results.push(result);
+        try {
+          const result = await measureCase(each, { group, mostSamples, listener });
+          listener.measured(result);
+          results.push(result);
+        } catch (error) {
+          listener.failed(each.name, error);
+        }
       }
     } finally {
       await close?.();

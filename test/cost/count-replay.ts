@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { createDependencies } from '../../functions/src/dependencies.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
@@ -81,6 +82,25 @@ async function newestHistory({ store }: CountedStore, conversationId: string) {
   return document && decodeHistory(document);
 }
 
+/** Sends one message whose answer is given, and reads it to its end. */
+async function sayAndHear(
+  of: { chat: ChatDependencies; standIn: StandIn; conversationId: string },
+  { user, answer }: ReplayedTurn,
+): Promise<void> {
+  const { chat, standIn, conversationId } = of;
+  standIn.clearAnswers();
+  const contents = [{ role: 'model', parts: [{ text: answer }] }];
+  standIn.registerAnswers({ userHash: sha256(user), ordinal: 1, contents });
+  const handle = await sendMessage(chat, {
+    caller: { uid: 'u1', tier: 'signedIn' },
+    conversationId,
+    message: { id: randomUUID(), parts: [{ text: user }] },
+  });
+  handle.attend(new AbortController().signal);
+  for await (const _ of handle.frames());
+  await handle.result;
+}
+
 /**
  * Holds a conversation with the functions themselves, over a store and a bus in memory, and counts: documents and
  * events of a turn, and of a compaction with its calls. What an instance reads on its first turn counts as well.
@@ -89,7 +109,7 @@ async function newestHistory({ store }: CountedStore, conversationId: string) {
 export async function countReplay(
   turns: readonly ReplayedTurn[],
   options: { model: string; thresholdTokens: number },
-): Promise<Counted & { turns: number; compactions: number }> {
+): Promise<Counted & { turns: number; compactions: number; beforeTokens: number }> {
   const standIn = await startStandIn();
   try {
     const { counted, events, dependencies } = openWorld(standIn, {
@@ -101,19 +121,16 @@ export async function countReplay(
     const conversationId = randomUUID();
     const ofTurns = none();
     const ofCompactions = none();
-    const seen = { count: 0, calls: 0, readFactor: 0, outputTokens: 0, snapshotTokens: 0 };
+    const seen = {
+      count: 0,
+      calls: 0,
+      beforeTokens: 0,
+      readFactor: 0,
+      outputTokens: 0,
+      snapshotTokens: 0,
+    };
     for (const { user, answer } of turns) {
-      standIn.clearAnswers();
-      const contents = [{ role: 'model', parts: [{ text: answer }] }];
-      standIn.registerAnswers({ userHash: sha256(user), ordinal: 1, contents });
-      const handle = await sendMessage(chat, {
-        caller: { uid: 'u1', tier: 'signedIn' },
-        conversationId,
-        message: { id: randomUUID(), parts: [{ text: user }] },
-      });
-      handle.attend(new AbortController().signal);
-      for await (const _ of handle.frames());
-      await handle.result;
+      await sayAndHear({ chat, standIn, conversationId }, { user, answer });
       const { messages, due } = events.take();
       // What a crossing publishes is the compaction's.
       add(ofTurns, counted.take(), due.length === 0 ? messages : 0);
@@ -126,6 +143,7 @@ export async function countReplay(
       if (history === undefined) continue;
       seen.count += 1;
       seen.calls += history.modelCalls;
+      seen.beforeTokens += history.beforeTokens;
       seen.readFactor += history.usage.promptTokens / history.beforeTokens;
       seen.outputTokens += history.usage.outputTokens;
       seen.snapshotTokens += history.snapshotTokens;
@@ -137,6 +155,7 @@ export async function countReplay(
     return {
       turns: turns.length,
       compactions: seen.count,
+      beforeTokens: seen.beforeTokens / seen.count,
       turn: mean(ofTurns, turns.length),
       compaction: {
         ...mean(ofCompactions, seen.count),

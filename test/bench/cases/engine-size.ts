@@ -10,7 +10,7 @@ import type { BenchCase } from '../bench-case.ts';
 import type { ConversationKind } from '../bench-conversation.ts';
 import { benchFold, benchSource } from '../bench-plan.ts';
 import { elapsedMs } from '../elapsed.ts';
-import { once } from '../once.ts';
+import { once } from '../../../shared/once.ts';
 
 /** What a model asks for, whatever the length of the conversation. */
 const OPERATIONS = 40;

@@ -3,7 +3,7 @@ import type { BenchCase } from '../bench-case.ts';
 import type { ConversationKind } from '../bench-conversation.ts';
 import { benchFold, benchSource } from '../bench-plan.ts';
 import { elapsedMs } from '../elapsed.ts';
-import { once } from '../once.ts';
+import { once } from '../../../shared/once.ts';
 
 /** At most so many times one JSON of the same messages. What does not grow with them weighs most on few. */
 const aims: readonly (readonly [

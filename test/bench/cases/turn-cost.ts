@@ -1,6 +1,6 @@
 import { resolvePolicy } from '../../../shared/compaction/policy.ts';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
-import { once } from '../once.ts';
+import { once } from '../../../shared/once.ts';
 import { bareBurstMs, parallelSendsMs } from '../worlds/contention.ts';
 import { startEmulatedChat } from '../worlds/emulated-chat.ts';
 import { buildLongConversation } from '../worlds/long-conversation.ts';
