@@ -7,6 +7,7 @@ import { type PageStack, startPageStack } from '../support/browser.ts';
 import { openConversation, openDetail, tellOfTheBoat } from '../support/page-scenarios.ts';
 import { INSTALL_BROWSER, missingBrowser } from '../support/tools.ts';
 import { crossingStory, otherStories } from './crossing-story.ts';
+import { shootTools } from './shoot-tools.ts';
 
 const help = `Usage: npm run screenshots
 
@@ -127,6 +128,7 @@ async function run(): Promise<void> {
     await shootDark(stack, id);
     await shootPhone(stack, id);
     await shootStream(stack);
+    await shootTools(stack, shoot);
   } finally {
     await stack.stop();
   }
