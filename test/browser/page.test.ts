@@ -164,6 +164,20 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.message.model').last().innerText()).toContain('NL-48213');
   });
 
+  test('follows on one device the answer that was asked for on another', async () => {
+    const fresh = await open();
+    await askSlowly(fresh);
+    const other = await open();
+
+    await other.page.goto(fresh.page.url());
+    await other.page.locator('[data-phase=streaming]').waitFor();
+    await control('timing', { tokensPerSecond: 0 });
+    await other.page.getByRole('button', { name: 'Send' }).waitFor();
+
+    expect(await other.page.locator('.message.model').last().innerText()).toContain('NL-48213');
+    expect(await other.page.locator('.message.user').count()).toBe(2);
+  });
+
   test('stops an answer and makes another one of it', async () => {
     const fresh = await open();
     const { page } = fresh;

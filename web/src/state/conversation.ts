@@ -5,6 +5,8 @@ import type { ConversationApi } from '../api/chat-api.ts';
 import { createAnswers, type Answers } from './answers.ts';
 import { isUnderWay } from './compaction-steps.ts';
 import { createContextState, type ContextState } from './context-state.ts';
+import { isOpen } from './live-turn.ts';
+import { textOfMessage } from './message-text.ts';
 import type { Outbox } from './outbox.ts';
 import { pause } from './pause.ts';
 import { createTranscript, type Transcript } from './transcript.ts';
@@ -71,6 +73,15 @@ async function attemptAndTell<T>(
   }
 }
 
+/** Follows the newest turn where another device asked for it and it is being answered. */
+async function followOther(transcript: Transcript, answers: Answers, seq: number): Promise<void> {
+  if (answers.live.value.some((turn) => isOpen(turn))) return;
+  const user = (await transcript.reload(seq))?.user;
+  if (user?.state !== 'running' && user?.state !== 'queued') return;
+  const request = { kind: 'send', messageId: user.id, text: textOfMessage(user) } as const;
+  answers.follow(request, user.turnId);
+}
+
 /** Begins to show a conversation, and to watch its context until `leave`. */
 export function openConversation(parts: ConversationParts): OpenConversation {
   const { id, api, onChange } = parts;
@@ -86,6 +97,8 @@ export function openConversation(parts: ConversationParts): OpenConversation {
   async function refresh(): Promise<void> {
     const title = state.view.value?.title;
     const next = await state.refresh();
+    if (next.lastSeq > transcript.turnCount.value)
+      await followOther(transcript, answers, next.lastSeq);
     transcript.turnCount.value = next.lastSeq;
     if (next.title !== title) onChange();
   }

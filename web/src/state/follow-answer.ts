@@ -32,9 +32,10 @@ const passes = (error: unknown): error is ApiError =>
 async function connectOnce(connection: AnswerConnection): Promise<void> {
   const { api, get, set, left } = connection;
   const signal = AbortSignal.any([left, connection.openConnection()]);
-  const { turnId, lastFrameId } = get();
-  const isResumption = turnId !== undefined && lastFrameId !== undefined;
-  if (!isResumption) set(forgetFrames(get()));
+  const { turnId, lastFrameId, isFollowed } = get();
+  if (lastFrameId === undefined) set(forgetFrames(get()));
+  // What somebody else asked for is never asked for again.
+  const isResumption = turnId !== undefined && (isFollowed || lastFrameId !== undefined);
   const stream = isResumption
     ? await api.follow(turnId, { startingAfter: lastFrameId, signal })
     : await api.ask(get().request, { locale: connection.locale(), signal });

@@ -24,6 +24,8 @@ export interface LiveTurn {
   request: AnswerRequest;
   /** Absent until the service has told it. */
   turnId?: string | undefined;
+  /** Another device asked for it. */
+  isFollowed: boolean;
   phase: LivePhase;
   parts: readonly AnswerPart[];
   /** Cursor of a resumption. */
@@ -37,6 +39,7 @@ export interface LiveTurn {
 export const beginLiveTurn = (request: AnswerRequest, turnId?: string): LiveTurn => ({
   request,
   turnId,
+  isFollowed: turnId !== undefined,
   phase: 'sending',
   parts: [],
 });

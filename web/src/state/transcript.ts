@@ -37,11 +37,11 @@ export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transc
     pages.value = withPage(pages.value, page, turns);
   }
 
+  /** Turns have numbers without gaps; of a page that was never asked for there may be the newest turn alone. */
   const isWhole = (page: number, lastSeq: number): boolean => {
-    const known = pages.value.get(page);
-    if (!known) return false;
     const end = Math.min(lastSeq, seqBefore(page + 1), turnCount.value);
-    return known.some(({ seq }) => seq >= end) || end <= seqBefore(page);
+    const known = pages.value.get(page)?.filter(({ seq }) => seq <= end) ?? [];
+    return known.length >= end - seqBefore(page);
   };
 
   async function need(firstSeq: number, lastSeq: number): Promise<void> {
