@@ -169,7 +169,8 @@ describe('a fork', () => {
       { role: 'user', parts: [{ functionResponse: { name: 'read', response: { output } } }] },
       { role: 'model', parts: [{ text: 'Read.' }] },
     ];
-    const turns = Array.from({ length: 20 }, (_, i) => (i > 14 ? { answer: contents } : {}));
+    const said = { user: 'A long question about the trip. '.repeat(150) };
+    const turns = Array.from({ length: 20 }, (_, i) => (i > 14 ? { answer: contents } : said));
     const head = { settings: { thresholdTokens: 12_000 } };
     const conversationId = await compacted(world, { turns, head });
     const blobsBelow = async (id: string) =>
