@@ -138,6 +138,7 @@ describe('a worker that is killed', () => {
   test('at blobs-saved leaves a conversation that the next delivery compacts once', async () => {
     const conversationId = await built({
       turns: longListings(2),
+      isReported: true,
       head: { compactionNeeded: auto() },
     });
     await openBreaker(victims().chat.store, conversationId);

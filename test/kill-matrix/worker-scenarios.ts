@@ -61,6 +61,8 @@ const openBreaker = {
 
 const listings = await stateOf('long tool outputs, and no model to be asked', {
   turns: longListings(2),
+  // Outputs that come within their budget alone would leave it below the threshold.
+  isReported: true,
   head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
 });
 
