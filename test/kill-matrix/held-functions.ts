@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { parseConfig } from '../../functions/src/config.ts';
 import { createDependencies } from '../../functions/src/dependencies.ts';
 import { registerFunctions } from '../../functions/src/register.ts';
@@ -21,6 +22,8 @@ registerFunctions(
     logger: { log: () => undefined },
     atCrashPoint: async (point) => {
       if (point !== holdAt) return;
+      // Who is killed keeps nothing that it has compiled: a fifth of the processor time of the next one.
+      flushCompileCache();
       process.send?.({ reached: point });
       await new Promise(() => undefined);
     },

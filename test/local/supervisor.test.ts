@@ -159,9 +159,11 @@ describe('the faults', () => {
   });
 
   test('a cut line breaks the stream off before its end, and takes the next request', async () => {
-    await order('/model/timing', { tokensPerSecond: 5 });
     const conversationId = randomUUID();
-    const text = 'Please say all of this back to me, slowly and word by word, as I wrote it.';
+    const told = `The roses for the wedding are ${'red and white and yellow and '.repeat(10)}pink.`;
+    await (await send(stack.chatUrl, { conversationId, text: told })).arrayBuffer();
+    await order('/model/timing', { tokensPerSecond: 5 });
+    const text = 'What are the roses for the wedding?';
     const message = { conversationId, text, accept: 'text/event-stream' };
     const response = await send(supervisor.chatUrl, message);
     const read: string[] = [];

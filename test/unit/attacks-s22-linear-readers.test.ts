@@ -168,6 +168,6 @@ describe('S22: ten times the text is at most twelve times the work', () => {
   test('and a reader that goes back at every character would be found', () => {
     const goingBack = (text: string) => /a+b/.test(text);
 
-    expect(workRatio(goingBack, made('a', 3_000), made('a', 30_000))).toBeGreaterThan(30);
+    expect(workRatio(goingBack, made('a', 1_000), made('a', 10_000))).toBeGreaterThan(30);
   });
 });

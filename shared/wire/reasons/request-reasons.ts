@@ -43,7 +43,8 @@ export const requestReasons = {
   USER_CALLS: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'user',
-    meaning: 'As many calls run, or were made in the last minute, as may; wait as `Retry-After` says.',
+    meaning:
+      'As many calls run, or were made in the last minute, as may; wait as `Retry-After` says.',
   },
   ID_TOKEN_MISSING: {
     status: 'UNAUTHENTICATED',
