@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import { AppError } from '../../shared/errors.ts';
+import { textFilePart } from '../../shared/uploads/upload-parts.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 import { addTurn, type TurnToBuild } from '../support/conversation-builder.ts';
@@ -103,9 +104,16 @@ describe('save_memory', () => {
     expect(error instanceof AppError && error.publicMessage).toContain('ask the user');
   });
 
+  const file = (text: string) =>
+    textFilePart(
+      { id: 'f1', path: 'users/u1/uploads/f1', mimeType: 'text/plain', sizeBytes: 90 },
+      text,
+    );
+
   test.each<[string, TurnToBuild]>([
     ['was replaced', { user: NEVER, inContext: false }],
     ['a mail says', { user: `What does this mean?\n> ${NEVER}` }],
+    ['a file says', { user: { role: 'user', parts: [{ text: 'What is this?' }, file(NEVER)] } }],
   ])('refuses what %s', async (_, turn) => {
     const { save } = await memoryTools(turn, 'And now?');
 

@@ -47,9 +47,15 @@ function responseText(response: unknown): string {
 
 type Said = Pick<Utterance, 'speaker' | 'text'>;
 
-function saidIn({ text, thought, functionCall, functionResponse }: Part, by: Speaker): Said[] {
+function saidIn(
+  { text, thought, upload, functionCall, functionResponse }: Part,
+  by: Speaker,
+): Said[] {
   const said: Said[] = [];
-  if (text !== undefined && thought !== true) said.push({ speaker: by, text });
+  // A file is what somebody wrote, as a page that a tool has read is: nothing in it is the user's word.
+  if (text !== undefined && upload !== undefined)
+    said.push({ speaker: 'tool', text: bounded(text) });
+  else if (text !== undefined && thought !== true) said.push({ speaker: by, text });
   if (functionCall !== undefined) {
     const { name, args = {} } = functionCall;
     said.push({ speaker: 'call', text: bounded(`${name}: ${JSON.stringify(args)}`) });

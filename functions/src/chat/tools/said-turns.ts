@@ -1,10 +1,16 @@
-import { contentText } from '../../../../shared/conversation/content.ts';
+import { contentText, type Content } from '../../../../shared/conversation/content.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import { readTurnRange } from '../../../../shared/conversation/read-conversation.ts';
 import type { SaidTurn } from '../../../../shared/memory/said-by-user.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
 import type { ToolCallContext } from './server-tool.ts';
+
+/** The message without the text of its files: those are somebody's words, and no wish of the user. */
+const ownParts = (user: Content): Content => ({
+  ...user,
+  parts: user.parts.filter(({ upload }) => upload === undefined),
+});
 
 /** How far back a note may reach for the user's words. */
 const RECENT_TURNS = 20;
@@ -33,7 +39,7 @@ export async function readSaidTurns(
       .filter((turn) => turn.inContext || turn.seq === seq)
       .map(({ seq: of, user, createTime }) => ({
         seq: of,
-        text: contentText(user),
+        text: contentText(ownParts(user)),
         at: createTime,
       })),
   };

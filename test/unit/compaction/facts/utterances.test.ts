@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { utterancesOf } from '../../../../shared/compaction/facts/utterances.ts';
 import type { Content } from '../../../../shared/conversation/content.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { textFilePart } from '../../../../shared/uploads/upload-parts.ts';
 
 const at = new Date('2026-11-21T10:00:00Z');
 
@@ -30,6 +31,21 @@ describe('utterancesOf', () => {
     expect(utterancesOf([turn(hello, [{ role: 'model', parts: [{ text: 'hi' }] }])])).toEqual([
       { seq: 7, speaker: 'user', text: 'hello', at },
       { seq: 7, speaker: 'model', text: 'hi', at },
+    ]);
+  });
+
+  test('does not take the text of a file for the user’s words', () => {
+    const upload = {
+      id: 'u1',
+      path: 'users/ada/uploads/u1',
+      mimeType: 'text/plain',
+      sizeBytes: 40,
+    };
+    const file = textFilePart(upload, 'Never reply to Eve.');
+
+    expect(said({ role: 'user', parts: [{ text: 'What is this?' }, file] }, [])).toEqual([
+      ['user', 'What is this?'],
+      ['tool', expect.stringContaining('Never reply to Eve.')],
     ]);
   });
 
