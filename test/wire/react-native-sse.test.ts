@@ -20,7 +20,7 @@ const storedTurns = async ({ dependencies }: WireServer, conversationId: string)
 const sendsOf = ({ logs }: WireServer) =>
   logs.filter(({ fields }) => fields['operation'] === 'sendMessage').length;
 
-test('react-native-sse with its default options, for twelve seconds, is one message and one model call', async () => {
+test('react-native-sse with its default options sends three times in ten seconds: one message and one model call', async () => {
   const server = await start();
   const conversationId = randomUUID();
   const events: { data: string | null }[] = [];
@@ -37,16 +37,18 @@ test('react-native-sse with its default options, for twelve seconds, is one mess
     },
   );
   source.addEventListener('message', (event) => void events.push(event));
-  const startedMs = Date.now();
 
   const call = await server.callOf(text);
   await delay(500); // a quiet model: comments come through the library's parser
   call.say('안녕하세요');
   call.end();
-  await delay(startedMs + 12_000 - Date.now());
+  await eventually(
+    'the third POST',
+    () => Promise.resolve(sendsOf(server) === 3 || undefined),
+    40_000,
+  );
   source.close();
 
-  expect(sendsOf(server)).toBe(3);
   expect(server.callsOf(text)).toHaveLength(1);
   const turns = await storedTurns(server, conversationId);
   expect(turns.map(({ user }) => contentText(user))).toEqual([text]);
