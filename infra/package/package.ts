@@ -61,7 +61,8 @@ sha256   ${createHash('sha256').update(zip).digest('hex')}
 ${await sourcesLine()}
 
 Next: in terraform/environments/dev (or prod) run \`terraform apply\`. The archive is uploaded under its hash, so
-functions are deployed again only when it changed. Then \`npm run smoke -- --url "$(terraform output -raw chat_url)"\`.
+functions are deployed again only when it changed. Then check it, with the web API key of your Firebase project:
+\`npm run smoke -- --url "$(terraform output -raw chat_url)" --api-key KEY\`.
 `,
   );
 }
