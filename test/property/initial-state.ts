@@ -53,10 +53,5 @@ export const initialStates: readonly InitialState[] = await Promise.all([
     settings: { thresholdTokens: 420 },
   }),
   built('two turns, far below the threshold', MARKS.slice(0, 2), {}),
-  built('two turns, and an app that runs functions', MARKS.slice(0, 2), {
-    toolsJson: JSON.stringify(
-      ['locate', 'choose'].map((name) => ({ name, parameters: { type: 'object' } })),
-    ),
-  }),
   Promise.resolve<InitialState>({ text: 'no conversation', marks: [], writes: [] }),
 ]);

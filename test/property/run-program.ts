@@ -144,13 +144,6 @@ async function showOn(running: Running, server: string): Promise<ShownContext> {
   return { server, contents: shownContents(items) };
 }
 
-/** The app never comes back: what waits for it expires. */
-async function expireWaiting(running: Running): Promise<void> {
-  const { turns } = await readDocuments(running.world.store, CONVERSATION);
-  if (turns.some(({ state }) => state === 'awaiting_tool'))
-    await complete(running, 'the sweep of what waits', () => sweepOnce(running));
-}
-
 /** Lets everything end, as it would in the hours after: every message is answered, every need settled. */
 async function comeToRest(running: Running, program: Program) {
   const { world } = running;
@@ -160,7 +153,6 @@ async function comeToRest(running: Running, program: Program) {
   for (const [messageId, sending] of world.journal.sent)
     if (!answered.has(messageId))
       await complete(running, `resending ${sending.name}`, () => sendUntilEnded(running, sending));
-  await expireWaiting(running);
   await complete(running, 'the delivery after that', () => deliverAll(running));
   const settled = await readDocuments(world.store, CONVERSATION);
   const shown: ShownContext[] = [];
