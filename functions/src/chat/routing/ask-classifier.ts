@@ -1,14 +1,12 @@
-import { usageCostMicros } from '../../../../shared/compaction/prices.ts';
 import type { Content } from '../../../../shared/conversation/content.ts';
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import { AppError } from '../../../../shared/errors.ts';
-import type { ModelRequest, ModelUsage } from '../../../../shared/ports.ts';
+import type { ModelRequest } from '../../../../shared/ports.ts';
 import { classifierRequest, routeIn } from '../../../../shared/routing/classifier-prompt.ts';
 import type { Route } from '../../../../shared/routing/routing.ts';
-import { spendOnWork } from '../../quota/spend-on-work.ts';
-import { untilAborted } from '../answer/abortable.ts';
 import { timeoutAfter } from '../answer/timeout-after.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { askBeside, billBeside } from '../side-call.ts';
 
 /**
  * How long a choice may take, ms: what a person who waits for the first word puts up with on top of it. A cheap
@@ -26,44 +24,6 @@ export interface ToBeRouted {
   seq: number;
   dialogue: readonly Content[];
   message: Content;
-}
-
-interface Said {
-  text: string;
-  usage?: ModelUsage | undefined;
-  finishReason?: string | undefined;
-}
-
-async function ask(
-  { model }: Pick<ChatDependencies, 'model'>,
-  request: ModelRequest,
-  signal: AbortSignal,
-): Promise<Said> {
-  const said: Said = { text: '' };
-  for await (const chunk of untilAborted(model.stream(request, signal), signal)) {
-    for (const { text = '', thought } of chunk.parts) if (thought !== true) said.text += text;
-    said.usage = chunk.usage ?? said.usage;
-    said.finishReason = chunk.blockReason ?? chunk.finishReason ?? said.finishReason;
-    if (said.text.length > ANSWER_CHARACTERS) break;
-  }
-  return said;
-}
-
-/** Counts what a choice cost into its user's dollars, behind the answer: nobody waits for it. */
-function bill(
-  dependencies: ChatDependencies,
-  { conversationId, ownerUid }: ToBeRouted,
-  usage: ModelUsage,
-): number | undefined {
-  const { config, afterwork } = dependencies;
-  const costMicros = usageCostMicros(config.ROUTING_CLASSIFIER_MODEL, usage, config.MODEL_PRICES);
-  const tokens = usage.promptTokens + usage.outputTokens + usage.thoughtsTokens;
-  const of = { conversationId, ownerUid, tokens, costMicros };
-  const work = spendOnWork(dependencies, { work: 'routing', ...of }).finally(() =>
-    afterwork.delete(work),
-  );
-  afterwork.add(work);
-  return costMicros;
 }
 
 const timeoutError = (cause: unknown) =>
@@ -104,17 +64,22 @@ export async function askClassifier(
   const timeout = timeoutAfter(dependencies, ROUTING_TIMEOUT_MS);
   try {
     modelHealth.refusePaused(model);
-    const said = await ask(dependencies, request, AbortSignal.any([timeout.signal, signal]));
+    const said = await askBeside(dependencies, {
+      request,
+      maximumCharacters: ANSWER_CHARACTERS,
+      signal: AbortSignal.any([timeout.signal, signal]),
+    });
     modelHealth.answered(model);
     const { usage } = said;
-    const costMicros = usage && bill(dependencies, asked, usage);
+    const work = { work: 'routing', model, conversationId, ownerUid: asked.ownerUid } as const;
+    const bill = usage && billBeside(dependencies, work, usage);
     const route = said.finishReason === 'STOP' ? routeIn(said.text) : undefined;
     logger.log(route ? 'INFO' : 'WARNING', route ? 'turn_routed' : 'routing_refused', {
       ...fields(),
       route,
       promptTokens: usage?.promptTokens,
       outputTokens: usage?.outputTokens,
-      costMicros,
+      costMicros: bill?.costMicros,
     });
     return route;
   } catch (error) {
