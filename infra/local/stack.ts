@@ -6,7 +6,6 @@ import {
   chooseModel,
   localProjectId,
   openVariables,
-  type ModelChoice,
   stackEnvironment,
 } from './stack-environment.ts';
 import type { PartName, StackLog } from './stack-event.ts';
@@ -24,6 +23,14 @@ import {
   startStandInPart,
   subscribeWorker,
 } from './stack-parts.ts';
+import {
+  allOrNone,
+  type Children,
+  type RunningParts,
+  runningParts,
+  stopAll,
+} from './stack-children.ts';
+import { backendName, modelName } from './stack-names.ts';
 import { type LocalStorage, startStorage } from './storage/start-storage.ts';
 import { defaultSweepSeconds } from './sweep-schedule.ts';
 
@@ -50,10 +57,7 @@ export interface StackOptions {
   log: StackLog;
 }
 
-/** What can be restarted by itself; in the embedded mode without a supervisor both functions are one process. */
-export type RestartablePart = 'chat' | 'compaction' | 'functions' | 'stand-in';
-
-export interface Stack {
+export interface Stack extends RunningParts {
   chatUrl: string;
   compactionUrl: string;
   /** Absent where no page was asked for. */
@@ -71,9 +75,6 @@ export interface Stack {
   backend: string;
   /** Who answers, for people. */
   model: string;
-  processIds(): { part: PartName; processId: number }[];
-  /** Kills a part (SIGKILL) and resolves when it is there again, on the same port. */
-  restart(part: RestartablePart): Promise<void>;
   /** Ends every process that was started; resolves when they are gone and the ports free. */
   stop(): Promise<void>;
 }
@@ -89,8 +90,6 @@ const uploadsOf = ({ url }: LocalStorage): Environment => ({
   UPLOADS_BUCKET: LOCAL_BUCKET,
   UPLOADS_URL: url,
 });
-
-type Children = Map<PartName, Child>;
 
 async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
   const reserved = new Set<number>();
@@ -109,59 +108,6 @@ async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
     line: await choose('supervisor', ports?.line),
     store: await choose('store', ports?.store),
   };
-}
-
-/** What can be asked of the processes, also before they are there. */
-const runningParts = (children: () => Children): Pick<Stack, 'processIds' | 'restart'> => ({
-  processIds: () =>
-    [...children()].map(([part, child]) => ({ part, processId: child.processId() ?? 0 })),
-  restart: async (part) => {
-    const child = children().get(part);
-    if (!child) throw new Error(`the stack has no part ${part}`);
-    await child.restart();
-  },
-});
-
-/** The functions first: an answer that is under way shall not fail because its model has gone. */
-async function stopAll(children: Children): Promise<void> {
-  const standIn = children.get('stand-in');
-  const functions = [...children.values()].filter((child) => child !== standIn);
-  await Promise.all(functions.map((child) => child.stop()));
-  await standIn?.stop();
-}
-
-/** Waits for every start; when one failed, stops what did start and throws what the first one threw. */
-async function allOrNone(
-  starts: readonly (readonly [PartName, Promise<Child | undefined>])[],
-): Promise<Children> {
-  const children: Children = new Map();
-  const results = await Promise.allSettled(
-    starts.map(async ([part, start]) => {
-      const child = await start;
-      if (child) children.set(part, child);
-    }),
-  );
-  const failed = results.find((result) => result.status === 'rejected');
-  if (!failed) return children;
-  await stopAll(children);
-  throw failed.reason;
-}
-
-function backendName(emulators: Emulators | MissingEmulators, isAsked: boolean): string {
-  if (!('missing' in emulators)) return `Firestore and Pub/Sub emulators (${emulators.source})`;
-  const why = isAsked ? 'as asked' : `no emulator found: ${emulators.missing}`;
-  return `embedded in-memory store and bus (${why}); what is stored ends with it`;
-}
-
-function modelName(model: ModelChoice): string {
-  switch (model.kind) {
-    case 'stand-in':
-      return 'stand-in for Gemini (set GEMINI_API_KEY for the real one)';
-    case 'gemini':
-      return 'Gemini API, with the GEMINI_API_KEY of this shell';
-    case 'vertex':
-      return `Vertex AI in ${model.project} (${model.location}), with the credentials of this shell`;
-  }
 }
 
 const hasEmulators = (emulators: Emulators | MissingEmulators): emulators is Emulators =>

@@ -1,4 +1,5 @@
-import type { RestartablePart, Stack } from '../stack.ts';
+import type { Stack } from '../stack.ts';
+import type { RestartablePart } from '../stack-children.ts';
 import type { PartName } from '../stack-event.ts';
 
 export type KillablePart = 'chat' | 'compaction';
