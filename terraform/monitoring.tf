@@ -35,7 +35,7 @@ locals {
     }
     defects = {
       description = "What the code did not expect, by event."
-      filter      = "${local.all_logs} severity>=ERROR jsonPayload.event=(\"request\" OR \"compaction_defect\" OR \"compaction_push_failed\" OR \"compaction_push_malformed\" OR \"sweep_failed\")"
+      filter      = "${local.all_logs} severity>=ERROR jsonPayload.event=(\"request\" OR \"compaction_defect\" OR \"compaction_push_failed\" OR \"compaction_push_malformed\" OR \"sweep_failed\" OR \"stray_rejection\")"
       labels      = { event = "event" }
     }
     forgeries = {

@@ -1,5 +1,8 @@
 import { parseArgs } from 'node:util';
+import { jsonLogger } from '../../../functions/src/adapters/json-logger.ts';
 import { endOnSignal } from '../../../functions/src/end-on-signal.ts';
+import { logStrayRejections } from '../../../functions/src/stray-rejections.ts';
+import { runWithoutDomains } from '../../../functions/src/without-domains.ts';
 import { startEmbeddedHost } from './host.ts';
 
 /*
@@ -15,6 +18,8 @@ const { values } = parseArgs({
   },
 });
 
+runWithoutDomains();
+logStrayRejections(process, jsonLogger);
 const shutdown = new AbortController();
 const host = await startEmbeddedHost({
   environment: process.env,
