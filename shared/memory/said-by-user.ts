@@ -6,6 +6,7 @@ import { isQuestion } from '../compaction/facts/questions.ts';
 import { sentencesOf } from '../compaction/facts/sentences.ts';
 import { withoutTakenBack } from '../compaction/facts/taken-back.ts';
 import { unsupportedIn } from '../compaction/facts/unsupported.ts';
+import { bareStem } from './bare-stem.ts';
 
 /** What the user said in a turn. */
 export interface SaidTurn {
@@ -32,29 +33,19 @@ const SENTENCE_SHARE_MIN = 0.6;
 const asksToRemember =
   /remember|keep in mind|note (?:that|down)|merk|denk dran|souvien|retiens|retenir|recuerd|lembr|ricord|覚え|記憶|기억|记住|記住/iu;
 
-const endings = /(?:'s|ing|ed|es|s|e)$/u;
-const latinLetters = /^\p{Script=Latin}/u;
-
-/** A stem without what grammar adds: `eats` and `eat`, `study` and `studies`. */
-function withoutEnding(word: string): string {
-  if (!latinLetters.test(word)) return word;
-  const bare = word.replace(endings, '');
-  return (bare.length >= 3 ? bare : word).replace(/y$/u, 'i');
-}
-
 /** Words with which a note speaks of its user; they claim nothing. */
 const frameWords: ReadonlySet<string> = new Set(
   'user users person name named called says said states stated mentioned told their his her him them himself herself'
     .split(' ')
     .flatMap((word) => contentWords(word))
-    .map((word) => withoutEnding(word)),
+    .map((word) => bareStem(word)),
 );
 /** What a sentence says: stems of words, and pairs of characters in scripts without spaces. */
 const unitsOf = (sentence: string): Set<string> =>
   new Set(
     contentWords(sentence)
       .filter((word) => !isNegated(word))
-      .map(withoutEnding)
+      .map(bareStem)
       .filter((unit) => !frameWords.has(unit)),
   );
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../../../shared/errors.ts';
-import { findNotes, isSpokenOf } from '../../../../shared/memory/find-notes.ts';
+import { decideForget } from '../../../../shared/memory/decide-forget.ts';
 import type { Note } from '../../../../shared/memory/note.ts';
 import { SEARCH_TEXT_MAX_CHARACTERS } from '../../../../shared/wire/limits.ts';
 import { changeNotes } from '../../change-notes.ts';
@@ -13,6 +13,8 @@ import type { ServerTool, ToolCallContext } from './server-tool.ts';
 const TIMEOUT_MS = 10_000;
 /** Notes that are shown to choose from. */
 const CANDIDATES_MAX = 5;
+/** What the model is told to do with candidates. */
+const ASK = 'Nothing was forgotten. Ask the user which one, with words that only that note has.';
 /** A wish to forget is said now, or right before. */
 const TURNS_HEARD = 2;
 
@@ -40,9 +42,9 @@ const notAskedError = () =>
 const candidateOf = ({ id, text }: Note) => ({ id, text });
 
 /**
- * The tool with which the model forgets a note about the user: by its id, or by words that find one note
- * alone; else it gets the candidates. One note a call, and only one that the user speaks of in the last two messages
- * (MEMORY_NOT_SAID), so that no tool output empties the memory.
+ * The tool with which the model forgets a note about the user, by its id or by words that it has. One note a call, and
+ * only the one that the user speaks of in the last two messages (MEMORY_NOT_SAID), so that no tool output empties the
+ * memory; where another one or several may be meant, the model gets the candidates.
  */
 export const forgetMemoryTool = (dependencies: Dependencies): ServerTool<typeof parameters> => ({
   name: 'forget_memory',
@@ -54,17 +56,21 @@ export const forgetMemoryTool = (dependencies: Dependencies): ServerTool<typeof 
     const { turns } = await readSaidTurns(dependencies, context);
     const heard = turns.slice(-TURNS_HEARD).map(({ text }) => text);
     return changeNotes<Record<string, unknown>>(dependencies, context.caller.uid, ({ notes }) => {
-      const found =
-        id === undefined ? findNotes(notes, query ?? '') : notes.filter((note) => note.id === id);
-      const [note, ...others] = found;
-      if (!note) throw memoryNotFound(id ?? query ?? '');
-      if (others.length > 0) {
-        const candidates = found.slice(0, CANDIDATES_MAX).map(candidateOf);
-        return { result: { forgotten: false, candidates } };
+      const decision = decideForget(notes, { id, query }, heard);
+      switch (decision.kind) {
+        case 'unknown':
+          throw memoryNotFound(id ?? query ?? '');
+        case 'notSaid':
+          throw notAskedError();
+        case 'choose': {
+          const candidates = decision.notes.slice(0, CANDIDATES_MAX).map(candidateOf);
+          return { result: { forgotten: false, candidates, ask: ASK } };
+        }
+        case 'forget': {
+          const result = { forgotten: true, ...candidateOf(decision.note) };
+          return { result, notes: notes.filter((each) => each !== decision.note) };
+        }
       }
-      if (!isSpokenOf(note, heard)) throw notAskedError();
-      const result = { forgotten: true, ...candidateOf(note) };
-      return { result, notes: notes.filter((each) => each !== note) };
     });
   },
 });
