@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { decodeHead, type Head } from '../../shared/conversation/head.ts';
 import { decodeJob, type CompactionJob } from '../../shared/conversation/job.ts';
 import { compactionJobPath, headPath } from '../../shared/conversation/paths.ts';
+import { NewerDocumentError } from '../../shared/conversation/schema-version.ts';
 import type { StoredDocument } from '../../shared/ports.ts';
 import { DEAD_LETTER_ATTRIBUTE } from './dead-letter-box.ts';
 import type { DeadLetter } from './dead-letter-client.ts';
@@ -42,14 +43,17 @@ function eventOf({ data }: DeadLetter): z.infer<typeof eventSchema> | undefined 
 /** What has become of what a dead letter asked for. Pure. */
 export function whyOf(facts: {
   event: { conversationId?: string | undefined; requestId?: string | undefined } | undefined;
-  head: Head | undefined;
-  job: CompactionJob | undefined;
+  /** `newer`: a later release wrote it. */
+  head: Head | 'newer' | undefined;
+  job: CompactionJob | 'newer' | undefined;
 }): string {
   const { event, head, job } = facts;
   if (!event) return 'no event that this version knows: replaying it helps nobody';
   const { conversationId, requestId } = event;
   if (conversationId === undefined) return 'not about one conversation';
   if (!head) return 'there is no such conversation, or its head cannot be read';
+  if (head === 'newer' || job === 'newer')
+    return 'a later release wrote it: deploy that one, or a later one, then replay';
   if (head.state !== 'live') return `the conversation is ${head.state}`;
   const { auto, manual } = head.compactionNeeded;
   const record = job?.records.findLast((each) => each.requestId === requestId);
@@ -64,11 +68,11 @@ export function whyOf(facts: {
 function decoded<T>(
   document: StoredDocument | undefined,
   decode: (document: StoredDocument) => { value: T },
-): T | undefined {
+): T | 'newer' | undefined {
   try {
     return document && decode(document).value;
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof NewerDocumentError ? 'newer' : undefined;
   }
 }
 

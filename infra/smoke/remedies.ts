@@ -33,6 +33,8 @@ const byReason: Readonly<Record<string, string>> = {
     'Firestore refused: the account of chat needs roles/datastore.user on the database FIRESTORE_DATABASE, and the indexes of infra/firestore must be there (terraform apply makes them; building takes minutes).',
   STORE_UNAVAILABLE:
     'Firestore does not answer: is there a database FIRESTORE_DATABASE in this project, and are its indexes built?',
+  STORED_BY_NEWER_VERSION:
+    'A later release wrote to this database. Deploy that one again, or one after it (docs/operations.md, “Upgrade”).',
   EVENT_BUS_UNAVAILABLE: 'Pub/Sub took no event: chat needs roles/pubsub.publisher on its topics.',
   USER_DAILY_MESSAGES: 'The quota of this user is used up for today (USER_DAILY_MESSAGES).',
   ANONYMOUS_LIMIT:

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { webhooksSchema } from '../hooks/webhook.ts';
 import type { StoredDocument } from '../ports.ts';
 import { routeSchema } from '../routing/routing.ts';
+import { refuseNewer } from './schema-version.ts';
 
 /** How far the history document of the current generation stands in for turns. */
 export const coveredThroughSchema = z.object({
@@ -162,7 +163,8 @@ export interface Versioned<T> {
   updateTime: string;
 }
 
-/** Reads a head document. Throws ZodError for a shape that this version does not know. */
+/** Reads a head document. Throws NewerDocumentError, and ZodError for a shape that no version knows. */
 export function decodeHead(document: StoredDocument): Versioned<Head> {
+  refuseNewer(document);
   return { value: headSchema.parse(document.fields), updateTime: document.updateTime };
 }

@@ -3,6 +3,7 @@ import { canonicalJson } from '../canonical-json.ts';
 import type { DocumentFields, StoredDocument } from '../ports.ts';
 import { partSchema } from './content.ts';
 import { coveredThroughSchema, triggerSchema } from './head.ts';
+import { refuseNewer } from './schema-version.ts';
 import { snapshotSchema, type Snapshot } from './snapshot.ts';
 
 /** A part of a kept turn that the context shows shortened; a blob that it names has the full text. */
@@ -111,7 +112,9 @@ export function encodeHistory(history: History): DocumentFields {
   };
 }
 
+/** Reads a history. Throws NewerDocumentError, and ZodError or SyntaxError for a shape that no version knows. */
 export function decodeHistory(document: StoredDocument): History {
+  refuseNewer(document);
   const { snapshotJson, masksJson, reportJson, ...fields } = historyDocumentSchema.parse(
     document.fields,
   );

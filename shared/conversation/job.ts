@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { StoredDocument } from '../ports.ts';
 import { triggerSchema, type Versioned } from './head.ts';
+import { refuseNewer } from './schema-version.ts';
 
 /** One attempt at a compaction as it stays visible, NOOP and failures too. */
 export const compactionRecordSchema = z.object({
@@ -55,6 +56,8 @@ const jobSchema = z.object({
 /** `conversations/{c}/jobs/compaction`. */
 export type CompactionJob = z.infer<typeof jobSchema>;
 
+/** Reads the job. Throws NewerDocumentError, and ZodError for a shape that no version knows. */
 export function decodeJob(document: StoredDocument): Versioned<CompactionJob> {
+  refuseNewer(document);
   return { value: jobSchema.parse(document.fields), updateTime: document.updateTime };
 }

@@ -3,6 +3,7 @@ import { canonicalJson } from '../canonical-json.ts';
 import type { DocumentFields, Logger, Signature, Signer, StoredDocument } from '../ports.ts';
 import { coveredThroughSchema } from './head.ts';
 import { decodeHistory, encodeHistory, signatureSchema, type History } from './history.ts';
+import { refuseNewer } from './schema-version.ts';
 
 /** Longest key id in a log line: the id of a forged signature is somebody else's text. */
 const KEY_ID_LOGGED = 64;
@@ -81,14 +82,16 @@ function untrustedHistory(document: StoredDocument): History {
 
 /**
  * A history as it was stored, if its signature verifies; else one that says nothing (`isUntrusted`), and
- * an ERROR in the log. Every reader of what a history says comes through here. Throws ZodError for a
- * shape that this version does not know.
+ * an ERROR in the log. Every reader of what a history says comes through here. Throws NewerDocumentError,
+ * before the signature is looked at, since a later release may sign more; and ZodError for a shape that no
+ * version knows.
  */
 export function readSignedHistory(
   { signer, logger }: { signer: Pick<Signer, 'isValid'>; logger: Pick<Logger, 'log'> },
   conversationId: string,
   document: StoredDocument,
 ): History {
+  refuseNewer(document);
   if (isTrusted(signer, conversationId, document.fields)) return decodeHistory(document);
   const history = untrustedHistory(document);
   logger.log('ERROR', 'snapshot_signature_invalid', {

@@ -3,6 +3,7 @@ import type { StoredDocument, Write } from '../ports.ts';
 import { utf8Length } from '../store/names.ts';
 import type { StreamChunk, StreamFrame } from '../wire/stream.ts';
 import { chunkPath } from './paths.ts';
+import { refuseNewer } from './schema-version.ts';
 
 /** JSON of one chunk document, bytes of UTF-8: far below Firestore's 1 MiB, and a page of them fits memory. */
 export const CHUNK_MAX_BYTES = 256 * 1024;
@@ -44,8 +45,9 @@ export interface StreamChunkDocument extends Omit<
   frames: StreamFrame[];
 }
 
-/** Reads a chunk document. Throws ZodError for a shape that this version does not know. */
+/** Reads a chunk document. Throws NewerDocumentError, and ZodError for a shape that no version knows. */
 export function decodeStreamChunk(document: StoredDocument): StreamChunkDocument {
+  refuseNewer(document);
   const { framesJson, schemaVersion: _, ...fields } = streamChunkSchema.parse(document.fields);
   return { ...fields, frames: framesSchema.parse(JSON.parse(framesJson)) };
 }

@@ -9,6 +9,7 @@ import { cutIntoPieces } from './json-pieces.ts';
 import { turnPiecePath } from './paths.ts';
 import { routingSchema } from '../routing/routing.ts';
 import { repairsSchema } from './repairs.ts';
+import { refuseNewer } from './schema-version.ts';
 import { endedContents, unansweredReasons } from './tool-calls.ts';
 
 /** `queued`: the message is stored and waits until the one before it is answered. */
@@ -156,7 +157,9 @@ export interface TurnDocument extends Versioned<z.infer<typeof turnDocumentSchem
   piecePaths: string[];
 }
 
+/** Reads a turn document. Throws NewerDocumentError, and ZodError for a shape that no version knows. */
 export function readTurnDocument(conversationId: string, document: StoredDocument): TurnDocument {
+  refuseNewer(document);
   const value = turnDocumentSchema.parse(document.fields);
   const pieces = (of: string, count: number) =>
     Array.from({ length: count }, (_, i) =>

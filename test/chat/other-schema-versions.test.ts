@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { headPath, turnPath } from '../../shared/conversation/paths.ts';
 import type { DocumentFields } from '../../shared/ports.ts';
+import { conversationListResponse } from '../../shared/wire/responses/conversations.ts';
 import { startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
+import { readAs } from '../support/http-answers.ts';
 
 let chat: ChatServer | undefined;
 afterEach(async () => {
@@ -42,14 +44,59 @@ test.each([
   ['head', headPath],
   ['turn', (conversationId: string) => turnPath(conversationId, 2)],
 ])(
-  'a %s of a later schema version refuses its conversation, and stays as it is',
+  'a message to a conversation whose %s is of a later schema version is to be sent again, and changes nothing',
   async (_, pathOf) => {
     const { sent, after, chat: server } = await serveWith(pathOf, { schemaVersion: 2 });
 
-    expect(sent.status).toBe(500);
+    expect(sent.status).toBe(503);
+    expect(sent.headers.get('retry-after')).toBe('30');
+    expect(await sent.json()).toMatchObject({
+      error: {
+        message: expect.stringContaining('(schema 2)'),
+        details: [
+          { reason: 'STORED_BY_NEWER_VERSION', metadata: { stored: '2', known: '1' } },
+          { retryDelay: '30s' },
+        ],
+      },
+    });
     expect(after).toMatchObject({ schemaVersion: 2 });
     expect(server.logs).toContainEqual(
-      expect.objectContaining({ severity: 'ERROR', event: 'request' }),
+      expect.objectContaining({
+        severity: 'ERROR',
+        event: 'request',
+        fields: expect.objectContaining({
+          reason: 'STORED_BY_NEWER_VERSION',
+          detail: expect.stringContaining('deploy the release that wrote it'),
+        }),
+      }),
     );
   },
 );
+
+test('a conversation of a later schema version is missing from the list, and hides no other', async () => {
+  chat = await startChatServer();
+  const { store } = chat.dependencies;
+  const build = () => buildConversation(store, { turns: 1, head: { ownerUid: 'alice' } });
+  const built = [await build(), await build(), await build()];
+  const path = headPath(built[1]?.conversationId ?? '');
+  const fields = { schemaVersion: 2 };
+  await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+
+  const first = await readAs(
+    conversationListResponse,
+    await chat.call('/v1/conversations?pageSize=2'),
+  );
+  const query = `pageSize=2&pageToken=${first.nextPageToken}`;
+  const second = await readAs(
+    conversationListResponse,
+    await chat.call(`/v1/conversations?${query}`),
+  );
+
+  const listed = [...first.conversations, ...second.conversations].map(({ id }) => id);
+  expect(new Set(listed)).toEqual(
+    new Set([built[0], built[2]].map((kept) => kept?.conversationId)),
+  );
+  expect(chat.logs).toContainEqual(
+    expect.objectContaining({ severity: 'WARNING', event: 'conversation_not_listed' }),
+  );
+});

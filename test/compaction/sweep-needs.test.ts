@@ -145,7 +145,7 @@ describe('a need', () => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench);
     const path = compactionJobPath(conversationId);
-    await bench.store.commit([{ op: 'create', path, fields: { schemaVersion: 99 } }]);
+    await bench.store.commit([{ op: 'create', path, fields: { schemaVersion: 1 } }]);
 
     const first = await sweep(bench);
     bench.clock.advance(25 * 60 * 60_000);

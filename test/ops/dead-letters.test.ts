@@ -46,6 +46,7 @@ describe('dead letters', () => {
     ['is needed still', {}, 'still needed'],
     ['was served since', { compactionNeeded: {} }, 'settled since'],
     ['is in the bin', { state: 'deleted' }, 'the conversation is deleted'],
+    ['a later release wrote', { schemaVersion: 2 }, 'deploy that one, or a later one'],
   ])('say what has become of a conversation that %s', async (_, head, why) => {
     const world = verifyWorld();
     const id = await buildDue(world);

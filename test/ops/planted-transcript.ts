@@ -1,10 +1,39 @@
-import { headPath, messageGuardPath, turnPath } from '../../shared/conversation/paths.ts';
-import { create, FAR, fieldsAt, PAST, remove, turn, update, type Planted } from './planting.ts';
+import {
+  compactionJobPath,
+  headPath,
+  historyPath,
+  messageGuardPath,
+  turnPath,
+} from '../../shared/conversation/paths.ts';
+import {
+  create,
+  FAR,
+  fieldsAt,
+  history,
+  PAST,
+  remove,
+  turn,
+  update,
+  type Planted,
+} from './planting.ts';
 
 const failure = { status: 'INTERNAL', reason: 'PLANTED', message: '', retryable: false };
 
+/** Documents that a later release wrote, of each kind that carries a version. */
+const ofLaterRelease: readonly Planted[] = [
+  { at: '', path: headPath },
+  { at: turn(4), path: (id: string) => turnPath(id, 4) },
+  { at: history(2), path: (id: string) => historyPath(id, 2) },
+  { at: 'jobs/compaction', path: compactionJobPath },
+].map(({ at, path }) => ({
+  name: 'newer-version',
+  at,
+  writes: ({ conversationId }) => [update(path(conversationId), { schemaVersion: 2 })],
+}));
+
 /** Turns, guards and answers. */
 export const inTranscript: readonly Planted[] = [
+  ...ofLaterRelease,
   {
     name: 'turn-missing',
     at: turn(4),

@@ -4,6 +4,7 @@ import { decideOverdue, REPUBLISH_AFTER_MS } from '../../../shared/compaction/sw
 import { decodeHead, type Head, type Versioned } from '../../../shared/conversation/head.ts';
 import { decodeJob, type CompactionJob } from '../../../shared/conversation/job.ts';
 import { compactionJobPath } from '../../../shared/conversation/paths.ts';
+import { NewerDocumentError } from '../../../shared/conversation/schema-version.ts';
 import type { StoredDocument } from '../../../shared/ports.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { dropNeed } from './drop-need.ts';
@@ -29,11 +30,15 @@ function needOfKind(head: Head, kind: Need['kind']): Need | undefined {
   return auto && { kind, ...auto };
 }
 
-/** The job, or undefined for one of a shape that nobody knows: that is the worker's to fail on. */
+/**
+ * The job, or undefined for one of a shape that nobody knows: that is the worker's to fail on. Throws
+ * NewerDocumentError: the need stays until the release that wrote the job serves it.
+ */
 function readableJob(document: StoredDocument | undefined): Versioned<CompactionJob> | undefined {
   try {
     return document && decodeJob(document);
-  } catch {
+  } catch (error) {
+    if (error instanceof NewerDocumentError) throw error;
     return undefined;
   }
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { variantOfHead } from '../../../functions/src/conversation-policy.ts';
 import { inParallel } from '../../../functions/src/in-parallel.ts';
 import { decodeHead } from '../../../shared/conversation/head.ts';
@@ -23,6 +22,7 @@ import { conversationIds } from '../conversation-ids.ts';
 import { pagesOf } from '../pages.ts';
 import type { Project } from '../project.ts';
 import { counted, dollars, figure, tableOf } from '../screen.ts';
+import { isUnreadable } from '../verify/load-turns.ts';
 
 const AT_ONCE = 8;
 const HISTORIES_PER_PAGE = 10;
@@ -103,7 +103,7 @@ async function compareOne(
       outcomes: outcomesOf({ histories, records, ratings: [...ratings.values()], variant }),
     };
   } catch (error) {
-    if (error instanceof z.ZodError || error instanceof SyntaxError) return 'unreadable';
+    if (isUnreadable(error)) return 'unreadable';
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { policyOf } from '../../../functions/src/conversation-policy.ts';
 import type { Config } from '../../../functions/src/config.ts';
 import { decodeHead, headSchema, type Head } from '../../../shared/conversation/head.ts';
 import { CONVERSATIONS } from '../../../shared/conversation/paths.ts';
+import { NewerDocumentError } from '../../../shared/conversation/schema-version.ts';
 import type { StoredDocument } from '../../../shared/ports.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import { idOf } from '../pages.ts';
@@ -12,8 +13,8 @@ const states = headSchema.shape.state.options;
 /** A line of the list: ids and figures. */
 interface Listed {
   id: string;
-  /** `unreadable`: of a shape that this version does not know; `verify` says more. */
-  state: Head['state'] | 'unreadable';
+  /** `newer`: a later release wrote it; `unreadable`: of a shape that nobody knows. `verify` says more. */
+  state: Head['state'] | 'newer' | 'unreadable';
   head?: Head;
   thresholdTokens?: number | null;
 }
@@ -24,8 +25,8 @@ function listedOf(config: Config, document: StoredDocument): Listed {
     const head = decodeHead(document).value;
     const { softThresholdTokens } = policyOf(config, head);
     return { id, state: head.state, head, thresholdTokens: softThresholdTokens };
-  } catch {
-    return { id, state: 'unreadable' };
+  } catch (error) {
+    return { id, state: error instanceof NewerDocumentError ? 'newer' : 'unreadable' };
   }
 }
 

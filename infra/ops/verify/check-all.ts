@@ -24,7 +24,9 @@ export interface Checking {
 }
 
 const unreadable = ({ unreadable: found }: Loaded): Finding[] =>
-  found.map(({ path, of, problem }) => finding(`${of}-unreadable`, path, problem));
+  found.map(({ path, of, problem, isNewer }) =>
+    finding(isNewer ? 'newer-version' : `${of}-unreadable`, path, problem),
+  );
 
 function checkLive(of: Loaded & { head: Head }, { policyOf }: Checking): Finding[] {
   const { context, head } = of;
@@ -43,8 +45,8 @@ function checkLive(of: Loaded & { head: Head }, { policyOf }: Checking): Finding
 export function checkAll(loaded: Loaded, checking: Checking): Finding[] {
   const { head } = loaded;
   const shape = unreadable(loaded);
-  // What is below a head that cannot be read nobody can judge.
-  if (shape.some(({ name }) => name === 'head-unreadable')) return shape;
+  // What is below a head that cannot be read, and what a later release meant, nobody here can judge.
+  if (loaded.unreadable.some(({ of, isNewer }) => of === 'head' || isNewer)) return shape;
   if (!head || head.state === 'erased') return [...shape, ...checkRemains(loaded)];
   const { overdueMs } = checking;
   const of = { ...loaded, head, ...(overdueMs !== undefined && { overdueMs }) };

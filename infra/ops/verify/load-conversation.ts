@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { decodeHead, type Head } from '../../../shared/conversation/head.ts';
 import { decodeJob, type CompactionJob } from '../../../shared/conversation/job.ts';
 import { decodeMessageGuard } from '../../../shared/conversation/message-guard.ts';
@@ -11,7 +10,7 @@ import type { StoredDocument } from '../../../shared/ports.ts';
 import { idOf, pagesOf, type ReadStore } from '../pages.ts';
 import { loadContext, type ContextReading } from './load-context.ts';
 import { loadHistories, type HistoryReading } from './load-histories.ts';
-import { loadTurns, problemOf } from './load-turns.ts';
+import { isUnreadable, loadTurns, unreadableOf } from './load-turns.ts';
 import type { Loaded, LoadedContext, StoredGuard, Unreadable } from './loaded.ts';
 
 const GUARDS_PER_PAGE = 300;
@@ -46,8 +45,7 @@ function readable<T>(
   try {
     return { value: document && decode(document).value, unreadable: [] };
   } catch (error) {
-    const path = document?.path ?? '';
-    return { value: undefined, unreadable: [{ path, of, problem: problemOf(error) }] };
+    return { value: undefined, unreadable: [unreadableOf(document?.path ?? '', of, error)] };
   }
 }
 
@@ -108,7 +106,7 @@ async function contextOf(
     return await loadContext(reading, conversationId, head);
   } catch (error) {
     // What cannot be read is told where it stands.
-    if (error instanceof z.ZodError || error instanceof SyntaxError) return undefined;
+    if (isUnreadable(error)) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { blobsNamedBy } from '../../../shared/conversation/erased-history.ts';
 import { decodeHistory, type History } from '../../../shared/conversation/history.ts';
 import { blobPiecePath, historiesCollection } from '../../../shared/conversation/paths.ts';
@@ -6,7 +5,7 @@ import { pieceText } from '../../../shared/conversation/read-conversation.ts';
 import { readSignedHistory } from '../../../shared/conversation/signed-history.ts';
 import type { Sha256, Signer, StoredDocument } from '../../../shared/ports.ts';
 import { pagesOf, type ReadStore } from '../pages.ts';
-import { problemOf } from './load-turns.ts';
+import { isUnreadable, unreadableOf } from './load-turns.ts';
 import { storedHistoryOf, type StoredHistory, type Unreadable } from './loaded.ts';
 
 /** Each may have most of a MiB. */
@@ -87,8 +86,8 @@ export async function loadHistories(
           isSigned: isSigned(reading, conversationId, document),
         });
       } catch (error) {
-        if (!(error instanceof z.ZodError) && !(error instanceof SyntaxError)) throw error;
-        unreadable.push({ path, of: 'history', problem: problemOf(error) });
+        if (!isUnreadable(error)) throw error;
+        unreadable.push(unreadableOf(path, 'history', error));
       }
     }
   return { histories, unreadable };

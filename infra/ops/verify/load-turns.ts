@@ -5,6 +5,7 @@ import {
   turnPiecesCollection,
 } from '../../../shared/conversation/paths.ts';
 import { pieceText } from '../../../shared/conversation/read-conversation.ts';
+import { NewerDocumentError, SCHEMA_VERSION } from '../../../shared/conversation/schema-version.ts';
 import { decodeStoredTurn, readTurnDocument } from '../../../shared/conversation/turn.ts';
 import type { StoredDocument } from '../../../shared/ports.ts';
 import { pagesOf, type ReadStore } from '../pages.ts';
@@ -17,10 +18,25 @@ const TURNS_PER_PAGE = 25;
 const LEFT_MAX = 5;
 
 /** Names the fields that are wrong and never their values. */
-export function problemOf(error: unknown): string {
+function problemOf(error: unknown): string {
+  if (error instanceof NewerDocumentError)
+    return `schemaVersion is ${error.schemaVersion}, this release reads up to ${SCHEMA_VERSION}`;
   if (!(error instanceof z.ZodError)) return 'its JSON cannot be read';
   return error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
 }
+
+/** Whether a document says what nobody here can read; anything else went wrong with the reading. */
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof z.ZodError ||
+  error instanceof SyntaxError ||
+  error instanceof NewerDocumentError;
+
+export const unreadableOf = (path: string, of: Unreadable['of'], error: unknown): Unreadable => ({
+  path,
+  of,
+  problem: problemOf(error),
+  isNewer: error instanceof NewerDocumentError,
+});
 
 async function leftBelow(store: ReadStore, conversationId: string, seq: number): Promise<string[]> {
   const collections = [
@@ -73,8 +89,8 @@ export async function loadTurns(
       try {
         turns.push(await loadTurn(store, conversationId, document));
       } catch (error) {
-        if (!(error instanceof z.ZodError) && !(error instanceof SyntaxError)) throw error;
-        unreadable.push({ path: document.path, of: 'turn', problem: problemOf(error) });
+        if (!isUnreadable(error)) throw error;
+        unreadable.push(unreadableOf(document.path, 'turn', error));
       }
   return { turns, unreadable };
 }

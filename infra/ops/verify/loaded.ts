@@ -72,6 +72,8 @@ export interface Unreadable {
   of: 'head' | 'turn' | 'guard' | 'history' | 'job';
   /** Fields, never values. */
   problem: string;
+  /** A later release wrote it: nothing is wrong with it. */
+  isNewer: boolean;
 }
 
 export interface Loaded {

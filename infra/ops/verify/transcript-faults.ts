@@ -7,6 +7,12 @@ export const transcriptFaults = {
     shouldBe: 'a head of the known shape',
     remedy: remedies.fromBackup,
   },
+  'newer-version': {
+    invariant: 'I1',
+    shouldBe: 'no document of a later release than this one',
+    remedy:
+      'nothing is wrong with it: deploy the release that wrote it, or a later one, and verify with that one',
+  },
   'turn-missing': {
     invariant: 'I1',
     shouldBe: 'a turn for each number from 1 to lastSeq',

@@ -114,6 +114,12 @@ export const requestReasons = {
     on: 'user',
     meaning: 'The service is busy; try again in a moment.',
   },
+  STORED_BY_NEWER_VERSION: {
+    status: 'UNAVAILABLE',
+    on: 'user',
+    meaning:
+      'The conversation was stored by a later version of the service than the one that answers; try again in half a minute.',
+  },
   KEYS_UNAVAILABLE: {
     status: 'UNAVAILABLE',
     on: 'user',

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
 import { CONVERSATIONS, headPath } from '../../../../shared/conversation/paths.ts';
-import type { Caller } from '../../../../shared/ports.ts';
+import { NewerDocumentError } from '../../../../shared/conversation/schema-version.ts';
+import type { Caller, StoredDocument } from '../../../../shared/ports.ts';
 import {
   decodePageToken,
   encodePageToken,
@@ -31,6 +32,35 @@ interface Listed {
   head: Head;
 }
 
+/** What a query found: its place in the order is known, whoever wrote the rest. */
+interface Found {
+  id: string;
+  updateTime: Date;
+  /** Undefined: a later version of the service wrote it. */
+  head: Head | undefined;
+}
+
+type ListDependencies = Pick<ChatDependencies, 'store' | 'signer' | 'logger'>;
+
+const orderedSchema = z.object({ updateTime: z.date() });
+
+/**
+ * During a deployment, or after it was taken back, one conversation may be of a later version: it is left out and
+ * logged, so that its owner sees the others. What asks for it by its id is told.
+ */
+function foundIn({ logger }: Pick<ListDependencies, 'logger'>, document: StoredDocument): Found {
+  const id = idOf(document.path);
+  const { updateTime } = orderedSchema.parse(document.fields);
+  try {
+    return { id, updateTime, head: decodeHead(document).value };
+  } catch (error) {
+    if (!(error instanceof NewerDocumentError)) throw error;
+    const { schemaVersion, reason } = error;
+    logger.log('WARNING', 'conversation_not_listed', { conversationId: id, schemaVersion, reason });
+    return { id, updateTime, head: undefined };
+  }
+}
+
 const scopeOf = ({ caller, showDeleted = false }: ConversationPage): PageScope => ({
   uid: caller.uid,
   list: 'conversations',
@@ -39,10 +69,11 @@ const scopeOf = ({ caller, showDeleted = false }: ConversationPage): PageScope =
 
 /** One conversation more than a page has, so that the next page is known of. */
 async function readPage(
-  { store, signer }: Pick<ChatDependencies, 'store' | 'signer'>,
+  dependencies: ListDependencies,
   page: ConversationPage,
   state: 'live' | 'deleted',
-): Promise<Listed[]> {
+): Promise<Found[]> {
+  const { store, signer } = dependencies;
   const { caller, pageSize, pageToken: token } = page;
   const place = decodePageToken(signer, scopeOf(page), { schema: placeSchema, token });
   const documents = await store.query({
@@ -55,33 +86,32 @@ async function readPage(
     limit: pageSize + 1,
     ...(place && { startAfter: { value: new Date(place.t), path: headPath(place.id) } }),
   });
-  return documents.map((document) => ({
-    id: idOf(document.path),
-    head: decodeHead(document).value,
-  }));
+  return documents.map((document) => foundIn(dependencies, document));
 }
 
 /** As the query orders them: newest update first, then the id, both downwards. */
-const byUpdate = (a: Listed, b: Listed) =>
-  b.head.updateTime.getTime() - a.head.updateTime.getTime() || (a.id < b.id ? 1 : -1);
+const byUpdate = (a: Found, b: Found) =>
+  b.updateTime.getTime() - a.updateTime.getTime() || (a.id < b.id ? 1 : -1);
 
 /**
  * A page of the caller's conversations, newest update first; those in the bin on request. The owner is
- * part of the query, so no page token can reach another's. Throws PAGE_TOKEN_INVALID.
+ * part of the query, so no page token can reach another's. A page is shorter by those that a later version of the
+ * service wrote. Throws PAGE_TOKEN_INVALID.
  */
 export async function listConversations(
-  dependencies: Pick<ChatDependencies, 'store' | 'signer'>,
+  dependencies: ListDependencies,
   page: ConversationPage,
 ): Promise<{ conversations: Listed[]; nextPageToken?: string }> {
   const { pageSize, showDeleted = false } = page;
   const states = showDeleted ? (['live', 'deleted'] as const) : (['live'] as const);
   const pages = await Promise.all(states.map((state) => readPage(dependencies, page, state)));
   const found = pages.flat().toSorted(byUpdate);
-  const conversations = found.slice(0, pageSize);
-  const last = conversations.at(-1);
+  const shown = found.slice(0, pageSize);
+  const conversations = shown.flatMap(({ id, head }) => (head ? [{ id, head }] : []));
+  const last = shown.at(-1);
   if (found.length <= pageSize || !last) return { conversations };
   const nextPageToken = encodePageToken(dependencies.signer, scopeOf(page), {
-    t: last.head.updateTime.getTime(),
+    t: last.updateTime.getTime(),
     id: last.id,
   });
   return { conversations, nextPageToken };
