@@ -194,6 +194,12 @@ export const environmentSchema = z.object({
   MODEL_IDLE_TIMEOUT_MS: integer(60_000, { min: 100, max: 600_000 }).describe(
     'Longest silence between two events of the model, ms.',
   ),
+  MODEL_STREAM_READER: z
+    .enum(['adapter', 'sdk'])
+    .default('adapter')
+    .describe(
+      'Who reads the events of a model’s stream: this code, at a fraction of the processor time, or Google’s SDK. Both give the same.',
+    ),
   COMPACTION_LEASE_MS: integer(60_000, { min: 200, max: 560_000 }).describe(
     'How long a worker owns a compaction without renewing, ms.',
   ),

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import {
   createGeminiModel,
   type GeminiModelOptions,
@@ -17,6 +17,19 @@ export function startStandInForEachTest(): void {
     standIn = await startStandIn();
   });
   afterEach(() => standIn.close());
+}
+
+/** Who reads the streams of `connect`. */
+let streamReader: GeminiModelOptions['streamReader'];
+
+/** The tests of `suite` with each reader of streams: what one passes on, the other does. */
+export function describeWithEachReader(name: string, suite: () => void): void {
+  describe.each(['adapter', 'sdk'] as const)(`${name}, read by the %s`, (reader) => {
+    beforeAll(() => {
+      streamReader = reader;
+    });
+    suite();
+  });
 }
 
 export const never = new AbortController().signal;
@@ -39,6 +52,7 @@ export function connect(options: Partial<GeminiModelOptions> = {}) {
   return createGeminiModel({
     apiKey: 'no-key',
     baseUrl: standIn.url,
+    streamReader,
     firstEventTimeoutMs: 5_000,
     eventIdleTimeoutMs: 5_000,
     requestTimeoutMs: 5_000,

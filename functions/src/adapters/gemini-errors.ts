@@ -179,6 +179,13 @@ function translateApiError(call: ModelCall, httpStatus: number, error: Error): A
   return refusedError(call, evidence, error);
 }
 
+/** The AppError for an event of a stream that says an error in the place of an answer; undefined for any other event. */
+export function errorOfEvent(call: ModelCall, event: unknown): AppError | undefined {
+  const code = googleErrorSchema.safeParse(event).data?.error.code ?? 0;
+  if (code < 400 || code > 599) return undefined;
+  return translateApiError(call, code, new Error(JSON.stringify(event)));
+}
+
 /** What the SDK and fetch say when an answer breaks off or cannot be read. */
 const brokenAnswer =
   /^(?:fetch failed|terminated|Incomplete JSON segment|exception parsing stream chunk|Response body is empty)/;

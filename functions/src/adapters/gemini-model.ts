@@ -13,6 +13,7 @@ import { createLifeline } from './gemini-lifeline.ts';
 import { toCountParameters, toGenerateParameters } from './gemini-request.ts';
 import { isFinal, toModelResponse } from './gemini-response.ts';
 import { waitForRetry } from './gemini-retry.ts';
+import { openBySdk, openHere } from './gemini-stream.ts';
 
 export interface GeminiModelOptions {
   /** Of the Gemini API. With `vertex` it is sent instead of Google credentials. */
@@ -21,6 +22,8 @@ export interface GeminiModelOptions {
   vertex?: { project: string; location: string };
   /** Another server than Google's. On the Gemini API no key is needed then. */
   baseUrl?: string;
+  /** Who reads a stream's events: this adapter (default), or the SDK. The chunks are the same. */
+  streamReader?: 'adapter' | 'sdk' | undefined;
   /** Bound of one attempt from its start to the first event of a stream. */
   firstEventTimeoutMs: number;
   /** Bound of the silence between two events of a stream. */
@@ -78,11 +81,10 @@ async function* streamOnce(
 ): AsyncGenerator<ModelChunk, void, undefined> {
   const lifeline = createLifeline(call, signal);
   try {
+    const openStream = options.streamReader === 'sdk' ? openBySdk : openHere;
     const open = async () => {
-      const { models } = await client();
-      const events = await models.generateContentStream(
-        toGenerateParameters(request, lifeline.signal),
-      );
+      const of = { call, request, signal: lifeline.signal };
+      const events = await openStream(await client(), of);
       return { events, first: await events.next() };
     };
     const { events, first } = await lifeline.within(open(), {
@@ -91,11 +93,11 @@ async function* streamOnce(
     });
     const idle = { timeoutMs: options.eventIdleTimeoutMs, waitedFor: 'the next event' };
     let isOver = false;
-    for (let next = first; !next.done; next = await lifeline.within(events.next(), idle)) {
-      const chunk = toModelResponse(call, next.value);
-      isOver ||= isFinal(chunk);
-      yield chunk;
-    }
+    for (let next = first; next.done !== true; next = await lifeline.within(events.next(), idle))
+      for (const chunk of next.value) {
+        isOver ||= isFinal(chunk);
+        yield chunk;
+      }
     if (!isOver) throw overloadedError(call, 'the stream ended without a finishReason');
   } finally {
     lifeline.release();
@@ -166,7 +168,8 @@ async function countOnce(
 }
 
 /**
- * Gemini over the Gemini API or Vertex AI, by the official SDK. Errors are those of the ports: at most two
+ * Gemini over the Gemini API or Vertex AI, by the official SDK; streams are read here unless `streamReader` says
+ * otherwise. Errors are those of the ports: at most two
  * retries for quota, 5xx and network failures, and only while nothing of the answer was passed on.
  * The caller's signal ends every wait. Leaving a stream early closes its connection. Throws an Error at
  * once when the options name no server.

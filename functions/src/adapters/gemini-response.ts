@@ -1,4 +1,3 @@
-import type { GenerateContentResponse } from '@google/genai';
 import { z } from 'zod';
 import { partSchema } from '../../../shared/conversation/content.ts';
 import type { ModelResponse, ModelUsage } from '../../../shared/ports.ts';
@@ -6,8 +5,39 @@ import { type ModelCall, overloadedError } from './gemini-errors.ts';
 
 const partsSchema = z.array(partSchema);
 
+const responseSchema = z.object({
+  candidates: z
+    .array(
+      z.object({
+        content: z.object({ parts: z.unknown().optional() }).optional(),
+        finishReason: z.string().optional(),
+      }),
+    )
+    .optional(),
+  promptFeedback: z.object({ blockReason: z.string().optional() }).optional(),
+  usageMetadata: z
+    .object({
+      initialPromptTokenCount: z.number().optional(),
+      promptTokenCount: z.number().optional(),
+      cachedContentTokenCount: z.number().optional(),
+      candidatesTokenCount: z.number().optional(),
+      thoughtsTokenCount: z.number().optional(),
+    })
+    .optional(),
+});
+
+/** What is read of a response, by the SDK or here. */
+export type GeminiResponse = z.infer<typeof responseSchema>;
+
+/** A response as it was sent. Throws MODEL_OVERLOADED for another shape. */
+export function parseResponse(call: ModelCall, response: unknown): GeminiResponse {
+  const parsed = responseSchema.safeParse(response);
+  if (!parsed.success) throw overloadedError(call, 'the answer has another shape');
+  return parsed.data;
+}
+
 /** Prompt tokens are those of the first hop where the API tells them apart; thoughts stand on their own. */
-function toUsage(response: GenerateContentResponse): ModelUsage | undefined {
+function toUsage(response: GeminiResponse): ModelUsage | undefined {
   const usage = response.usageMetadata;
   const promptTokens = usage?.initialPromptTokenCount ?? usage?.promptTokenCount;
   if (usage === undefined || promptTokens === undefined) return undefined;
@@ -23,7 +53,7 @@ function toUsage(response: GenerateContentResponse): ModelUsage | undefined {
  * The first candidate of a response or stream event, its parts untouched. A blocked prompt has
  * `blockReason` and no parts. Throws MODEL_OVERLOADED for parts of another shape.
  */
-export function toModelResponse(call: ModelCall, response: GenerateContentResponse): ModelResponse {
+export function toModelResponse(call: ModelCall, response: GeminiResponse): ModelResponse {
   const candidate = response.candidates?.[0];
   const parts = partsSchema.safeParse(candidate?.content?.parts ?? []);
   if (!parts.success) throw overloadedError(call, 'the answer has parts that cannot be read');

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ModelChunk } from '../../../shared/ports.ts';
 import {
   collect,
   connect,
+  describeWithEachReader,
   failureOf,
   request,
   standIn,
@@ -12,7 +13,7 @@ import {
 
 startStandInForEachTest();
 
-describe('abort', () => {
+describeWithEachReader('abort', () => {
   test('before the first event', async () => {
     standIn.queueFaults({ kind: 'hang' });
     const caller = new AbortController();

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { QueuedFault } from '../../../infra/local/stand-in/faults.ts';
 import { startStandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
 import { openForTest } from '../../support/open-for-test.ts';
@@ -7,6 +7,7 @@ import {
   collect,
   connect,
   contents,
+  describeWithEachReader,
   failureOf,
   never,
   request,
@@ -17,7 +18,7 @@ import {
 
 startStandInForEachTest();
 
-describe('errors', () => {
+describeWithEachReader('errors', () => {
   test('a quota error says when to come back', async () => {
     standIn.queueFaults({ kind: 'quota', retryDelayMs: 37_500 });
 

@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { QueuedFault } from '../../../infra/local/stand-in/faults.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ModelChunk } from '../../../shared/ports.ts';
 import {
   collect,
   connect,
+  describeWithEachReader,
   failureOf,
   never,
   request,
@@ -77,7 +78,7 @@ const brokenAnswers: FaultCase[] = [
   { fault: { kind: 'emptyCandidates', times: 9 }, ends: 'MODEL_OVERLOADED', requests: 3 },
 ];
 
-describe('faults', () => {
+describeWithEachReader('faults', () => {
   test.each([...refusals, ...brokenStreams])(
     'a stream under $fault ends with $ends after $requests requests',
     async ({ fault, ends, requests }) => {

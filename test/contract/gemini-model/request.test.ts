@@ -5,6 +5,7 @@ import {
   collect,
   connect,
   contents,
+  describeWithEachReader,
   never,
   request,
   standIn,
@@ -13,7 +14,7 @@ import {
 
 startStandInForEachTest();
 
-describe('parts', () => {
+describeWithEachReader('parts', () => {
   const answer: Part[] = [
     { text: 'thinking', thought: true },
     {

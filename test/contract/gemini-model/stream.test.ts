@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { textTokens } from '../../../infra/local/stand-in/token-rule.ts';
 import type { Content } from '../../../shared/conversation/content.ts';
 import {
   collect,
   connect,
   contents,
+  describeWithEachReader,
   never,
   request,
   secret,
@@ -16,7 +17,7 @@ import {
 
 startStandInForEachTest();
 
-describe('a stream', () => {
+describeWithEachReader('a stream', () => {
   test('gives the answer in chunks, the last with its finishReason, usage cumulative', async () => {
     const chunks = await collect(connect().stream(request, never));
 

@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/src/adapters/system-clock.ts';
 import type { ModelChunk } from '../../../shared/ports.ts';
 import {
   collect,
   connect,
+  describeWithEachReader,
   failureOf,
   never,
   request,
@@ -16,7 +17,7 @@ import {
 
 startStandInForEachTest();
 
-describe('time', () => {
+describeWithEachReader('time', () => {
   test('a stream that never begins ends with MODEL_TIMEOUT and is not tried again', async () => {
     standIn.queueFaults({ kind: 'hang' });
 

@@ -1,0 +1,62 @@
+import type { GoogleGenAI } from '@google/genai';
+import type { ModelChunk, ModelRequest } from '../../../shared/ports.ts';
+import { createEventData } from './event-data.ts';
+import { errorOfEvent, type ModelCall, overloadedError } from './gemini-errors.ts';
+import { toGenerateParameters } from './gemini-request.ts';
+import { parseResponse, toModelResponse } from './gemini-response.ts';
+import { keepAnswer } from './gemini-transport.ts';
+
+/** Opens a stream: resolves to what reads it, one or several chunks at a time, and throws what broke it. */
+export type OpenStream = (
+  client: GoogleGenAI,
+  of: { call: ModelCall; request: ModelRequest; signal: AbortSignal },
+) => Promise<AsyncIterator<Iterable<ModelChunk>>>;
+
+/** One event at a time, by the SDK. */
+export const openBySdk: OpenStream = async ({ models }, { call, request, signal }) => {
+  const events = await models.generateContentStream(toGenerateParameters(request, signal));
+  return (async function* () {
+    for await (const event of events) yield [toModelResponse(call, event)];
+  })();
+};
+
+/** Lazily, so that what stands before an error is passed on. */
+function* toChunks(call: ModelCall, complete: readonly string[]): Generator<ModelChunk> {
+  for (const data of complete) {
+    const event: unknown = JSON.parse(data);
+    const failure = errorOfEvent(call, event);
+    if (failure) throw failure;
+    yield toModelResponse(call, parseResponse(call, event));
+  }
+}
+
+/** The error that a server tells in the place of events, or that the last of them is not whole. */
+function brokenOff(call: ModelCall, rest: string): Error {
+  try {
+    const failure = errorOfEvent(call, JSON.parse(rest));
+    if (failure) return failure;
+  } catch {
+    // No error of Google's.
+  }
+  return overloadedError(call, 'the answer broke off within an event');
+}
+
+/**
+ * The events of one read together, read here: the SDK makes the request, and of a stream it would make a response, a
+ * copy and five promises for every event (docs/decisions/0029-streams-are-read-here.md).
+ */
+export const openHere: OpenStream = async ({ models }, { call, request, signal }) => {
+  const { fetch, body } = keepAnswer();
+  const parameters = toGenerateParameters(request, signal);
+  Object.assign(parameters.config?.httpOptions ?? {}, { fetch });
+  await models.generateContentStream(parameters);
+  return (async function* () {
+    const events = createEventData();
+    for await (const piece of body().setEncoding('utf8')) {
+      const complete = events.feed(String(piece));
+      if (complete.length > 0) yield toChunks(call, complete);
+    }
+    const rest = events.rest();
+    if (rest !== '') throw brokenOff(call, rest);
+  })();
+};
