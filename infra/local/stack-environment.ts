@@ -1,3 +1,5 @@
+import { CLIENT_WRITABLE_FIELDS } from '../../functions/src/environment.ts';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export const localProjectId = 'demo-recap';
@@ -81,9 +83,7 @@ export function stackEnvironment(options: {
     FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
     PUBSUB_EMULATOR_HOST: options.emulators?.pubsubHost ?? '127.0.0.1:8085',
     ...(options.emulators && { FIRESTORE_EMULATOR_HOST: options.emulators.firestoreHost }),
-    CLIENT_WRITABLE:
-      options.shell.CLIENT_WRITABLE ??
-      'model,profile,systemInstruction,tools,onBusy,compaction,windowTokens,hooks',
+    CLIENT_WRITABLE: options.shell.CLIENT_WRITABLE ?? CLIENT_WRITABLE_FIELDS.join(','),
     ...modelVariables(options.model, options.standInUrl),
     ...options.settings,
   };

@@ -9,9 +9,11 @@ import { pinText } from './pin-text.ts';
 import { condensedPart } from '../compaction/tool-output-mask.ts';
 import { mendHistory } from './mend-prompt.ts';
 import type { Mended } from './mend-contents.ts';
+import { hasSignature, withOwnSignatures } from './own-signatures.ts';
 import { addRepairs, type Repairs } from './repairs.ts';
 import { sendableTurn } from './sendable.ts';
 import { shownUser } from './shown-user.ts';
+import { answeringModelOf } from './turn-model.ts';
 import type { Turn } from './turn.ts';
 
 /** Everything that the context is made of. */
@@ -33,7 +35,10 @@ export interface ContextSource {
 }
 
 /** What of a turn the context shows. */
-type ShownTurn = Pick<Turn, 'seq' | 'user' | 'contents' | 'surroundings' | 'inContext'>;
+type ShownTurn = Pick<
+  Turn,
+  'seq' | 'user' | 'contents' | 'surroundings' | 'inContext' | 'model' | 'routing'
+>;
 
 /** The same with nothing of the turns but what is shown. */
 export type ShownSource = Omit<ContextSource, 'turns'> & { turns: readonly ShownTurn[] };
@@ -45,6 +50,8 @@ export type ContextItem = {
   /** Of a turn that is being answered. */
   state?: 'running' | 'awaiting_tool';
   content: Content;
+  /** Of a content with thought signatures: the model that made them, where that is known. */
+  signedBy?: string;
   /** On the first item of a turn whose stored contents no model would take: what was mended. */
   repairs?: Repairs;
 };
@@ -111,12 +118,17 @@ function turnContents(
   return sendableTurn(kept);
 }
 
-/** What of a turn is sent, as items. */
-export const turnItems = (seq: number, { contents, repairs }: Mended): ContextItem[] =>
+/** What of a turn is sent, as items; `model` has answered it. */
+export const turnItems = (
+  seq: number,
+  { contents, repairs }: Mended,
+  model?: string,
+): ContextItem[] =>
   contents.map((content, index) => ({
     kind: 'turn',
     seq,
     content,
+    ...(model !== undefined && hasSignature(content) && { signedBy: model }),
     ...(index === 0 && repairs && { repairs }),
   }));
 
@@ -129,7 +141,10 @@ export function itemsOfTurns({
   const masks = masksBySeq(history?.masks ?? []);
   return turns
     .filter(({ inContext }) => inContext)
-    .flatMap((turn) => turnItems(turn.seq, turnContents(turn, { coveredThrough, masks })));
+    .flatMap((turn) => {
+      const contents = turnContents(turn, { coveredThrough, masks });
+      return turnItems(turn.seq, contents, answeringModelOf(turn));
+    });
 }
 
 /**
@@ -164,13 +179,14 @@ function joinedPrefix(items: readonly Pick<ContextItem, 'kind' | 'content'>[]): 
 export const contentsOf = (items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] =>
   mendHistory(joinedPrefix(items)).contents;
 
-/** The prompt of the next call: the context and, last, the new user content. */
+/** The prompt of the next call: the context, with no signatures but those of `source.model`, and, last, the new user content. */
 export function promptOf(
   source: Omit<ContextSource, 'turns'>,
   items: readonly ContextItem[],
   user?: Content,
 ): Prompt {
-  const mended = mendHistory([...joinedPrefix(items), ...(user ? [user] : [])]);
+  const own = withOwnSignatures(items, source.model);
+  const mended = mendHistory([...joinedPrefix(own), ...(user ? [user] : [])]);
   const repairs = items.reduce((sum, item) => addRepairs(sum, item.repairs), mended.repairs);
   const { contents } = mended;
   return {

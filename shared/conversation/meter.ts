@@ -18,7 +18,7 @@ export const CALIBRATION_MAX = 2;
 /** What the meter looks at of a turn. */
 export type MeteredTurn = Pick<
   Turn,
-  'seq' | 'user' | 'contents' | 'surroundings' | 'tokens' | 'inContext'
+  'seq' | 'user' | 'contents' | 'surroundings' | 'tokens' | 'inContext' | 'model' | 'routing'
 >;
 
 export interface MeterSource {

@@ -58,9 +58,14 @@ const queueRemoved = ({ queue }: QueuedBatch) => (queue ? [] : ['queue']);
 
 /** The turn of a waiting message begins: the first attempt, under a producer's lease. */
 export function beginQueuedWrites(
-  batch: QueuedBatch & { lease: Lease; userTokens: number; replacement?: Replacement | undefined },
+  batch: QueuedBatch & {
+    lease: Lease;
+    userTokens: number;
+    model: string;
+    replacement?: Replacement | undefined;
+  },
 ): Write[] {
-  const { conversationId, seq, lease, now, head, replacement } = batch;
+  const { conversationId, seq, lease, now, head, model, replacement } = batch;
   return [
     {
       op: 'update',
@@ -77,7 +82,7 @@ export function beginQueuedWrites(
     {
       op: 'update',
       path: turnPath(conversationId, seq),
-      fields: { state: 'running', ...lease, tokens: { user: batch.userTokens, answer: 0 } },
+      fields: { state: 'running', ...lease, model, tokens: { user: batch.userTokens, answer: 0 } },
       guard: { updateTime: batch.turnUpdateTime },
     },
     ...closeAbandonedWrites(conversationId, { abandoned: abandonedBefore(seq, batch), now }),

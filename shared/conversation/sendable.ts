@@ -9,7 +9,8 @@ const isBareThought = (part: Part) => part.thought === true && part.thoughtSigna
 
 const isSent = (part: Part): boolean => !isEmptyText(part) && !isBareThought(part);
 
-function withoutUnsent(content: Content): Content[] {
+/** A content without empty texts and bare thoughts; nothing where it has no other parts. */
+export function withoutUnsent(content: Content): Content[] {
   const parts = content.parts.filter(isSent);
   if (parts.length === 0) return [];
   return [parts.length === content.parts.length ? content : { ...content, parts }];

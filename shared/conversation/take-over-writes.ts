@@ -1,7 +1,7 @@
 import type { DocumentFields, Write } from '../ports.ts';
 import type { Head, Versioned } from './head.ts';
 import { headPath, turnPath } from './paths.ts';
-import { encodeAnswer } from './turn.ts';
+import { encodeAnswer, type Turn } from './turn.ts';
 import { answerNone, type KeptRounds, type Lease } from './turn-writes.ts';
 
 /** What becomes of the answer of an earlier attempt: its rounds stay, what it said after them goes. */
@@ -25,9 +25,11 @@ export function takeOverWrites(batch: {
   now: Date;
   head: Versioned<Head>;
   turnUpdateTime: string;
+  model: string;
+  routing: Turn['routing'];
   kept?: KeptRounds | undefined;
 }): Write[] {
-  const { conversationId, seq, attempt, lease, now, head } = batch;
+  const { conversationId, seq, attempt, lease, now, head, model, routing } = batch;
   const answer = answerAfterTakeOver(batch, batch.kept);
   const stale = [
     'error',
@@ -38,6 +40,7 @@ export function takeOverWrites(batch: {
     'cancelRequested',
     'feedback',
     'unanswered',
+    ...(routing ? [] : ['routing']),
     ...answer.stale,
   ];
   return [
@@ -50,7 +53,15 @@ export function takeOverWrites(batch: {
     {
       op: 'update',
       path: turnPath(conversationId, seq),
-      fields: { state: 'running', attempt, ...lease, inContext: false, ...answer.fields },
+      fields: {
+        state: 'running',
+        attempt,
+        ...lease,
+        model,
+        ...(routing && { routing: { ...routing } }),
+        inContext: false,
+        ...answer.fields,
+      },
       remove: stale,
       guard: { updateTime: batch.turnUpdateTime },
     },

@@ -43,6 +43,8 @@ export interface NewTurn {
   replaces?: number | undefined;
   /** The turn whose user content this one repeats. */
   regenerates?: number | undefined;
+  /** Of the conversation; absent while the turn waits in the queue. */
+  model?: Turn['model'];
   /** Of a regeneration: the model that answered before answers again. */
   routing?: Turn['routing'];
   surroundings?: Turn['surroundings'];
@@ -102,6 +104,7 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
         retention: turn.retention,
         replaces: turn.replaces,
         regenerates: turn.regenerates,
+        model: turn.model,
         routing: turn.routing && { ...turn.routing },
         surroundings: turn.surroundings,
         told: turn.told && { ...turn.told },

@@ -90,6 +90,11 @@ const turnFieldsSchema = z.object({
   settled: turnUsageSchema.optional(),
   /** What of the history had to be mended before a model would take it. */
   repairs: repairsSchema.optional(),
+  /**
+   * The model of the conversation when the turn began, an id or `auto`; it stays for as long as the turn is answered.
+   * Absent while the turn is queued.
+   */
+  model: z.string().optional(),
   /** Of a turn of an `auto` conversation: which model answers it. */
   routing: routingSchema.optional(),
   finishReason: z.string().optional(),

@@ -14,6 +14,7 @@ import type { Device } from '../user/device.ts';
 import { toOutputParts } from './message-parts.ts';
 import type { CompactionRecordView } from './responses/compaction.ts';
 import type { ConversationView } from './responses/conversations.ts';
+import { answeringModelOf } from '../conversation/turn-model.ts';
 import type { MessageView, TurnView } from './responses/messages.ts';
 import type { DeviceView } from './responses/devices.ts';
 import type { PinView } from './responses/pins.ts';
@@ -75,6 +76,11 @@ function openCallsView(turn: Turn): Pick<TurnView, 'openCalls'> {
   };
 }
 
+function modelView(turn: Turn): Pick<TurnView, 'model'> {
+  const model = answeringModelOf(turn);
+  return model === undefined ? {} : { model };
+}
+
 export const turnView = (turn: Turn): TurnView => ({
   id: turnId(turn.seq),
   seq: turn.seq,
@@ -88,6 +94,7 @@ export const turnView = (turn: Turn): TurnView => ({
   inContext: turn.inContext,
   ...replacesView(turn),
   ...(turn.usage && { usage: usageView(turn.usage) }),
+  ...modelView(turn),
   ...(turn.routing && { routing: turn.routing }),
   ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
   ...(turn.error && { error: turn.error }),

@@ -12,6 +12,7 @@ let standIn: StandIn;
 let model: ReturnType<typeof createGeminiModel>;
 beforeAll(async () => {
   ({ standIn, model } = await startToolModel());
+  standIn.setVices({ signsTexts: true });
 });
 afterAll(() => standIn.close());
 
@@ -33,6 +34,11 @@ const EXPECTED = [
   'compared',
   'shrunken',
   'TOOL_RESULT_CONFLICT',
+  'switched',
+  'switched within a turn',
+  'several models',
+  'strong',
+  'signed',
 ];
 
 describe('random conversations with tools', () => {

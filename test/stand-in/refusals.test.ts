@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { SKIPPED, signatureOf } from '../../infra/local/stand-in/signatures.ts';
 import { ask, model, user } from './client.ts';
 
 let standIn: StandIn;
@@ -96,7 +97,7 @@ describe('thought signatures on Gemini 3', () => {
   test('the first call of each step is enough', async () => {
     const step = {
       role: 'model',
-      parts: [...call('a', 'c2ln').parts, ...call('b').parts],
+      parts: [...call('a', signatureOf(gemini3.model, {})).parts, ...call('b').parts],
     };
 
     const answer = await ask(
@@ -115,5 +116,43 @@ describe('thought signatures on Gemini 3', () => {
     const older = await ask(standIn, { contents: contents.slice(0, 3) });
 
     expect([later.status, older.status]).toEqual([200, 200]);
+  });
+
+  const FLASH = 'gemini-3.8-flash';
+  const OLD = 'gemini-2.5-flash';
+  const CORRUPTED = 'Corrupted thought signature.';
+
+  test.each<[string, { asked: string; signature: string; message?: string }]>([
+    ['takes its own', { asked: FLASH, signature: signatureOf(FLASH, {}) }],
+    [
+      'takes its own by its whole name',
+      { asked: FLASH, signature: signatureOf(`models/${FLASH}`, {}) },
+    ],
+    ['takes the placeholder', { asked: FLASH, signature: SKIPPED }],
+    ['of before Gemini 3 does not', { asked: OLD, signature: SKIPPED, message: CORRUPTED }],
+    [
+      'refuses that of another',
+      { asked: FLASH, signature: signatureOf('gemini-3.1-pro-preview', {}), message: CORRUPTED },
+    ],
+    [
+      'refuses it where it needs none',
+      { asked: OLD, signature: signatureOf(FLASH, {}), message: CORRUPTED },
+    ],
+    ['refuses that of nobody', { asked: FLASH, signature: 'c2ln', message: CORRUPTED }],
+  ])('a model %s', async (_, { asked, signature, message }) => {
+    const contents = [user('hi'), call('a', signature), response('a')];
+
+    const answer = await ask(standIn, { contents }, { model: asked });
+
+    expect(answer.body.error?.message).toBe(message);
+  });
+
+  test('one of another model is refused on a text of an earlier turn, too', async () => {
+    const said = { text: 'done', thoughtSignature: signatureOf('gemini-2.5-pro', {}) };
+    const contents = [user('hi'), { role: 'model', parts: [said] }, user('thanks')];
+
+    const answer = await ask(standIn, { contents }, gemini3);
+
+    expect(answer.body.error?.message).toBe(CORRUPTED);
   });
 });

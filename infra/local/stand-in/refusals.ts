@@ -1,8 +1,8 @@
 import { type GoogleError, invalidArgument, notFound } from './google-error.ts';
 import type { Address, ModelRequestBody, RequestContent, RequestPart } from './request.ts';
+import { isReadable, signsCalls } from './signatures.ts';
 
 const knownModels = /^(?:gemini|gemma)/;
-const signedModels = /^gemini-3/;
 
 const partsMismatch =
   'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.';
@@ -84,7 +84,7 @@ function refuseUnsigned(
   model: string,
   contents: readonly RequestContent[],
 ): GoogleError | undefined {
-  if (!signedModels.test(model)) return undefined;
+  if (!signsCalls(model)) return undefined;
   const turnStart = contents.findLastIndex(
     (content) => content.role !== 'model' && responses(content).length === 0,
   );
@@ -96,6 +96,20 @@ function refuseUnsigned(
     );
   }
   return undefined;
+}
+
+/** A signature is readable for the model that made it, wherever in the history it stands. */
+function refuseUnreadable(
+  model: string,
+  contents: readonly RequestContent[],
+): GoogleError | undefined {
+  const isWhole = contents.every(({ parts = [] }) =>
+    parts.every(
+      ({ thoughtSignature }) =>
+        thoughtSignature === undefined || isReadable(model, thoughtSignature),
+    ),
+  );
+  return isWhole ? undefined : invalidArgument('Corrupted thought signature.');
 }
 
 /** 404 for a model that does not begin with `gemini` or `gemma`. */
@@ -115,7 +129,10 @@ export function refuseGeneration(request: {
 }): GoogleError | undefined {
   const contents = request.body.contents ?? [];
   const refusal =
-    refuseShape(contents) ?? refuseOrder(contents) ?? refuseUnsigned(request.model, contents);
+    refuseShape(contents) ??
+    refuseOrder(contents) ??
+    refuseUnsigned(request.model, contents) ??
+    refuseUnreadable(request.model, contents);
   if (refusal !== undefined) return refusal;
   if (request.promptTokens <= request.windowTokens) return undefined;
   return invalidArgument(

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { answerFromContext } from './answer.ts';
 import { callTools } from './call-tools.ts';
 import { collectCandidates } from './candidates.ts';
@@ -10,6 +9,7 @@ import { nameMessages } from './name.ts';
 import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
 import type { ModelRequestBody, RequestPart } from './request.ts';
 import { route } from './route.ts';
+import { isReadable, signatureOf, signsCalls } from './signatures.ts';
 import { summarise } from './summarise.ts';
 import { cutToTokens, textTokens } from './token-rule.ts';
 import { chant, isInjection, padding, type Vices } from './vices.ts';
@@ -35,14 +35,28 @@ export interface ReplyRequest {
   entry: JournalEntry;
 }
 
-/** Gemini 3 signs the first function call of an answer; recordings may have lost the signature. */
-function sign(model: string, parts: readonly RequestPart[]): RequestPart[] {
+/**
+ * Gemini 3 signs the first function call of an answer, whether a recording has kept the signature or not. What another
+ * has signed is signed anew: a signature is of the model that is asked here.
+ */
+function sign(
+  { model, vices }: Pick<ReplyRequest, 'model' | 'vices'>,
+  parts: readonly RequestPart[],
+): RequestPart[] {
   const first = parts.findIndex((part) => part.functionCall !== undefined);
+  const last = vices.signsTexts === true && first < 0 ? parts.length - 1 : first;
   return parts.map((part, index) => {
-    if (index !== first || part.thoughtSignature || !model.startsWith('gemini-3')) return part;
-    const digest = createHash('sha256').update(JSON.stringify(part.functionCall)).digest('base64');
-    return { ...part, thoughtSignature: digest };
+    const isSigned = part.thoughtSignature !== undefined || index === last;
+    if (!isSigned || !signsCalls(model)) return withoutSignature(part);
+    const { thoughtSignature: kept } = part;
+    const isOwn = kept !== undefined && isReadable(model, kept);
+    return { ...part, thoughtSignature: isOwn ? kept : signatureOf(model, part) };
   });
+}
+
+function withoutSignature(part: RequestPart): RequestPart {
+  const { thoughtSignature: _, ...rest } = part;
+  return rest;
 }
 
 const quoted = /["“'「]([^"”'」]{1,200})["”'」]/;
@@ -62,17 +76,17 @@ function chat(request: ReplyRequest): RequestPart[] {
   });
   if (answer !== undefined) {
     entry.recorded = { conversation: answer.conversation, ordinal: answer.ordinal };
-    return sign(request.model, recordedParts(answer));
+    return sign(request, recordedParts(answer));
   }
   const called = callTools(body);
-  if (called !== undefined) return sign(request.model, called);
+  if (called !== undefined) return sign(request, called);
   const ordered = vices.obedient === true ? obey(body) : undefined;
   const honest = ordered ?? answerFromContext(body.contents ?? []);
   const said = vices.chanting === true ? chant(honest) : honest;
   const text = vices.verbose === undefined ? said : said + padding(said, vices.verbose);
   const config = body.generationConfig;
   const schema = config?.responseJsonSchema ?? config?.responseSchema;
-  if (schema === undefined) return [{ text }];
+  if (schema === undefined) return sign(request, [{ text }]);
   return [{ text: JSON.stringify(fillSchema(schema, { scratchpad: '', text, items: [] })) }];
 }
 

@@ -12,6 +12,8 @@ export const vicesSchema = z.strictObject({
   obedient: z.boolean().optional(),
   /** Says its answer, then the last sentence of it over and over, in a chat alone. */
   chanting: z.boolean().optional(),
+  /** Puts a thought signature on texts, too, as Gemini 3 may: not only on the first call of an answer. */
+  signsTexts: z.boolean().optional(),
   /** Inflates the output about this many times. */
   verbose: z.number().min(1).max(100).optional(),
   /** Says nothing: a candidate without parts. */
@@ -34,7 +36,8 @@ export type Vices = z.infer<typeof vicesSchema>;
 export function vicesFor(vices: Vices, role: string): Vices {
   if (vices.roles !== undefined) return vices.roles.includes(role) ? vices : {};
   if (role === 'utility_compressor') return vices;
-  return { obedient: vices.obedient, chanting: vices.chanting };
+  const { obedient, chanting, signsTexts } = vices;
+  return { obedient, chanting, signsTexts };
 }
 
 /** A number in [0, 1) that depends on nothing but its arguments. */

@@ -99,6 +99,12 @@ export const turnResponse = z.object({
   inContext: z.boolean(),
   replaces,
   usage: usageResponse.optional(),
+  model: z
+    .string()
+    .optional()
+    .describe(
+      'Id of the model that answers, from the first call to the last, whatever the conversation is changed to meanwhile; absent while none is chosen.',
+    ),
   routing: routingResponse.optional(),
   cancelRequested: z
     .boolean()

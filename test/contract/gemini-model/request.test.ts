@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Content, Part } from '../../../shared/conversation/content.ts';
+import { signatureOf } from '../../../infra/local/stand-in/signatures.ts';
 import {
   collect,
   connect,
@@ -15,11 +16,12 @@ import {
 startStandInForEachTest();
 
 describeWithEachReader('parts', () => {
+  const functionCall = { name: 'find', args: { code: 1 }, id: 'f1' };
   const answer: Part[] = [
     { text: 'thinking', thought: true },
     {
-      functionCall: { name: 'find', args: { code: 1 }, id: 'f1' },
-      thoughtSignature: 'c2lnbmF0dXJl',
+      functionCall,
+      thoughtSignature: signatureOf('gemini-3.8-flash', { functionCall }),
       newField: { nested: [1, null] },
     },
     { functionCall: { name: 'find', args: { code: 2 } } },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 const partSchema = z.looseObject({
+  thoughtSignature: z.string().optional(),
   functionCall: z.looseObject({ name: z.string() }).optional(),
   functionResponse: z
     .looseObject({ name: z.string(), response: z.record(z.string(), z.unknown()).optional() })
@@ -15,6 +16,12 @@ const bodySchema = z.looseObject({
 export type SentPrompt = z.infer<typeof bodySchema>;
 
 export const sentPrompt = (body: unknown): SentPrompt => bodySchema.parse(body);
+
+/** How many thought signatures a prompt has. */
+export const signaturesIn = ({ contents }: Pick<SentPrompt, 'contents'>): number =>
+  contents
+    .flatMap(({ parts }) => parts)
+    .filter(({ thoughtSignature }) => thoughtSignature !== undefined).length;
 
 type Sent = Pick<SentPrompt, 'contents'>;
 type SentContent = Sent['contents'][number];

@@ -15,6 +15,7 @@ import { AppError } from '../../../shared/errors.ts';
 import { compactOnce, neverAborted } from '../compacted-conversation.ts';
 import { edit, regenerate } from '../replacing.ts';
 import { request } from '../sending.ts';
+import { switchTo } from '../switching.ts';
 import type { Said, ToolAction } from './tool-actions.ts';
 import {
   note,
@@ -35,7 +36,11 @@ const REFUSALS = ['TOOL_RESULT_CONFLICT', 'TOOL_CALL_NOT_FOUND', 'TURN_FINISHED'
 const textOf = (rounds: readonly string[][]) =>
   rounds.length === 0
     ? 'And what about the weather of tomorrow? '.repeat(8)
-    : rounds.map((calls) => calls.join('\n')).join('\nthen\n');
+    : // A question of why is one for the stronger of two models.
+      [
+        ...(rounds.length === 2 ? ['Why?'] : []),
+        rounds.map((calls) => calls.join('\n')).join('\nthen\n'),
+      ].join('\n');
 
 /** Sends a message and notes its text as taken. */
 async function send(run: Run, sent: SendRequest): Promise<void> {
@@ -46,6 +51,11 @@ async function send(run: Run, sent: SendRequest): Promise<void> {
   const { turn } = await handle.result;
   note(run, turn.state);
 }
+
+const comparable = (value: object, isSigned: boolean): unknown =>
+  JSON.parse(JSON.stringify(value), (key, inner: unknown) =>
+    key === 'thoughtSignature' && !isSigned ? undefined : inner,
+  );
 
 /** Sends a plain message, and compares its prompt with what `/context` has promised. */
 async function say(run: Run, rounds: readonly string[][]): Promise<string[]> {
@@ -67,7 +77,9 @@ async function say(run: Run, rounds: readonly string[][]): Promise<string[]> {
     tools: first.tools?.[0]?.functionDeclarations,
     contents: first.contents.slice(0, -1),
   };
-  return isDeepStrictEqual(promised, sent)
+  // Before a choice nobody knows which signatures go.
+  const isChosen = (await storedTurns(run)).at(-1)?.model !== 'auto';
+  return isDeepStrictEqual(comparable(promised, isChosen), comparable(sent, isChosen))
     ? []
     : [`/context showed ${JSON.stringify(promised)}, and sent was ${JSON.stringify(sent)}`];
 }
@@ -141,6 +153,13 @@ async function compact(run: Run): Promise<void> {
   note(run, 'state' in result ? String(result.state) : result.kind);
 }
 
+async function switchModel(run: Run, to: string): Promise<void> {
+  const { conversationId, chat } = run.stage;
+  const isOpen = (await openTurn(run)) !== undefined;
+  await switchTo(chat, conversationId, to);
+  note(run, isOpen ? 'switched within a turn' : 'switched');
+}
+
 async function act(run: Run, action: ToolAction): Promise<string[]> {
   const { stage, last } = run;
   switch (action.kind) {
@@ -176,6 +195,9 @@ async function act(run: Run, action: ToolAction): Promise<string[]> {
       note(run, 'cancelled by hand');
       break;
     }
+    case 'switch':
+      await switchModel(run, action.to);
+      break;
     case 'compact':
       await compact(run);
   }

@@ -17,11 +17,15 @@ export type ToolAction =
   | { kind: 'answerAgain'; isOther: boolean }
   | { kind: 'expire' }
   | { kind: 'sweep' }
+  | { kind: 'switch'; to: string }
   | { kind: 'cancel' }
   | { kind: 'compact' };
 
 const deathPoints = ['calls-stored', 'tools-ran', 'responses-stored', 'turn-resumed'] as const;
 export type DeathPoint = (typeof deathPoints)[number];
+
+/** Models that sign calls, one that signs nothing, and the choice between two. */
+const models = ['gemini-3.5-flash', 'gemini-3.1-pro-preview', 'gemini-2.5-flash', 'auto'];
 
 /** A tool of each kind: of the server, failing, unknown, of the app, and one that the user is asked about. */
 const calls = [
@@ -57,6 +61,10 @@ const answersAgain = fc.record({
   kind: fc.constant('answerAgain' as const),
   isOther: fc.boolean(),
 });
+const switches = fc.record({
+  kind: fc.constant('switch' as const),
+  to: fc.constantFrom(...models),
+});
 const plain = fc
   .constantFrom('regenerate' as const, 'expire' as const, 'sweep' as const, 'cancel' as const)
   .map((kind) => ({ kind }));
@@ -69,6 +77,7 @@ export const toolActions: fc.Arbitrary<ToolAction[]> = fc.array(
     { weight: 2, arbitrary: edits },
     { weight: 2, arbitrary: dies },
     { weight: 4, arbitrary: plain },
+    { weight: 3, arbitrary: switches },
     { weight: 2, arbitrary: fc.constant({ kind: 'compact' as const }) },
   ),
   { minLength: 3, maxLength: 9 },

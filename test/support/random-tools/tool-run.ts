@@ -3,8 +3,9 @@ import { contentText } from '../../../shared/conversation/content.ts';
 import { readHead, readTurns } from '../../../shared/conversation/read-conversation.ts';
 import { callsOf } from '../../../shared/conversation/tool-calls.ts';
 import type { ToolResult } from '../../../shared/conversation/tool-results.ts';
+import { answeringModelOf } from '../../../shared/conversation/turn-model.ts';
 import { isTerminal, type Turn } from '../../../shared/conversation/turn.ts';
-import { sentPrompt, unpaired } from './prompt-checks.ts';
+import { sentPrompt, signaturesIn, unpaired } from './prompt-checks.ts';
 import type { ToolStage } from './tool-stage.ts';
 
 /** What was done in all runs: a search that reaches nothing proves nothing. */
@@ -34,18 +35,35 @@ export async function storedTurns({ stage }: Run): Promise<Turn[]> {
 export const openTurn = async (run: Run) =>
   (await storedTurns(run)).findLast(({ state }) => !isTerminal(state));
 
-/** What the model was sent since the journal was cleared. */
+/** What the models were sent since the journal was cleared, but for those that choose between them. */
 export const prompts = ({ standIn }: Run) =>
-  standIn.journal().map(({ n }) => sentPrompt(standIn.requestBody(n)));
+  standIn
+    .journal()
+    .filter(({ role }) => role === 'chat')
+    .map(({ n }) => sentPrompt(standIn.requestBody(n)));
+
+/** Who has answered, and whether anybody was given signatures back. */
+function noteModels(run: Run, turns: readonly Turn[]): void {
+  const models = new Set(turns.map(answeringModelOf));
+  models.delete(undefined);
+  if (models.size > 1) note(run, 'several models');
+  if (turns.some(({ routing }) => routing?.choice === 'strong')) note(run, 'strong');
+  if (prompts(run).some((prompt) => signaturesIn(prompt) > 0)) note(run, 'signed');
+}
 
 /** What is wrong with what was sent and what is stored. */
 export async function problems(run: Run): Promise<string[]> {
   const turns = await storedTurns(run);
+  noteModels(run, turns);
   const stored = new Map(turns.map(({ messageId, user }) => [messageId, contentText(user)]));
   return [
     ...run.standIn.journal().flatMap(({ refusal }) => refusal ?? []),
     ...prompts(run).flatMap(unpaired),
     ...[...run.said].flatMap(([id, text]) => (stored.get(id) === text ? [] : [`lost: ${text}`])),
+    // Whoever goes on with a turn is the model that made its signatures.
+    ...turns.flatMap(({ seq, repairs }) =>
+      repairs?.signature ? [`turn ${seq} lost ${repairs.signature} signatures`] : [],
+    ),
     ...turns.flatMap(({ seq, state, contents }) =>
       isTerminal(state) && callsOf(contents).some(({ response }) => response === undefined)
         ? [`turn ${seq} (${state}) has open calls`]

@@ -26,6 +26,9 @@ export async function createToolStage(model: ReturnType<typeof createGeminiModel
   const environment = {
     TOOL_RESULT_TIMEOUT_MS: String(RESULT_TIMEOUT_MS),
     TURN_LEASE_MS: String(LEASE_MS),
+    CLIENT_WRITABLE: 'model',
+    ROUTING_FAST_MODEL: 'gemini-3.5-flash',
+    ROUTING_STRONG_MODEL: 'gemini-3.1-pro-preview',
   };
   const instance = (overrides: Partial<ChatDependencies> = {}) =>
     toolChat(model, { environment, tools, overrides: { store, clock, cache, ...overrides } }).chat;

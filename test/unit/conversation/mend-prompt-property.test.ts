@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { refuseGeneration } from '../../../infra/local/stand-in/refusals.ts';
+import { SKIPPED, signatureOf } from '../../../infra/local/stand-in/signatures.ts';
 import { curate } from '../../../shared/compaction/curate.ts';
 import type { Content } from '../../../shared/conversation/content.ts';
 import { mendContents } from '../../../shared/conversation/mend-contents.ts';
@@ -16,10 +17,21 @@ const models = fc.constantFrom(
   'models/gemini-3.5-flash',
 );
 
+/** The same with signatures of this model: whose they are is no matter of form. */
+const signedBy = (model: string, contents: readonly Content[]): Content[] =>
+  contents.map(({ role, parts }) => ({
+    role,
+    parts: parts.map((part) =>
+      part.thoughtSignature === undefined || part.thoughtSignature === SKIPPED
+        ? part
+        : { ...part, thoughtSignature: signatureOf(model, part) },
+    ),
+  }));
+
 const refusalOf = (model: string, contents: readonly Content[]) =>
   refuseGeneration({
     model: model.slice(model.lastIndexOf('/') + 1),
-    body: { contents: structuredClone([...contents]) },
+    body: { contents: structuredClone(signedBy(model, contents)) },
     promptTokens: 1,
     windowTokens: 10,
   })?.message;

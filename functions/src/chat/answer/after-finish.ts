@@ -35,6 +35,7 @@ export const finishedTurn = (
     ...(!batch.waitsUntil && { finishTime: batch.now }),
     tokens: { user: batch.userTokens, answer: batch.answerTokens },
     usage: batch.usage,
+    model: begun.head.model,
     routing: batch.routing,
     finishReason: batch.finishReason,
     error: batch.error,

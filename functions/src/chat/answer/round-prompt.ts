@@ -61,6 +61,7 @@ export async function promptOfRound(
     seq,
     user,
     contents,
+    model: begun.model,
     reported: reportedOf(round),
   });
   const last = contents.at(-1);

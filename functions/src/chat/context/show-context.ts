@@ -9,6 +9,8 @@ import {
   type ContextItem,
   type ContextSource,
 } from '../../../../shared/conversation/assemble-context.ts';
+import { withOwnSignatures } from '../../../../shared/conversation/own-signatures.ts';
+import { answeringModelOf, modelOfTurn } from '../../../../shared/conversation/turn-model.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import {
@@ -76,7 +78,7 @@ function itemsOf(
             content: [...tools],
           },
         ]),
-    ...items.map((item) => ({
+    ...withOwnSignatures(items, source.model).map((item) => ({
       ...item,
       tokens: calibrated(estimateContentTokens(item.content, counting)),
     })),
@@ -105,7 +107,9 @@ async function showCurrent(
   const message = open && { message: open.user };
   const memory = memoryOf(config, { head: head.value, notes, ...message });
   const serverTools = dependencies.toolbox.declarations;
-  const source = { ...head.value, history, turns, memory: memory.standing, serverTools };
+  const model = modelOfTurn(head.value.model, open);
+  const source = { ...head.value, model, history, turns, memory: memory.standing, serverTools };
+  const answering = (open && answeringModelOf(open)) ?? model;
   const view = viewNow(dependencies, source, open && { turn: open, said: memory.said });
   return {
     generation: head.value.generation,
@@ -115,7 +119,7 @@ async function showCurrent(
     ...(config.MEMORY_BUDGET_TOKENS > 0 && {
       memory: memoryView(memory, memoryBudgetTokens(config, head.value)),
     }),
-    items: itemsOf(source, view.items, head.value.context.calibration),
+    items: itemsOf({ ...source, model: answering }, view.items, head.value.context.calibration),
   };
 }
 

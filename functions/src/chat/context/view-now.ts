@@ -1,5 +1,6 @@
 import type { ShrunkenView } from '../../../../shared/compaction/shrunken-view.ts';
 import type { ContextItem } from '../../../../shared/conversation/assemble-context.ts';
+import { answeringModelOf } from '../../../../shared/conversation/turn-model.ts';
 import { shownUser } from '../../../../shared/conversation/shown-user.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { withSaid } from '../../memory-of.ts';
@@ -32,7 +33,7 @@ export function viewNow(
   const user = shownUser({ ...turn, user: withSaid(turn.user, open.said) });
   const view =
     contents.length > 0
-      ? viewOfRound(viewing, context, { seq, user, contents })
+      ? viewOfRound(viewing, context, { seq, user, contents, model: answeringModelOf(turn) })
       : viewOfFirstCall(viewing, context, { seq, user });
   const state: ContextItem['state'] = turn.state === 'awaiting_tool' ? 'awaiting_tool' : 'running';
   const items = view.items.map((item) => (item.seq === seq ? { ...item, state } : item));

@@ -1,4 +1,5 @@
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
+import { withoutSignatures } from '../../../../shared/conversation/own-signatures.ts';
 import { filesOf } from '../../../../shared/routing/classifier-prompt.ts';
 import {
   routeByClassifier,
@@ -28,6 +29,15 @@ function factsOf(
     fallback: config.ROUTING_DEFAULT,
   };
 }
+
+/** What attempts before this one have left: another model than theirs cannot read their signatures. */
+const readableFor = (
+  model: string,
+  { routing, progress }: Pick<BegunTurn, 'routing' | 'progress'>,
+): BegunTurn['progress'] =>
+  routing?.model === model
+    ? progress
+    : { ...progress, contents: withoutSignatures(progress.contents) };
 
 async function choose(
   dependencies: ChatDependencies,
@@ -67,6 +77,7 @@ export async function routeTurn(
   if (signal.aborted) return;
   const model = routing?.model ?? limitingModelOf(config, begun.head.model);
   const quotaRequest = { ...begun.quotaRequest, model };
-  Object.assign(begun, { routing, model, prompt: { ...begun.prompt, model }, quotaRequest });
+  const progress = readableFor(model, begun);
+  Object.assign(begun, { routing, model, prompt: begun.promptFor(model), progress, quotaRequest });
   if (routing) writer.note({ routing: { ...routing } });
 }

@@ -40,6 +40,8 @@ export interface BegunTurn extends Message, Surroundings, SentView {
   /** What was chosen for the turn before this attempt. */
   routing: Turn['routing'];
   prompt: Prompt;
+  /** The same for another model: with the signatures that this one can read. */
+  promptFor: (model: string) => Prompt;
   /** The message as its prompts say it: with what they say of the memory beside it. */
   sentUser: Content;
   createTime: Date;
@@ -118,6 +120,7 @@ export async function beginTurn(
     replacement,
     lease,
     userTokens,
+    model: before.head.model,
     now,
     kept,
   };
@@ -131,14 +134,9 @@ export async function beginTurn(
   if (replacement?.need) await passCrashPoint(dependencies, 'replacement-begun');
   await keepUploads(dependencies, naming);
   const { history, turns } = before;
+  const attempt = attemptOf(begin);
   return {
-    attempt: {
-      conversationId,
-      seq,
-      attempt: attemptOf(begin),
-      producer,
-      turnUpdateTime,
-    },
+    attempt: { conversationId, seq, attempt, producer, turnUpdateTime },
     head: before.head,
     job: state.job,
     history,

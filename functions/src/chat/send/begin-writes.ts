@@ -32,6 +32,8 @@ export interface Draft extends Surroundings {
   message: Message;
   replacement: Replacement | undefined;
   lease: Lease;
+  /** Of the conversation, as the turn keeps it. */
+  model: string;
   userTokens: number;
   now: Date;
   /** Of a turn that is taken over. */
@@ -46,7 +48,7 @@ function stored({ head, state }: Draft) {
 
 /** The one batch with which a turn begins. */
 export function beginWrites(draft: Draft): Write[] {
-  const { request, state, decision, lease, now, userTokens, replacement } = draft;
+  const { request, state, decision, lease, now, userTokens, model, replacement } = draft;
   const { conversationId } = request;
   const { seq } = decision;
   switch (decision.kind) {
@@ -57,6 +59,8 @@ export function beginWrites(draft: Draft): Write[] {
         attempt: decision.attempt,
         lease,
         now,
+        model,
+        routing: draft.message.routing,
         kept: draft.kept,
         ...stored(draft),
       });
@@ -78,6 +82,7 @@ export function beginWrites(draft: Draft): Write[] {
         lease,
         now,
         userTokens,
+        model,
         replacement,
         ...stored(draft),
         queue: queueAfter(state.facts.queue, seq),
@@ -95,6 +100,7 @@ export function beginWrites(draft: Draft): Write[] {
         replaces: decision.replaces,
         regenerates: regeneratedBy(request, decision.replaces),
         userTokens,
+        model,
         lease,
         now,
         head: draft.head,

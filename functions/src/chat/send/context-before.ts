@@ -1,7 +1,11 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
+import { modelOfTurn } from '../../../../shared/conversation/turn-model.ts';
 import { isReplaced } from '../../../../shared/conversation/replaced-by.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { isRouted } from '../../../../shared/routing/routing.ts';
+import type { Config } from '../../config.ts';
+import { limitingModelOf } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Beginning } from './begin-writes.ts';
 import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
@@ -28,6 +32,18 @@ export interface ContextBefore {
 export const replacesOf = ({ state, decision }: Begin): number | undefined =>
   decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
 
+/** The head as the turn sees it: with the model that it begins with, or has begun with. */
+function headOfTurn(
+  config: Pick<Config, 'routing' | 'MODEL' | 'MODEL_WINDOWS'>,
+  { state }: Begin,
+  head: Head,
+): Head {
+  const model = modelOfTurn(head.model, state.known?.value);
+  // Where nothing is chosen any more, the deployment's model answers: the turn notes that one.
+  const isUnset = isRouted(model) && !config.routing;
+  return { ...head, model: isUnset ? limitingModelOf(config, model) : model };
+}
+
 /** The turn has begun before: what it replaces is replaced. */
 const isGoingOn = ({ decision }: Begin): boolean => 'attempt' in decision;
 
@@ -41,7 +57,8 @@ export async function readBefore(
   of: { head: Head; by: string },
 ): Promise<ContextBefore | undefined> {
   const { conversationId } = begin.request;
-  const { head, by } = of;
+  const { by } = of;
+  const head = headOfTurn(dependencies.config, begin, of.head);
   const beforeSeq = begin.decision.seq;
   const parts = await readContextBefore(dependencies, { conversationId, head, beforeSeq });
   if (!parts) return undefined;

@@ -67,16 +67,18 @@ export interface OpenTurn {
   seq: number;
   user: Content;
   contents: readonly Content[];
+  /** Answers it; absent while none is chosen. */
+  model?: string | undefined;
   /** What the model reported of the call before; absent: all is estimated. */
   reported?: ReportedCall | undefined;
 }
 
 /** An open turn as if it stood in the context. */
-function standing(context: ContextOfHead, { seq, user, contents }: OpenTurn): MeteredTurn {
+function standing(context: ContextOfHead, { seq, user, contents, model }: OpenTurn): MeteredTurn {
   const tokensOf = (some: readonly Content[]) =>
     some.reduce((sum, one) => sum + estimateContentTokens(one, meterCounting(context)), 0);
   const tokens = { user: tokensOf([user]), answer: tokensOf(contents) };
-  return { seq, user, contents: [...contents], tokens, inContext: true };
+  return { seq, user, contents: [...contents], model, tokens, inContext: true };
 }
 
 /**

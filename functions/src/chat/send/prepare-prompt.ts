@@ -75,7 +75,8 @@ export async function preparePrompt(
   const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
   const around = besideMessage(dependencies, begin, { before, isShrunken });
   const lastContent = shownUser({ user: withSaid(message.user, said), ...around });
-  const prompt = promptOf(source, view.items, lastContent);
+  const promptFor = (model: string) => promptOf({ ...source, model }, view.items, lastContent);
+  const prompt = promptFor(before.head.model);
   const counting = meterCounting(before.head);
   const userTokens = estimateContentTokens(shownUser({ ...message, ...around }), counting);
   const sentTokens = estimateContentTokens(lastContent, counting);
@@ -105,6 +106,7 @@ export async function preparePrompt(
   return {
     model: before.head.model,
     prompt,
+    promptFor,
     sentUser: lastContent,
     shrinkage: view.shrinkage,
     isOverLimit: view.isOverLimit,

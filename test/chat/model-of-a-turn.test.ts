@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../functions/src/adapters/system-clock.ts';
+import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
+import { showContext } from '../../functions/src/chat/context/show-context.ts';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
+import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { turnView } from '../../shared/wire/views.ts';
+import { recordCommits } from '../support/commit-rules.ts';
+import { eventually } from '../support/eventually.ts';
+import { startModelServer } from '../support/model-server.ts';
+import { sentPrompt } from '../support/random-tools/prompt-checks.ts';
+import { regenerate } from '../support/replacing.ts';
+import {
+  ask,
+  autoConversation,
+  caller,
+  FAST,
+  HARD,
+  routedChat,
+  STRONG,
+} from '../support/routing.ts';
+import { request } from '../support/sending.ts';
+import { queued } from '../support/starts.ts';
+import { storedTurn } from '../support/streaming.ts';
+import { answerAll, refusalsOf, signedCalls, switchTo } from '../support/switching.ts';
+import { countingTools } from '../support/tool-world.ts';
+
+const { server, model } = await startModelServer();
+const OLD = 'gemini-2.5-flash';
+const WEATHER = 'call weather {"city":"Oslo"}';
+const tools = [{ name: 'locate', parameters: { type: 'object' as const } }];
+
+/** Instances over one store, whose commits are checked; one of them dies at a point. */
+function world() {
+  const recorded = recordCommits();
+  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
+  const toolbox = createToolbox(countingTools().tools);
+  const short = { TURN_LEASE_MS: '200' };
+  const chat = (overrides: Partial<ChatDependencies> = {}) =>
+    routedChat(model, { store, toolbox, ...overrides }, short);
+  const dyingAt = (point: string) => {
+    let isDead = false;
+    const never = new Promise<never>(() => undefined);
+    const commit: typeof store.commit = (writes) => (isDead ? never : store.commit(writes));
+    const atCrashPoint = (reached: string) => {
+      isDead ||= reached === point;
+      return isDead ? never : Promise.resolve();
+    };
+    return routedChat(model, { store: { ...store, commit }, toolbox, atCrashPoint }, short);
+  };
+  /** An instance two seconds later. */
+  const later = () => chat({ clock: { ...systemClock, now: () => new Date(Date.now() + 2_000) } });
+  return { chat: chat(), later, dyingAt, recorded };
+}
+
+describe('a turn that waits for the app', () => {
+  test.each([
+    [FAST, STRONG, FAST],
+    [FAST, OLD, FAST],
+    [OLD, STRONG, OLD],
+    [FAST, 'auto', FAST],
+    ['auto', FAST, STRONG],
+    ['auto', OLD, STRONG],
+  ])('of %s ends with its model after a change to %s', async (from, to, answering) => {
+    const { chat, recorded } = world();
+    const id = await autoConversation(chat, { model: from, tools });
+    await ask(chat, id, `${HARD}\n${WEATHER}\ncall locate`);
+
+    await switchTo(chat, id, to);
+    const turn = await answerAll(chat, id, 1);
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', model: answering });
+    expect(turn.repairs).toBeUndefined();
+    const signatures = answering === OLD ? 0 : 1;
+    expect(signedCalls(server)).toEqual([`${answering}: 0`, `${answering}: ${signatures}`]);
+    expect(refusalsOf(server)).toEqual([]);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+
+  test('is shown in the context as it is going to be sent', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST, tools });
+    await ask(chat, id, 'call locate');
+    await switchTo(chat, id, STRONG);
+    const shown = await showContext(chat, { caller, conversationId: id });
+
+    await answerAll(chat, id, 1);
+
+    const calls = shown.items.flatMap(({ content, state }) => (state ? [content] : []));
+    const sent = sentPrompt(server.requestBody(server.journal().at(-1)?.n ?? 0));
+    expect(calls.slice(0, 2)).toEqual(sent.contents.slice(0, 2));
+    expect(JSON.stringify(calls)).toContain('thoughtSignature');
+  });
+});
+
+describe('a change of the model', () => {
+  test('holds from the next turn on, which is sent no signature of another', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    await ask(chat, id, WEATHER);
+    await switchTo(chat, id, STRONG);
+
+    const { turn } = await ask(chat, id, WEATHER);
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', model: STRONG });
+    expect(signedCalls(server)).toEqual([
+      `${FAST}: 0`,
+      `${FAST}: 1`,
+      `${STRONG}: 0`,
+      `${STRONG}: 1`,
+    ]);
+    expect(turn.repairs).toBeUndefined();
+    expect(refusalsOf(server)).toEqual([]);
+  });
+
+  test('and back gives each model the signatures that it made', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    await ask(chat, id, WEATHER);
+    await switchTo(chat, id, STRONG);
+    await ask(chat, id, WEATHER);
+    await switchTo(chat, id, FAST);
+
+    await ask(chat, id, 'And now?');
+
+    expect(signedCalls(server).at(-1)).toBe(`${FAST}: 1`);
+    expect(refusalsOf(server)).toEqual([]);
+  });
+
+  test('holds for a message that was waiting for its turn', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    server.queueFaults({ kind: 'delay', delayMs: 300, match: { role: 'chat' } });
+    const first = await sendMessage(chat, request(id, 'One.'));
+    const second = await sendMessage(chat, queued(id, 'Two.'));
+    await switchTo(chat, id, STRONG);
+
+    const turns = await Promise.all([first.result, second.result]);
+
+    expect(turns.map(({ turn }) => turnView(turn).model)).toEqual([FAST, STRONG]);
+    expect(signedCalls(server)).toEqual([`${FAST}: 0`, `${STRONG}: 0`]);
+  });
+
+  test('holds for an answer that is asked for anew', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    await ask(chat, id, WEATHER);
+    await switchTo(chat, id, STRONG);
+
+    const { turn } = await (await sendMessage(chat, regenerate(id, 'm_1'))).result;
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', model: STRONG });
+    expect(refusalsOf(server)).toEqual([]);
+  });
+
+  test('holds for the next try of an answer that failed before any tool had run', async () => {
+    const { chat, later } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    server.queueFaults({ kind: 'emptyCandidates', match: { role: 'chat' } });
+    const sent = request(id, 'Hello.');
+    await (await sendMessage(chat, sent)).result.catch(() => undefined);
+    const failed = await storedTurn(chat, id, 1);
+    await switchTo(chat, id, STRONG);
+
+    const { turn } = await (await sendMessage(later(), sent)).result;
+
+    expect(failed).toMatchObject({ state: 'failed', model: FAST });
+    expect(turnView(turn)).toMatchObject({ state: 'done', attempt: 2, model: STRONG });
+  });
+});
+
+describe('a turn whose instance died', () => {
+  test.each([
+    ['calls-stored', FAST, STRONG],
+    ['responses-stored', FAST, OLD],
+    ['turn-started', FAST, STRONG],
+    ['calls-stored', FAST, 'auto'],
+  ])('at %s ends with %s after a change to %s', async (point, from, to) => {
+    const { chat, dyingAt, recorded } = world();
+    const id = await autoConversation(chat, { model: from });
+    const sent = request(id, WEATHER);
+    await sendMessage(dyingAt(point), sent);
+    await eventually('the death', () =>
+      Promise.resolve(point === 'turn-started' || server.journal().length > 0 ? true : undefined),
+    );
+    await switchTo(chat, id, to);
+
+    const { turn } = await (await sendMessage(chat, sent)).result;
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', attempt: 2, model: from });
+    expect(new Set(server.journal().map((call) => call.model))).toEqual(new Set([from]));
+    expect(refusalsOf(server)).toEqual([]);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+});
