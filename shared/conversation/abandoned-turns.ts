@@ -3,7 +3,7 @@ import type { Head, Versioned } from './head.ts';
 import { headPath } from './paths.ts';
 import { isHeld, queueAfter } from './queue-decision.ts';
 import { MAX_ATTEMPTS } from './start-decision.ts';
-import { abandonedFields, closeAbandonedWrites, type PartialAnswer } from './end-abandoned.ts';
+import { abandonedFields, type AbandonedTurn, type PartialAnswer } from './end-abandoned.ts';
 import { isTerminal, type TurnDocument } from './turn.ts';
 
 /** What may be abandoned of a conversation: the open turn, and the turns that `head.queue` spans, in order. */
@@ -28,7 +28,10 @@ function abandonedInQueue({ queue, now }: UnfinishedTurns): TurnDocument[] {
 }
 
 /** What the head says afterwards; undefined when it stays as it is. */
-function headWrite(found: UnfinishedTurns, waiting: readonly TurnDocument[]): Write | undefined {
+function headWrite(
+  found: UnfinishedTurns,
+  waiting: readonly TurnDocument[],
+): SweptTurns['head'] | undefined {
   const { conversationId, head } = found;
   const isOpenOver = head.value.open !== undefined && !isOpenHeld(found);
   const isQueueOver = head.value.queue !== undefined && (waiting.length > 0 || !found.queue.length);
@@ -59,19 +62,23 @@ export interface ClosedTurn {
   replaces: number | undefined;
 }
 
+/** The batch of a sweep that ends abandoned turns. */
+export interface SweptTurns {
+  head: Extract<Write, { op: 'update' }>;
+  abandoned: AbandonedTurn[];
+  closed: ClosedTurn[];
+}
+
 /**
- * The batch that closes the abandoned turns, and which these are; no writes when there are none.
+ * What closes the abandoned turns, and which these are; undefined when there are none.
  * Each turn is guarded by its update time, and the head by its own: a turn that is taken over, or a queue
  * that moves meanwhile, wins.
  */
-export function sweepTurnsWrites(found: UnfinishedTurns): {
-  writes: Write[];
-  closed: ClosedTurn[];
-} {
-  const { conversationId, now, open, partial } = found;
+export function sweptTurns(found: UnfinishedTurns): SweptTurns | undefined {
+  const { now, open, partial } = found;
   const waiting = abandonedInQueue(found);
-  const write = headWrite(found, waiting);
-  if (!write) return { writes: [], closed: [] };
+  const head = headWrite(found, waiting);
+  if (!head) return undefined;
   const ending = [...(open && !isOpenHeld(found) ? [open] : []), ...waiting].filter(
     ({ value }) => !isTerminal(value.state),
   );
@@ -80,7 +87,6 @@ export function sweepTurnsWrites(found: UnfinishedTurns): {
     mayRetry: mayRetry(turn, found.head.value),
     partial: turn === open ? partial : undefined,
   }));
-  const closes = closeAbandonedWrites(conversationId, { abandoned, now });
   const closed = ending.map(({ value: { seq, attempt, state, cancelRequested, replaces } }) => ({
     seq,
     attempt,
@@ -90,5 +96,5 @@ export function sweepTurnsWrites(found: UnfinishedTurns): {
         : ('failed' as const),
     replaces,
   }));
-  return { writes: [write, ...closes], closed };
+  return { head, abandoned, closed };
 }

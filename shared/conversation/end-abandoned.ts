@@ -4,7 +4,14 @@ import { turnPath } from './paths.ts';
 import { replacedField } from './replaced-by.ts';
 import type { Replacement } from './replacement-writes.ts';
 import type { UnansweredReason } from './tool-calls.ts';
-import { encodeAnswer, type Rounds, type TurnDocument, type TurnError } from './turn.ts';
+import {
+  encodeAnswer,
+  withWholePairs,
+  type Rounds,
+  type Turn,
+  type TurnDocument,
+  type TurnError,
+} from './turn.ts';
 
 /** A turn that nobody holds any more, as it was read. */
 export interface AbandonedTurn {
@@ -81,33 +88,49 @@ const failedForNow: AbandonedEnd = {
   },
 };
 
+const unansweredOf = (end: AbandonedEnd): UnansweredReason =>
+  end.state === 'failed' ? 'interrupted' : (end.unanswered ?? 'cancelled_by_user');
+
 function endFields(end: AbandonedEnd): DocumentFields {
-  switch (end.state) {
-    case 'failed':
-      return { state: 'failed', error: { ...end.error }, unanswered: 'interrupted' };
-    case 'cancelled':
-      return {
-        state: 'cancelled',
-        cancelRequested: true,
-        lastFrameId: end.lastFrameId,
-        unanswered: end.unanswered ?? 'cancelled_by_user',
-      };
-  }
+  const unanswered = unansweredOf(end);
+  return end.state === 'failed'
+    ? { state: 'failed', error: { ...end.error }, unanswered }
+    : { state: 'cancelled', cancelRequested: true, lastFrameId: end.lastFrameId, unanswered };
 }
 
-/**
- * Ends a turn that nobody answers, running, queued or waiting, under the update time with which it was read.
- * It is in the context as far as something was said or done.
- */
+/** A turn that nobody answers, and how it ends. */
+export type ClosingTurn = Pick<
+  AbandonedTurn,
+  'seq' | 'updateTime' | 'replacedBy' | 'rounds' | 'waited'
+> & { end: AbandonedEnd };
+
+const partialOf = ({ end }: ClosingTurn) => (end.state === 'cancelled' ? end.partial : undefined);
+
+/** It is in the context as far as something was said or done. */
+export const staysInContext = (closing: ClosingTurn): boolean =>
+  (partialOf(closing) !== undefined || closing.rounds !== undefined) &&
+  closing.replacedBy === undefined;
+
+/** An open turn as it stands in the context, or does not, once it is closed. */
+export function closedTurn(turn: Turn, closing: ClosingTurn): Turn {
+  const { end } = closing;
+  const partial = partialOf(closing);
+  return withWholePairs({
+    ...turn,
+    state: end.state,
+    unanswered: unansweredOf(end),
+    inContext: staysInContext(closing),
+    ...(partial && { tokens: partial.tokens, contents: [...partial.contents] }),
+  });
+}
+
+/** Ends a turn that nobody answers, running, queued or waiting, under the update time with which it was read. */
 export function endAbandonedWrites(
   conversationId: string,
-  turn: Pick<AbandonedTurn, 'seq' | 'updateTime' | 'replacedBy' | 'rounds' | 'waited'> & {
-    end: AbandonedEnd;
-    now: Date;
-  },
+  closing: ClosingTurn & { now: Date },
 ): Write[] {
-  const { seq, updateTime, replacedBy, rounds, end, now } = turn;
-  const partial = end.state === 'cancelled' ? end.partial : undefined;
+  const { seq, updateTime, replacedBy, end, now } = closing;
+  const partial = partialOf(closing);
   const answer = partial && encodeAnswer({ conversationId, seq, ...partial }, partial.contents);
   return [
     {
@@ -118,13 +141,13 @@ export function endAbandonedWrites(
         // Nobody's any more: a producer that comes back must see that the turn is lost to it.
         producer: '',
         finishTime: now,
-        inContext: (partial !== undefined || rounds !== undefined) && replacedBy === undefined,
+        inContext: staysInContext(closing),
         ...(replacedBy !== undefined && replacedField(replacedBy)),
         ...(partial && { tokens: partial.tokens }),
         ...answer?.fields,
       },
       // The stream ended where the turn began to wait; it ends otherwise now.
-      ...(turn.waited && { remove: ['lastFrameId'] }),
+      ...(closing.waited && { remove: ['lastFrameId'] }),
       guard: { updateTime },
     },
     ...(answer?.writes ?? []),
@@ -137,13 +160,16 @@ function endOf({ cancelRequested, mayRetry, partial, waited }: AbandonedTurn): A
   return mayRetry === true ? failedForNow : failed;
 }
 
+/** An abandoned turn with the end that its user would have it come to. */
+export const closingOf = (turn: AbandonedTurn): ClosingTurn => ({ ...turn, end: endOf(turn) });
+
 /** Ends abandoned turns as their users would have them end, so that the next one may begin. */
 export const closeAbandonedWrites = (
   conversationId: string,
   batch: { abandoned: readonly AbandonedTurn[]; now: Date },
 ): Write[] =>
   batch.abandoned.flatMap((turn) =>
-    endAbandonedWrites(conversationId, { ...turn, end: endOf(turn), now: batch.now }),
+    endAbandonedWrites(conversationId, { ...closingOf(turn), now: batch.now }),
   );
 
 /** Abandoned turns as the batch of turn `seq` ends them, which may stand in for some of them. */

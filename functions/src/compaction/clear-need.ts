@@ -1,13 +1,11 @@
 import type { Need } from '../../../shared/compaction/claim-decision.ts';
 import { needOfContext } from '../../../shared/compaction/crossing.ts';
-import { requestEvent } from '../../../shared/compaction/event.ts';
 import type { CompactionNeeded, Head, Versioned } from '../../../shared/conversation/head.ts';
 import { headPath } from '../../../shared/conversation/paths.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
-import { publishHint } from '../publish-hint.ts';
-import { tellRequested } from '../tell-event.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passCrashPoint } from './crash-points.ts';
+import { publishNeed } from './publish-need.ts';
 import { readContext, readHeadAndJob } from './read-for-compaction.ts';
 
 /**
@@ -101,15 +99,7 @@ export async function clearNeed(
     }
     if (!renewed) return;
     await passCrashPoint(dependencies, 'need-renewed');
-    const { requestId, trigger } = renewed;
-    await Promise.all([
-      publishHint(dependencies, {
-        event: requestEvent({ conversationId, requestId }),
-        failure: 'compaction_publish_failed',
-        conversationId,
-      }),
-      tellRequested(dependencies, { conversationId, requestId, trigger }),
-    ]);
+    await publishNeed(dependencies, conversationId, renewed);
     return;
   }
   dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });

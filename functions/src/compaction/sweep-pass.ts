@@ -25,7 +25,16 @@ export interface SweepCounts {
 export interface Sweep {
   dependencies: Pick<
     CompactionDependencies,
-    'store' | 'publisher' | 'clock' | 'randomness' | 'signer' | 'config' | 'logger' | 'atCrashPoint'
+    | 'store'
+    | 'cache'
+    | 'publisher'
+    | 'clock'
+    | 'randomness'
+    | 'sha256'
+    | 'signer'
+    | 'config'
+    | 'logger'
+    | 'atCrashPoint'
   >;
   /** Fires when the time is up: what is not done is left to the next sweep. */
   signal: AbortSignal;

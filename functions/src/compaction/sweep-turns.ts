@@ -1,8 +1,11 @@
 import {
-  sweepTurnsWrites,
+  sweptTurns,
   type ClosedTurn,
+  type SweptTurns,
   type UnfinishedTurns,
 } from '../../../shared/conversation/abandoned-turns.ts';
+import { closeAbandonedWrites, closingOf } from '../../../shared/conversation/end-abandoned.ts';
+import type { CompactionNeeded } from '../../../shared/conversation/head.ts';
 import { readPartialAnswer } from '../../../shared/conversation/partial-answer.ts';
 import { turnId, turnPath } from '../../../shared/conversation/paths.ts';
 import { queueSeqs } from '../../../shared/conversation/queue-decision.ts';
@@ -11,7 +14,9 @@ import { GuardLostError } from '../../../shared/errors.ts';
 import type { StoredDocument, Value } from '../../../shared/ports.ts';
 import { tellTurnFinished } from '../tell-turn.ts';
 import { meterCounting } from '../conversation-policy.ts';
+import { needAfterClosing } from '../need-after-closing.ts';
 import { passCrashPoint } from './crash-points.ts';
+import { publishNeed } from './publish-need.ts';
 import { conversationOf, earlierThan, forEachItem, pagesOf, type Sweep } from './sweep-pass.ts';
 
 /** Chat changes a head at any moment; who loses this often has met a conversation that is alive. */
@@ -65,15 +70,35 @@ const tellClosed = (
     ),
   );
 
+/** What the context needs that the open turn comes into, if that is among those that are closed. */
+async function needOfClosed(
+  { dependencies }: Sweep,
+  { conversationId, head, open }: UnfinishedTurns,
+  { abandoned }: SweptTurns,
+): Promise<CompactionNeeded['auto']> {
+  const own = abandoned.find(({ seq }) => seq === open?.value.seq);
+  if (!own) return undefined;
+  const closing = closingOf(own);
+  return needAfterClosing(dependencies, { conversationId, head: head.value, closing });
+}
+
 /** Closes the abandoned turns of one conversation; returns how many. */
 async function mendTurns(sweep: Sweep, conversationId: string): Promise<number> {
+  const { dependencies } = sweep;
   for (let tries = 1; ; tries++) {
     const found = await readUnfinished(sweep, conversationId);
-    const { writes, closed } = found ? sweepTurnsWrites(found) : { writes: [], closed: [] };
-    if (writes.length === 0) return 0;
+    const swept = found && sweptTurns(found);
+    if (!found || !swept) return 0;
+    const { head, abandoned, closed } = swept;
+    const need = await needOfClosed(sweep, found, swept);
+    const fields = { ...head.fields, ...(need && { 'compactionNeeded.auto': { ...need } }) };
     try {
-      await sweep.dependencies.store.commit(writes);
+      await dependencies.store.commit([
+        { ...head, fields },
+        ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
+      ]);
       await tellClosed(sweep, conversationId, closed);
+      if (need) await publishNeed(dependencies, conversationId, need);
       return closed.length;
     } catch (error) {
       if (!(error instanceof GuardLostError) || tries === MEND_TRIES) throw error;

@@ -1,5 +1,5 @@
 import { readPartialAnswer } from '../../../../shared/conversation/partial-answer.ts';
-import { headPath, turnId, turnPath } from '../../../../shared/conversation/paths.ts';
+import { turnId, turnPath } from '../../../../shared/conversation/paths.ts';
 import { readHead, readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal, type Turn, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import {
@@ -11,6 +11,7 @@ import type { Caller, Write } from '../../../../shared/ports.ts';
 import { meterCounting } from '../../conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passCrashPoint } from '../crash-points.ts';
+import { closeOpenTurn } from './close-turn.ts';
 import { liveTurnKey } from './live-turn.ts';
 import { notFoundError } from '../not-found.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';
@@ -46,51 +47,49 @@ const requestWrite = (path: string, updateTime: string): Write => ({
 });
 
 /** A turn that nobody answers, abandoned or waiting, ends here, with what it had said so far. */
-async function endRunningWrites(
-  { store }: Pick<ChatDependencies, 'store'>,
+async function endRunning(
+  dependencies: ChatDependencies,
   conversationId: string,
   { turn, now }: { turn: TurnDocument; now: Date },
-): Promise<Write[]> {
+): Promise<void> {
+  const { store } = dependencies;
   const head = await readHead(store, conversationId);
   if (!head) throw notFoundError(conversationId);
   const counting = meterCounting(head.value);
   const partial = await readPartialAnswer(store, { conversationId, turn, counting });
-  const end = { state: 'cancelled', partial } as const;
-  // As a finish does: guarded by the turn, which is the open one as long as it runs.
-  return [
-    ...endAbandonedWrites(conversationId, { ...abandonedFields(turn, now), end, now }),
-    {
-      op: 'update',
-      path: headPath(conversationId),
-      fields: { updateTime: now },
-      remove: ['open'],
-      guard: { exists: true },
-    },
-  ];
+  const closing = { ...abandonedFields(turn, now), end: { state: 'cancelled' as const, partial } };
+  await closeOpenTurn(dependencies, { conversationId, head, closing });
 }
 
-/** What cancels the turn as it was read; no writes when nothing is left to do. */
-function cancelWrites(
-  dependencies: Pick<ChatDependencies, 'store'>,
+/** Cancels the turn as it was read; false when nothing is left to do. Throws GuardLostError. */
+async function cancelAsRead(
+  dependencies: ChatDependencies,
   conversationId: string,
-  { turn, now }: { turn: TurnDocument; now: Date },
-): Write[] | Promise<Write[]> {
+  turn: TurnDocument,
+): Promise<boolean> {
   const { state, seq, leaseUntil, cancelRequested } = turn.value;
   const { updateTime } = turn;
+  const now = dependencies.clock.now();
   switch (state) {
     case 'queued': {
       const end = { state: 'cancelled', lastFrameId: UNBEGUN_LAST_FRAME_ID } as const;
-      return endAbandonedWrites(conversationId, { seq, updateTime, end, now });
+      const writes = endAbandonedWrites(conversationId, { seq, updateTime, end, now });
+      await dependencies.store.commit(writes);
+      return true;
     }
     case 'awaiting_tool':
-      return endRunningWrites(dependencies, conversationId, { turn, now });
+      await endRunning(dependencies, conversationId, { turn, now });
+      return true;
     case 'running':
-      if (leaseUntil <= now) return endRunningWrites(dependencies, conversationId, { turn, now });
-      return cancelRequested ? [] : [requestWrite(turnPath(conversationId, seq), updateTime)];
+      if (leaseUntil <= now) await endRunning(dependencies, conversationId, { turn, now });
+      else if (cancelRequested) return false;
+      else
+        await dependencies.store.commit([requestWrite(turnPath(conversationId, seq), updateTime)]);
+      return true;
     case 'done':
     case 'failed':
     case 'cancelled':
-      return [];
+      return false;
   }
 }
 
@@ -111,11 +110,8 @@ export async function requestCancel(
   for (let tries = 1; ; tries++) {
     const [turn] = await readTurnDocuments(store, conversationId, [seq]);
     if (!turn) throw notFoundError(conversationId);
-    const now = clock.now();
-    const writes = await cancelWrites(dependencies, conversationId, { turn, now });
-    if (writes.length === 0) return;
     try {
-      await store.commit(writes);
+      if (!(await cancelAsRead(dependencies, conversationId, turn))) return;
       return await passCrashPoint(dependencies, 'cancel-stored');
     } catch (error) {
       if (!mayBeCommitted(error) || tries >= CANCEL_TRIES) throw error;

@@ -1,11 +1,8 @@
-import {
-  abandonedFields,
-  closeAbandonedWrites,
-} from '../../../../shared/conversation/end-abandoned.ts';
-import { headPath } from '../../../../shared/conversation/paths.ts';
+import { abandonedFields } from '../../../../shared/conversation/end-abandoned.ts';
 import { isHeld, isInTheWay } from '../../../../shared/conversation/queue-decision.ts';
 import { isTerminal, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import { requestCancel } from '../answer/cancel-turn.ts';
+import { closeAbandonedTurn } from '../answer/close-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { StartState } from './read-start.ts';
 
@@ -33,16 +30,7 @@ export async function endStopped(
   }
   const isOwn = open !== undefined && open.value.seq === known?.value.seq;
   if (!open || !head || isOwn || !hasDone(open, facts.now)) return false;
-  const now = dependencies.clock.now();
-  await dependencies.store.commit([
-    {
-      op: 'update',
-      path: headPath(conversationId),
-      fields: { updateTime: now },
-      remove: ['open'],
-      guard: { updateTime: head.updateTime },
-    },
-    ...closeAbandonedWrites(conversationId, { abandoned: [abandonedFields(open, now)], now }),
-  ]);
+  const abandoned = abandonedFields(open, dependencies.clock.now());
+  await closeAbandonedTurn(dependencies, { conversationId, head, abandoned });
   return true;
 }

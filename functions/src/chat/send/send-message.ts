@@ -1,11 +1,10 @@
-import { headPath } from '../../../../shared/conversation/paths.ts';
 import { decideStart, type StartDecision } from '../../../../shared/conversation/start-decision.ts';
 import {
   abandonedFields,
   closeAbandonedWrites,
 } from '../../../../shared/conversation/end-abandoned.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
-import type { Write } from '../../../../shared/ports.ts';
+import { closeAbandonedTurn } from '../answer/close-turn.ts';
 import { beforeTurnOf } from './before-turn.ts';
 import { beginTurn } from './begin-turn.ts';
 import { endStopped } from './end-stopped.ts';
@@ -39,20 +38,13 @@ async function giveUp(dependencies: ChatDependencies, request: SendRequest, stat
   const { head, known } = state;
   if (!head || !known) return;
   const { conversationId } = request;
-  const { value } = known;
   const now = dependencies.clock.now();
-  const freed: Write = {
-    op: 'update',
-    path: headPath(conversationId),
-    fields: { updateTime: now },
-    remove: ['open'],
-    guard: { updateTime: head.updateTime },
-  };
-  const abandoned = [abandonedFields(known, now)];
-  await dependencies.store.commit([
-    ...closeAbandonedWrites(conversationId, { abandoned, now }),
-    ...(head.value.open?.seq === value.seq ? [freed] : []),
-  ]);
+  const abandoned = abandonedFields(known, now);
+  if (head.value.open?.seq === known.value.seq)
+    return closeAbandonedTurn(dependencies, { conversationId, head, abandoned });
+  await dependencies.store.commit(
+    closeAbandonedWrites(conversationId, { abandoned: [abandoned], now }),
+  );
 }
 
 /** The turn that a decision creates, now or as soon as there is room; undefined: none. */
