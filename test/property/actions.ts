@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { requestCompaction } from '../../functions/src/chat/context/request-compaction.ts';
 import { updateConversation } from '../../functions/src/chat/conversation/update-conversation.ts';
+import { appActions } from './app-actions.ts';
 import { chatOf, conversation, send, type Action } from './actors.ts';
 import { deliver } from './delivery.ts';
 import { lifecycleActions } from './lifecycle-actions.ts';
 import { questionText } from './scripted-models.ts';
-import { COMPACTION_LEASE_MS, THRESHOLD_TOKENS, TURN_LEASE_MS } from './world.ts';
+import {
+  COMPACTION_LEASE_MS,
+  THRESHOLD_TOKENS,
+  TOOL_RESULT_TIMEOUT_MS,
+  TURN_LEASE_MS,
+} from './world.ts';
 
 const NAMES = ['alpha', 'bravo', 'charlie'];
 
@@ -34,7 +40,7 @@ export const delivering = (of: { server: string }): Action => ({
 const delivers = fc.record({ server: worker }).map(delivering);
 
 const elapses = fc
-  .constantFrom(100, TURN_LEASE_MS + 1, COMPACTION_LEASE_MS + 1, 61_000)
+  .constantFrom(100, TURN_LEASE_MS + 1, COMPACTION_LEASE_MS + 1, TOOL_RESULT_TIMEOUT_MS + 1, 61_000)
   .map((ms): Action => ({
     text: `${ms} ms pass`,
     run: ({ interleaving }) => {
@@ -74,4 +80,5 @@ export const actionArbitrary: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: setsThreshold },
   { weight: 1, arbitrary: sendsOtherBody },
   ...lifecycleActions,
+  ...appActions,
 );

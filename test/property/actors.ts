@@ -1,6 +1,7 @@
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import type { Replacing } from '../../functions/src/chat/send/send-request.ts';
+import { isTerminal } from '../../shared/conversation/turn.ts';
 import { CONVERSATION } from './initial-state.ts';
 import type { Flow, Interleaving } from './interleaving.ts';
 import { questionText } from './scripted-models.ts';
@@ -51,5 +52,6 @@ export async function send(stage: Stage, { name, text, replacing }: Sending): Pr
     ...(replacing && { replacing }),
   });
   const { turn } = await handle.result;
-  journal.acknowledged.push({ messageId: id, text: said, turn });
+  // One that waits for the app has no answer yet.
+  if (isTerminal(turn.state)) journal.acknowledged.push({ messageId: id, text: said, turn });
 }

@@ -53,5 +53,11 @@ export const initialStates: readonly InitialState[] = await Promise.all([
     settings: { thresholdTokens: 420 },
   }),
   built('two turns, far below the threshold', MARKS.slice(0, 2), {}),
+  built('two turns and an app that runs functions, the next turn crosses', MARKS.slice(0, 2), {
+    settings: { thresholdTokens: 310 },
+    toolsJson: JSON.stringify(
+      ['locate', 'choose'].map((name) => ({ name, parameters: { type: 'object' } })),
+    ),
+  }),
   Promise.resolve<InitialState>({ text: 'no conversation', marks: [], writes: [] }),
 ]);

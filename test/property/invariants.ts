@@ -1,18 +1,17 @@
-import { assembleContext } from '../../shared/conversation/assemble-context.ts';
 import { contentText } from '../../shared/conversation/content.ts';
-import { firstTailSeq } from '../../shared/conversation/read-conversation.ts';
+import { callsOf } from '../../shared/conversation/tool-calls.ts';
 import { isTerminal, type Turn } from '../../shared/conversation/turn.ts';
 import { refuseGeneration } from '../../infra/local/stand-in/refusals.ts';
 import { AppError } from '../../shared/errors.ts';
+import { contextOnce } from './context-once.ts';
 import { crossings } from './crossing.ts';
-import type { Documents } from './documents.ts';
 import { erasures } from './erasure.ts';
 import type { Invariant } from './invariant.ts';
 import { when } from './invariant.ts';
 import { fieldOf, isHead, isHistory, isJob, isTurn } from './journal-writes.ts';
 import type { RunRecord } from './run-program.ts';
 import { storedFaults } from './stored-checks.ts';
-import { marksIn, PIN } from './scripted-models.ts';
+import { PIN } from './scripted-models.ts';
 
 /** Its owner had it erased, in whole or the answer alone. */
 const isErased = ({ eraseTime }: Turn) => eraseTime !== undefined;
@@ -56,34 +55,6 @@ const nothingOpen: Invariant = {
     ];
   },
 };
-
-/** The marks that a turn brings into the context. */
-const marksOf = ({ inContext, user, contents }: Turn): string[] =>
-  inContext ? [user, ...contents].flatMap((content) => marksIn(contentText(content))) : [];
-
-const context: Invariant = {
-  name: 'I2 every content in the context stands in it exactly once, folded or verbatim',
-  violations: ({ settled, fork }) => [
-    ...storedFaults(settled, 'context'),
-    ...doubleOrMissing(settled),
-    ...(fork ? doubleOrMissing(fork).map((text) => `of the fork ${text}`) : []),
-  ],
-};
-
-function doubleOrMissing({ head, turns, histories }: Documents): string[] {
-  if (head?.state !== 'live') return [];
-  const history = histories.find(({ generation }) => generation === head.generation);
-  const tail = turns.filter(({ seq, state }) => seq >= firstTailSeq(head) && isTerminal(state));
-  const texts = assembleContext({ ...head, history, turns: tail }).map(({ content }) =>
-    contentText(content),
-  );
-  const wanted = turns.flatMap(marksOf).toSorted();
-  const found = marksIn(texts.join('\n')).toSorted();
-  return when(
-    wanted.join() !== found.join(),
-    `the context has ${found.join(' ')}, the transcript ${wanted.join(' ')}`,
-  );
-}
 
 const histories: Invariant = {
   needsOrder: true,
@@ -162,6 +133,20 @@ const onePerMessage: Invariant = {
   },
 };
 
+const takenResults: Invariant = {
+  name: 'I5 what the app said to a call and was told is taken stands, and nothing else',
+  violations: ({ final: { turns }, journal }) =>
+    journal.taken.flatMap(({ seq, index, response }) => {
+      const stored = turns.find((turn) => turn.seq === seq);
+      if (!stored || isErased(stored)) return [];
+      const call = callsOf(stored.contents)[index];
+      return when(
+        JSON.stringify(call?.response) !== JSON.stringify(response),
+        `call ${index} of turn ${seq} was answered ${JSON.stringify(response)} and has ${JSON.stringify(call?.response)}`,
+      );
+    }),
+};
+
 const acceptedPrompts: Invariant = {
   name: 'I10 every prompt is one that the model takes: whole pairs of calls and responses, in order',
   violations: ({ journal }) =>
@@ -230,10 +215,11 @@ const cleanErrors: Invariant = {
 export const invariants: readonly Invariant[] = [
   transcript,
   nothingOpen,
-  context,
+  contextOnce,
   histories,
   fence,
   onePerMessage,
+  takenResults,
   acceptedPrompts,
   settledNeeds,
   crossings,

@@ -26,11 +26,19 @@ export interface ChatCall extends ModelRequest {
   afterCommits: number;
 }
 
+/** What the app said to a call, and was told that it was taken. */
+export interface TakenResult {
+  seq: number;
+  index: number;
+  response: Record<string, unknown>;
+}
+
 /** Everything that is remembered of a run beside the documents. */
 export interface Journal {
   commits: AppliedCommit[];
   chatCalls: ChatCall[];
   acknowledged: Acknowledgement[];
+  taken: TakenResult[];
   /** Message id → how it was sent first. */
   sent: Map<string, { name: string; replacing: Replacing | undefined }>;
   /** What an action threw. */

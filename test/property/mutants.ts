@@ -131,6 +131,17 @@ const silentUndelete: Mutant = {
     ]),
 };
 
+const closesTurn = (write: Write) =>
+  write.op === 'update' && write.fields['producer'] === '' && write.fields['inContext'] === true;
+
+/** What a turn had said and done comes into the context where another than its producer ends it. */
+const closesBlindly: Mutant = {
+  name: 'a turn that waits or is abandoned and is closed without a look at the context',
+  breaks: /^I6 a crossing/,
+  rewrite: ({ writes }) =>
+    Promise.resolve([writes.some(closesTurn) ? writes.map(withoutNeed) : writes]),
+};
+
 export const mutants = {
   noOutbox,
   noFence,
@@ -138,4 +149,5 @@ export const mutants = {
   bareCounter,
   settlesBlindly,
   silentUndelete,
+  closesBlindly,
 } satisfies Record<string, Mutant>;

@@ -1,4 +1,5 @@
 import { askingForCompaction, delivering, sending } from './actions.ts';
+import { askingTheApp } from './app-actions.ts';
 import { initialStates } from './initial-state.ts';
 import type { Turn } from './interleaving.ts';
 import { passingThroughBin } from './lifecycle-actions.ts';
@@ -57,6 +58,16 @@ export const regressions: readonly Regression[] = [
       ...calm,
       initial: startingWith('five turns'),
       strands: [[passingThroughBin({ server: 'chat-1' })]],
+      schedule: [],
+    },
+  },
+  {
+    name: 'a turn that crosses while it waits for the app, which never comes back',
+    mutant: mutants.closesBlindly,
+    program: {
+      ...calm,
+      initial: startingWith('two turns and an app'),
+      strands: [[askingTheApp({ server: 'chat-0' })]],
       schedule: [],
     },
   },

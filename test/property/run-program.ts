@@ -14,7 +14,7 @@ import { createInterleaving, type Flow, type Interleaving } from './interleaving
 import type { Program } from './program.ts';
 import type { Journal } from './journal.ts';
 import { eraseTimeOf } from './journal-writes.ts';
-import { createWorld, type World, type WorldOptions } from './world.ts';
+import { createWorld, type World, type WorldOptions, TOOL_RESULT_TIMEOUT_MS } from './world.ts';
 
 /** A context as a server shows it, its own cache included. */
 export interface ShownContext {
@@ -144,6 +144,14 @@ async function showOn(running: Running, server: string): Promise<ShownContext> {
   return { server, contents: shownContents(items) };
 }
 
+/** The app never comes back: what waits for it expires. */
+async function expireWaiting(running: Running): Promise<void> {
+  const { turns } = await readDocuments(running.world.store, CONVERSATION);
+  if (!turns.some(({ state }) => state === 'awaiting_tool')) return;
+  running.interleaving.elapse(TOOL_RESULT_TIMEOUT_MS);
+  await complete(running, 'the sweep of what waits', () => sweepOnce(running));
+}
+
 /** Lets everything end, as it would in the hours after: every message is answered, every need settled. */
 async function comeToRest(running: Running, program: Program) {
   const { world } = running;
@@ -153,6 +161,7 @@ async function comeToRest(running: Running, program: Program) {
   for (const [messageId, sending] of world.journal.sent)
     if (!answered.has(messageId))
       await complete(running, `resending ${sending.name}`, () => sendUntilEnded(running, sending));
+  await expireWaiting(running);
   await complete(running, 'the delivery after that', () => deliverAll(running));
   const settled = await readDocuments(world.store, CONVERSATION);
   const shown: ShownContext[] = [];

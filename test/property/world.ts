@@ -25,6 +25,8 @@ import { chatAnswer, chatCalls, summaryAnswer } from './scripted-models.ts';
 
 const LEASE_MS = 2_000;
 export const TURN_LEASE_MS = LEASE_MS;
+/** How long a turn waits for the app. */
+export const TOOL_RESULT_TIMEOUT_MS = 300_000;
 export const COMPACTION_LEASE_MS = 2 * LEASE_MS;
 
 /** Of conversations that set none; five short turns cross it. */
@@ -37,6 +39,7 @@ export const config = parseConfig({
   MODEL: 'gemini-2.5-flash',
   THRESHOLD_TOKENS: String(THRESHOLD_TOKENS),
   TURN_LEASE_MS: String(TURN_LEASE_MS),
+  TOOL_RESULT_TIMEOUT_MS: String(TOOL_RESULT_TIMEOUT_MS),
   COMPACTION_LEASE_MS: String(COMPACTION_LEASE_MS),
 });
 
@@ -101,6 +104,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     commits: [],
     chatCalls: [],
     acknowledged: [],
+    taken: [],
     sent: new Map(),
     errors: [],
   };
