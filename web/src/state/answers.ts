@@ -12,6 +12,8 @@ export interface Answers {
   ask(request: AnswerRequest): void;
   /** The same request again: the service attaches it to the same turn. */
   retry(messageId: string): void;
+  /** A turn that was not answered is shown as the transcript has it, or no more. */
+  forget(messageId: string): void;
   /** What was asked for before the page was loaded anew. */
   takeUp(): void;
   /** Follows an answer that somebody else asked for. */
@@ -34,12 +36,25 @@ export interface AnswersParts {
   onEnd: (seq: number) => Promise<boolean>;
 }
 
+/** The stored turn says whether the same again is worth a try; without a network it may be. */
+async function explained(api: ConversationApi, turn: LiveTurn): Promise<LiveTurn> {
+  const stored = turn.turnId && (await api.turn(turn.turnId).catch(() => undefined));
+  if (!stored || !stored.error) return turn;
+  const { message, reason, retryable } = stored.error;
+  return { ...turn, problem: { message, reason, isFinal: !retryable } };
+}
+
 export function createAnswers(parts: AnswersParts): Answers {
   const { conversationId, api, outbox, locale, left, onFrame } = parts;
   const live = signal<readonly LiveTurn[]>([]);
   const connections = new Map<string, AbortController>();
   const find = (messageId: string): LiveTurn | undefined =>
     live.value.find(({ request }) => request.messageId === messageId);
+
+  const replace = (next: LiveTurn): void => {
+    const { messageId } = next.request;
+    live.value = live.value.map((known) => (known.request.messageId === messageId ? next : known));
+  };
 
   /** The transcript has what the stream has told: the live turn gives way to it. */
   async function settle(messageId: string): Promise<void> {
@@ -50,8 +65,8 @@ export function createAnswers(parts: AnswersParts): Answers {
     if (seq === undefined) return;
     // Without a network what was streamed stays in its place.
     while (!(await parts.onEnd(seq)) && !left.aborted) await pause(LOOK_AGAIN_MS, left);
-    if (turn.phase !== 'failed')
-      live.value = live.value.filter((known) => known !== find(messageId));
+    if (turn.phase === 'failed') replace(await explained(api, turn));
+    else live.value = live.value.filter((known) => known !== find(messageId));
   }
 
   function begin(turn: LiveTurn): void {
@@ -62,9 +77,7 @@ export function createAnswers(parts: AnswersParts): Answers {
       api,
       locale,
       get: () => find(messageId) ?? turn,
-      set: (next) => {
-        live.value = live.value.map((known) => (isSame(known) ? next : known));
-      },
+      set: replace,
       onFrame,
       openConnection: () => {
         const controller = new AbortController();
@@ -91,6 +104,9 @@ export function createAnswers(parts: AnswersParts): Answers {
     retry: (messageId) => {
       const turn = find(messageId);
       if (turn) ask(turn.request);
+    },
+    forget: (messageId) => {
+      live.value = live.value.filter(({ request }) => request.messageId !== messageId);
     },
     takeUp: () => {
       for (const request of outbox.of(conversationId)) begin(beginLiveTurn(request));

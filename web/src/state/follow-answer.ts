@@ -1,7 +1,7 @@
 import { ApiError } from '../api/api-error.ts';
 import type { ConversationApi } from '../api/chat-api.ts';
 import type { ReceivedFrame } from '../api/event-stream.ts';
-import { applyFrame, forgetFrames, isOpen, type LiveTurn } from './live-turn.ts';
+import { applyFrame, forgetFrames, isOpen, type LiveTurn, type TurnProblem } from './live-turn.ts';
 
 /** Waits between tries without a `Retry-After`, milliseconds (docs/guides/clients.md). */
 const BACK_OFF_MS = [300, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
@@ -28,6 +28,16 @@ export interface AnswerConnection {
 const passes = (error: unknown): error is ApiError =>
   error instanceof ApiError &&
   (error.isPassing || (error.code === 429 && error.reason === 'USER_RPM'));
+
+/** Of refusals of the request itself: it is wrong, too large, or another one had its id. */
+const FINAL_CODES = [400, 409, 410, 413];
+
+function problemOf(error: unknown): TurnProblem {
+  if (!(error instanceof ApiError)) return { message: String(error), reason: 'UNKNOWN' };
+  const { message, reason, retryAfterMs, code } = error;
+  const isFinal = FINAL_CODES.includes(code) && reason !== 'TURN_IN_PROGRESS';
+  return { message, reason, retryAfterMs, isFinal };
+}
 
 async function connectOnce(connection: AnswerConnection): Promise<void> {
   const { api, get, set, left } = connection;
@@ -68,11 +78,7 @@ export async function followAnswer(connection: AnswerConnection): Promise<void> 
       if (left.aborted) return;
       tries = get().lastFrameId === seenBefore ? tries + 1 : 0;
       if (!passes(error) || tries > TRIES_MAX) {
-        const { message, reason, retryAfterMs } =
-          error instanceof ApiError
-            ? error
-            : { message: String(error), reason: 'UNKNOWN', retryAfterMs: undefined };
-        set({ ...get(), phase: 'failed', problem: { message, reason, retryAfterMs } });
+        set({ ...get(), phase: 'failed', problem: problemOf(error) });
         return;
       }
       set({ ...get(), phase: 'reconnecting' });

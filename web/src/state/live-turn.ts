@@ -19,6 +19,14 @@ export type AnswerPart =
 export type LivePhase =
   'sending' | 'waiting' | 'streaming' | 'reconnecting' | 'done' | 'stopped' | 'failed';
 
+export interface TurnProblem {
+  message: string;
+  reason?: string;
+  retryAfterMs?: number | undefined;
+  /** The same again would be refused again. */
+  isFinal?: boolean;
+}
+
 /** A turn that this page asked for or follows, until the transcript has it. */
 export interface LiveTurn {
   request: AnswerRequest;
@@ -33,7 +41,7 @@ export interface LiveTurn {
   finishReason?: FinishReason | undefined;
   usage?: UsageView | undefined;
   turnsLeftOut?: number | undefined;
-  problem?: { message: string; reason?: string; retryAfterMs?: number | undefined } | undefined;
+  problem?: TurnProblem | undefined;
 }
 
 export const beginLiveTurn = (request: AnswerRequest, turnId?: string): LiveTurn => ({

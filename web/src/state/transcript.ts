@@ -11,6 +11,7 @@ import {
   type StoredTurn,
   type TurnPages,
 } from './turn-pages.ts';
+import { withoutReplaced } from './turn-remarks.ts';
 
 /** The full transcript, of which a bounded part is in memory: turns are asked for where they are looked at. */
 export interface Transcript {
@@ -66,7 +67,7 @@ export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transc
     reload: async (seq) => {
       const { messages } = await api.messages(seq - 1, MESSAGES_OF_TURN);
       const turn = turnsOf(messages).find((found) => found.seq === seq);
-      if (turn) pages.value = withTurn(pages.value, turn);
+      if (turn) pages.value = withoutReplaced(withTurn(pages.value, turn), seq);
       turnCount.value = Math.max(turnCount.value, seq);
       return turn ?? findTurn(pages.value, seq);
     },

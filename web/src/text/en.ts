@@ -30,9 +30,12 @@ export const en = {
     retry: 'Try again',
     regenerate: 'Regenerate',
     edit: 'Edit',
+    editing: (turn: string) =>
+      `You change turn ${turn}: what you send takes its place and that of all that follows.`,
+    sendChanged: 'Change it',
     pin: 'Pin',
     cancelEdit: 'Cancel',
-    replaced: 'Replaced by a later version; the model does not see it.',
+    replaced: (turn: string) => `Turn ${turn} took its place: the model does not see it.`,
     deleted: 'This message was deleted.',
     foldMark: (turn: string) => `Folded up to turn ${turn}: the model sees the snapshot instead`,
     notInContext: 'The model does not see this turn.',

@@ -31,9 +31,12 @@ export const ja: Texts = {
     retry: 'もう一度',
     regenerate: '再生成',
     edit: '編集',
+    editing: (turn) =>
+      `${turn} 番目のやり取りを編集しています。送信すると、それ以降のすべてに取って代わります。`,
+    sendChanged: '書き直す',
     pin: 'ピン留め',
     cancelEdit: 'キャンセル',
-    replaced: '後の版に置き換えられました。モデルには見えません。',
+    replaced: (turn) => `${turn} 番目のやり取りに置き換えられ、モデルには見えません。`,
     deleted: 'このメッセージは削除されました。',
     foldMark: (turn) => `${turn} 番目のやり取りまで畳まれ、モデルには要約が見えます`,
     notInContext: 'このやり取りはモデルには見えません。',

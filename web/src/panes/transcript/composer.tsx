@@ -44,10 +44,15 @@ export function Composer({ app, conversation, draft }: TranscriptOf) {
     conversation.answers.ask(
       edited.value === undefined
         ? { kind: 'send', messageId, text }
-        : { kind: 'edit', messageId, text, editedId: edited.value },
+        : { kind: 'edit', messageId, text, editedId: edited.value.messageId },
     );
     written.value = '';
     edited.value = undefined;
+  };
+
+  const cancelEdit = (): void => {
+    edited.value = undefined;
+    written.value = '';
   };
 
   return (
@@ -59,16 +64,9 @@ export function Composer({ app, conversation, draft }: TranscriptOf) {
       }}
     >
       {edited.value !== undefined && (
-        <p class="composer-edit">
-          {texts.transcript.edit}
-          <button
-            type="button"
-            class="link"
-            onClick={() => {
-              edited.value = undefined;
-              written.value = '';
-            }}
-          >
+        <p class="composer-edit" role="status">
+          {texts.transcript.editing(app.figures.value.count(edited.value.seq))}
+          <button type="button" class="link" onClick={cancelEdit}>
             {texts.transcript.cancelEdit}
           </button>
         </p>
@@ -82,6 +80,7 @@ export function Composer({ app, conversation, draft }: TranscriptOf) {
         value={written.value}
         onInput={({ currentTarget }) => (written.value = currentTarget.value)}
         onKeyDown={(event) => {
+          if (event.key === 'Escape' && edited.value !== undefined) cancelEdit();
           if (!sends(event)) return;
           event.preventDefault();
           send();

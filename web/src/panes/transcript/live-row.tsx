@@ -1,5 +1,5 @@
 import type { Texts } from '../../text/en.ts';
-import { isOpen, type AnswerPart, type LiveTurn } from '../../state/live-turn.ts';
+import { isOpen, seqOf, type AnswerPart, type LiveTurn } from '../../state/live-turn.ts';
 import type { TranscriptOf } from './message-list.tsx';
 import { Prose } from './prose.tsx';
 import { ToolCall } from './tool-call.tsx';
@@ -35,6 +35,36 @@ function Part({ part, texts }: { part: AnswerPart; texts: Texts['transcript'] })
   }
 }
 
+/** After a refusal: the same again, or, where that would be refused again, another message. */
+function WayOn({ of, turn }: { of: TranscriptOf; turn: LiveTurn }) {
+  const { answers, transcript } = of.conversation;
+  const texts = of.app.texts.value.transcript;
+  const { messageId, text } = turn.request;
+  const isNewest =
+    answers.live.value.at(-1) === turn && (seqOf(turn) ?? Infinity) >= transcript.turnCount.value;
+  if (!isNewest) return null;
+  return (
+    <p class="turn-way-on">
+      {!turn.problem?.isFinal && (
+        <button type="button" class="button small" onClick={() => answers.retry(messageId)}>
+          {texts.retry}
+        </button>
+      )}
+      <button
+        type="button"
+        class="button small"
+        onClick={() => {
+          of.draft.text.value = text;
+          answers.forget(messageId);
+          document.querySelector<HTMLElement>('.composer textarea')?.focus();
+        }}
+      >
+        {texts.sendChanged}
+      </button>
+    </p>
+  );
+}
+
 /** A turn that is being answered. */
 export function LiveRow({ of, turn }: { of: TranscriptOf; turn: LiveTurn }) {
   const texts = of.app.texts.value.transcript;
@@ -60,15 +90,7 @@ export function LiveRow({ of, turn }: { of: TranscriptOf; turn: LiveTurn }) {
             {status}
           </p>
         )}
-        {turn.phase === 'failed' && (
-          <button
-            type="button"
-            class="button small"
-            onClick={() => of.conversation.answers.retry(turn.request.messageId)}
-          >
-            {texts.retry}
-          </button>
-        )}
+        {turn.phase === 'failed' && <WayOn of={of} turn={turn} />}
       </div>
     </article>
   );

@@ -2,7 +2,9 @@ import type { MessageView } from '../../../../shared/wire/responses/messages.ts'
 import { foldedOf } from '../../state/folded.ts';
 import { isOpen } from '../../state/live-turn.ts';
 import { textOfMessage } from '../../state/message-text.ts';
+import { turnRemarks } from '../../state/turn-remarks.ts';
 import type { StoredTurn } from '../../state/turn-pages.ts';
+import { isToBeReplaced } from './draft.ts';
 import type { TranscriptOf } from './message-list.tsx';
 import { Prose } from './prose.tsx';
 import { ToolCall } from './tool-call.tsx';
@@ -30,14 +32,20 @@ function Parts({ message }: { message: MessageView }) {
   );
 }
 
-/** What is said of a turn that is not as others. */
-function remarkOf(of: TranscriptOf, { user }: StoredTurn): string | undefined {
+function Remarks({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
   const texts = of.app.texts.value.transcript;
-  if (user?.deleted) return texts.deleted;
-  if (user?.state === 'failed') return texts.failed;
-  if (user?.state === 'cancelled') return texts.stopped;
-  if (user?.inContext === false) return texts.notInContext;
-  return undefined;
+  const remarks = turnRemarks(turn, of.conversation.transcript.pages.value);
+  if (remarks.length === 0) return null;
+  const { count } = of.app.figures.value;
+  return (
+    <p class="turn-status">
+      {remarks
+        .map((remark) =>
+          remark.kind === 'replaced' ? texts.replaced(count(remark.by)) : texts[remark.kind],
+        )
+        .join(' ')}
+    </p>
+  );
 }
 
 function Actions({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
@@ -74,7 +82,7 @@ function Actions({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
           type="button"
           onClick={() => {
             draft.text.value = text;
-            draft.edited.value = user.id;
+            draft.edited.value = { messageId: user.id, seq };
           }}
         >
           {texts.edit}
@@ -104,13 +112,13 @@ export function StoredRow({
       </article>
     );
   const isFolded = seq <= foldedOf(of.conversation.compactions.value).upTo;
-  const remark = remarkOf(of, turn);
   return (
     <article
       class="turn"
       data-seq={seq}
       data-folded={isFolded}
       data-in-context={turn.user?.inContext}
+      data-to-be-replaced={isToBeReplaced(of.draft, seq)}
     >
       <span class="turn-number figure" aria-hidden="true">
         {seq}
@@ -125,7 +133,7 @@ export function StoredRow({
           <Parts message={turn.answer} />
         </div>
       )}
-      {remark !== undefined && <p class="turn-status">{remark}</p>}
+      <Remarks of={of} turn={turn} />
       <Actions of={of} turn={turn} />
     </article>
   );

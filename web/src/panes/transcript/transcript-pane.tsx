@@ -4,6 +4,7 @@ import type { OpenConversation } from '../../state/conversation.ts';
 import { ProblemBar } from '../problem-bar.tsx';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
+import type { Draft } from './draft.ts';
 import { MessageList } from './message-list.tsx';
 import { SlimGauge } from './slim-gauge.tsx';
 
@@ -16,7 +17,7 @@ export function TranscriptPane({
 }) {
   const texts = app.texts.value;
   const title = conversation.view.value?.title ?? texts.conversations.untitled;
-  const draft = { text: useSignal(''), edited: useSignal<string | undefined>(undefined) };
+  const draft: Draft = { text: useSignal(''), edited: useSignal(undefined) };
   return (
     <main class="pane transcript" aria-label={texts.panes.transcript}>
       <header class="transcript-head">
