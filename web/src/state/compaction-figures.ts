@@ -1,6 +1,10 @@
 import type { CompactionRecordView } from '../../../shared/wire/responses/compaction.ts';
 import type { CompactionStep } from './compaction-steps.ts';
 
+/** Outcomes that make the context smaller; an edit or a restore makes it another one. */
+export const isSaving = ({ state }: Pick<CompactionRecordView, 'state'>): boolean =>
+  state === 'COMPACTED' || state === 'CONTENT_TRUNCATED';
+
 /** Share of the context that a compaction saved, 0–1. */
 export const savedShare = ({
   beforeTokens,

@@ -18,8 +18,8 @@ export interface ContextState {
   moreCompactions: Signal<string | undefined>;
   /** From a stream. */
   learn(context: ContextObject): void;
-  /** Reads what has changed; resolves to the conversation. Throws ApiError. */
-  refresh(): Promise<ConversationWithContext>;
+  /** Reads what has changed, or all of it anew; resolves to the conversation. Throws ApiError. */
+  refresh(isAnew: boolean): Promise<ConversationWithContext>;
   /** Reads what the model would see, where a change does not show in the conversation. Throws ApiError. */
   refreshItems(): Promise<void>;
   loadMoreCompactions(): Promise<void>;
@@ -58,14 +58,14 @@ export function createContextState(api: ConversationApi): ContextState {
     compactions,
     moreCompactions,
     learn,
-    refresh: async () => {
+    refresh: async (isAnew) => {
       const next = await api.read();
       const before = view.value;
       batch(() => {
         view.value = next;
         learn(next.context);
       });
-      if (!isNews(before, next)) return next;
+      if (!isAnew && !isNews(before, next)) return next;
       const [items, page] = await Promise.all([api.context(), api.compactions()]);
       batch(() => {
         shown.value = items;

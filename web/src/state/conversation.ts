@@ -1,18 +1,13 @@
 import { signal, type Signal } from '@preact/signals';
-import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { ConversationApi } from '../api/chat-api.ts';
 import { createAnswers, type Answers } from './answers.ts';
-import { isUnderWay } from './compaction-steps.ts';
 import { createContextState, type ContextState } from './context-state.ts';
 import { isOpen } from './live-turn.ts';
 import { textOfMessage } from './message-text.ts';
 import type { Outbox } from './outbox.ts';
-import { pause } from './pause.ts';
 import { createTranscript, type Transcript } from './transcript.ts';
-
-/** Pauses between looks at the context, milliseconds: while something is under way, and else. */
-const WATCH_MS = { busy: 400, quiet: 5_000 };
+import { watchContext } from './watch-context.ts';
 
 /** A conversation that is shown: signals that panes read, and what they may ask of it. */
 export interface OpenConversation extends Omit<ContextState, 'refresh'> {
@@ -45,12 +40,6 @@ export interface ConversationParts {
   /** The list of conversations has changed: a title, an order. */
   onChange: () => void;
 }
-
-/** A compaction is under way or, over the soft threshold, due at any moment. */
-const isBusy = (context: ContextObject | undefined): boolean =>
-  context !== undefined &&
-  (isUnderWay(context.compaction) ||
-    (context.thresholdTokens !== null && context.tokens >= context.thresholdTokens));
 
 const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError
@@ -94,9 +83,9 @@ export function openConversation(parts: ConversationParts): OpenConversation {
 
   const attempt: OpenConversation['attempt'] = (work) => attemptAndTell(work, problem, left);
 
-  async function refresh(): Promise<void> {
+  async function refresh(isAnew = false): Promise<void> {
     const title = state.view.value?.title;
-    const next = await state.refresh();
+    const next = await state.refresh(isAnew);
     if (next.lastSeq > transcript.turnCount.value)
       await followOther(transcript, answers, next.lastSeq);
     transcript.turnCount.value = next.lastSeq;
@@ -115,26 +104,22 @@ export function openConversation(parts: ConversationParts): OpenConversation {
     },
     onEnd: async (seq) => {
       const turn = await attempt(() => transcript.reload(seq));
-      await attempt(refresh);
+      await attempt(() => refresh());
       onChange();
       return turn !== undefined;
     },
   });
 
-  /** Compactions go on without a stream that would tell of them. */
-  async function watch(): Promise<void> {
-    for (let lookedAt = Date.now(); !left.aborted;) {
-      await pause(WATCH_MS.busy, left);
-      if (!hasBegun || left.aborted || document.hidden) continue;
-      if (!isBusy(state.context.value) && Date.now() - lookedAt < WATCH_MS.quiet) continue;
-      lookedAt = Date.now();
-      await attempt(refresh);
-    }
-  }
-
   answers.takeUp();
-  if (hasBegun) void attempt(refresh);
-  void watch();
+  if (hasBegun) void attempt(() => refresh());
+  const look = (isAnew: boolean) => attempt(() => refresh(isAnew));
+  watchContext({
+    context: state.context,
+    locale: parts.locale,
+    left,
+    look,
+    isBegun: () => hasBegun,
+  });
 
   return {
     ...state,
@@ -150,7 +135,7 @@ export function openConversation(parts: ConversationParts): OpenConversation {
       },
     },
     problem,
-    refresh,
+    refresh: () => refresh(),
     pin: (text) => api.pin(crypto.randomUUID(), text).then(() => state.refreshItems()),
     attempt,
     leave: () => leaving.abort(),

@@ -20,9 +20,13 @@ export function createSettings(
   const storedTheme = storage.getItem('recap.theme');
   const language = signal<Language>(isLanguage(storedLanguage) ? storedLanguage : preferred);
   const theme = signal<Theme>(isTheme(storedTheme) ? storedTheme : 'system');
+  const first = language.value;
+  let isChosen = false;
   effect(() => {
     document.documentElement.lang = language.value;
-    if (language.value !== preferred) storage.setItem('recap.language', language.value);
+    // Who never chose one gets the browser's, also when that changes.
+    isChosen ||= language.value !== first;
+    if (isChosen) storage.setItem('recap.language', language.value);
   });
   effect(() => {
     document.documentElement.dataset['theme'] = theme.value;

@@ -5,7 +5,8 @@ export interface Figures {
   /** US dollars of millionths. */
   cost: (micros: number) => string;
   duration: (milliseconds: number) => string;
-  time: (date: Date) => string;
+  /** The time; of another day than today’s with its date. */
+  moment: (date: Date, now: Date) => string;
   day: (date: Date) => string;
 }
 
@@ -34,6 +35,12 @@ export function createFigures(language: string): Figures {
     minute: '2-digit',
     second: '2-digit',
   });
+  const dayAndTime = new Intl.DateTimeFormat(language, {
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
   const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   return {
     count: (value) => count.format(value),
@@ -41,7 +48,8 @@ export function createFigures(language: string): Figures {
     cost: (micros) => cost.format(micros / 1_000_000),
     duration: (value) =>
       value < 1_000 ? milliseconds.format(value) : seconds.format(value / 1_000),
-    time: (date) => time.format(date),
+    moment: (date, now) =>
+      date.toDateString() === now.toDateString() ? time.format(date) : dayAndTime.format(date),
     day: (date) => day.format(date),
   };
 }

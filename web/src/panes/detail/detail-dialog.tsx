@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { CompactionDetailView } from '../../../../shared/wire/responses/compaction.ts';
 import type { PinListView } from '../../../../shared/wire/responses/pins.ts';
 import type { App } from '../../state/app.ts';
-import { savedShare } from '../../state/compaction-figures.ts';
+import { isSaving, savedShare } from '../../state/compaction-figures.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
 import { turnsToShow } from '../../state/provenance.ts';
 import { loadTurns } from '../../state/load-turns.ts';
@@ -34,7 +34,9 @@ function Head({ app, detail }: { app: App; detail: Detail }) {
     <p class="figure detail-figures">
       {count(compaction.beforeTokens)} → <strong>{count(compaction.afterTokens)}</strong>{' '}
       {app.texts.value.inspector.tokens}
-      <span class="saved">{app.texts.value.events.saved(percent(savedShare(compaction)))}</span>
+      {isSaving(compaction) && (
+        <span class="saved">{app.texts.value.events.saved(percent(savedShare(compaction)))}</span>
+      )}
     </p>
   );
 }

@@ -1,6 +1,6 @@
 import type { CompactionRecordView } from '../../../../shared/wire/responses/compaction.ts';
 import type { App } from '../../state/app.ts';
-import { savedShare, stepDurations } from '../../state/compaction-figures.ts';
+import { isSaving, savedShare, stepDurations } from '../../state/compaction-figures.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
 import { stateName, toneOf, triggerName } from './compaction-names.ts';
 
@@ -35,7 +35,11 @@ function Figures({ app, record }: Pick<PastOf, 'app' | 'record'>) {
   const figures: [string, string | undefined][] = [
     [texts.turns, record.turnsFolded > 0 ? count(record.turnsFolded) : undefined],
     [texts.calls, record.calls > 0 ? count(record.calls) : undefined],
-    [texts.cost, record.costMicros === undefined ? undefined : cost(record.costMicros)],
+    // Where no model was asked nothing was paid, which says nothing.
+    [
+      texts.cost,
+      record.calls === 0 || record.costMicros === undefined ? undefined : cost(record.costMicros),
+    ],
     [texts.duration, record.durationMs > 0 ? duration(record.durationMs) : undefined],
   ];
   const known = figures.filter(([, value]) => value !== undefined);
@@ -67,6 +71,10 @@ function Steps({ app, conversation, record }: PastOf) {
   );
 }
 
+/** An edit or a restore is what the user did: no compaction had a reason. */
+const isOfUser = ({ state }: CompactionRecordView): boolean =>
+  state === 'CHANGED' || state === 'RESTORED';
+
 /** A compaction that has ended, whatever came of it. */
 export function PastCompaction(of: PastOf) {
   const { app, record } = of;
@@ -79,17 +87,17 @@ export function PastCompaction(of: PastOf) {
     <li class="record" data-tone={tone}>
       <header>
         <strong>{stateName(texts, state)}</strong>
-        <span class="quiet">{triggerName(texts, record.trigger)}</span>
+        {!isOfUser(record) && <span class="quiet">{triggerName(texts, record.trigger)}</span>}
         {generation !== undefined && <span class="chip figure">{`#${generation}`}</span>}
         <time
           class="quiet figure"
           dateTime={record.finishedAt}
           title={app.figures.value.day(finishedAt)}
         >
-          {app.figures.value.time(finishedAt)}
+          {app.figures.value.moment(finishedAt, new Date())}
         </time>
       </header>
-      {tone === 'changed' && record.beforeTokens > record.afterTokens && (
+      {isSaving(record) && record.beforeTokens > record.afterTokens && (
         <Saving app={app} record={record} />
       )}
       <p class="record-message">{record.message}</p>
