@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/ports.ts';
+import { CALLED_OFF } from './called-off.ts';
 
 /**
  * Runs `work` with a signal that fires when `signal` does or after `ms`, and rejects then even if the
@@ -27,7 +28,7 @@ export async function withDeadline<T>(
   try {
     return await Promise.race([work(signal), aborted]);
   } finally {
-    settled.abort();
+    settled.abort(CALLED_OFF);
     signal.removeEventListener('abort', onAbort);
     await timer;
   }

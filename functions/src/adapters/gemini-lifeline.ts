@@ -1,4 +1,5 @@
 import { abortedError, type ModelCall, timeoutError } from './gemini-errors.ts';
+import { CALLED_OFF } from '../called-off.ts';
 
 /** What keeps one attempt of a call alive: its signal goes to the SDK, its timers bound every wait. */
 export interface Lifeline {
@@ -16,7 +17,7 @@ export interface Lifeline {
 export function createLifeline(call: ModelCall, callerSignal: AbortSignal): Lifeline {
   if (callerSignal.aborted) throw abortedError(call);
   const controller = new AbortController();
-  const abort = (): void => controller.abort();
+  const abort = (): void => controller.abort(CALLED_OFF);
   callerSignal.addEventListener('abort', abort);
   return {
     signal: controller.signal,
@@ -25,7 +26,7 @@ export function createLifeline(call: ModelCall, callerSignal: AbortSignal): Life
         const onAbort = (): void => reject(abortedError(call));
         const timer = setTimeout(() => {
           reject(timeoutError(call, waitedFor, timeoutMs));
-          controller.abort();
+          controller.abort(CALLED_OFF);
         }, timeoutMs);
         callerSignal.addEventListener('abort', onAbort);
         if (callerSignal.aborted) onAbort();
@@ -36,7 +37,7 @@ export function createLifeline(call: ModelCall, callerSignal: AbortSignal): Life
       }),
     release: () => {
       callerSignal.removeEventListener('abort', abort);
-      controller.abort();
+      controller.abort(CALLED_OFF);
     },
   };
 }

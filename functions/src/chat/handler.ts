@@ -9,6 +9,7 @@ import { breakOff } from './http/break-off.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { RouteDependencies } from './route.ts';
 import { sendMessage } from './send/send-message.ts';
+import { CALLED_OFF } from '../called-off.ts';
 
 const unusableRequest = (cause: unknown) =>
   new AppError({
@@ -43,7 +44,7 @@ export function createChatHandler(
     if ('server' in request.socket) guardServer(request.socket.server);
     const work: Promise<unknown>[] = [];
     const connection = new AbortController();
-    response.once('close', () => connection.abort());
+    response.once('close', () => connection.abort(CALLED_OFF));
     const bindings = { work, breakOff: () => breakOff(response), left: connection.signal };
     const listen = getRequestListener((webRequest) => app.fetch(webRequest, bindings), {
       overrideGlobalObjects: false,

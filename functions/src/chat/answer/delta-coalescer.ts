@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../shared/ports.ts';
 import { headOf } from '../../../../shared/text-cut.ts';
+import { CALLED_OFF } from '../../called-off.ts';
 
 /** One frame per this many milliseconds at most; the first goes out at once. */
 export const DELTA_INTERVAL_MS = 40;
@@ -61,7 +62,7 @@ export function createDeltaCoalescer(options: {
     flush: async () => {
       const waiting = timer;
       timer = undefined;
-      waiting?.cancel.abort();
+      waiting?.cancel.abort(CALLED_OFF);
       await waiting?.done;
       send(false);
     },

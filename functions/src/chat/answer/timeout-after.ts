@@ -1,4 +1,5 @@
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { CALLED_OFF } from '../../called-off.ts';
 
 /** Fires after `ms`; `stop` ends the timer. */
 export function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: number) {
@@ -7,5 +8,5 @@ export function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: num
   void clock.wait(ms, stopped.signal).then(() => {
     if (!stopped.signal.aborted) timeout.abort();
   });
-  return { signal: timeout.signal, stop: () => stopped.abort() };
+  return { signal: timeout.signal, stop: () => stopped.abort(CALLED_OFF) };
 }

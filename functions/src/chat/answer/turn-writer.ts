@@ -19,6 +19,7 @@ import {
   type Standing,
   type Writing,
 } from './turn-store.ts';
+import { CALLED_OFF } from '../../called-off.ts';
 
 /**
  * The one who writes to a turn while it is answered. Its writes are serialised: each is guarded by the
@@ -104,16 +105,16 @@ function createLoop(
       buffer.add(frame);
       schedule.waits();
       if (before === 0 || (before < FLUSH_BYTES && buffer.pendingBytes() >= FLUSH_BYTES))
-        wake.abort();
+        wake.abort(CALLED_OFF);
     },
     hurry: () => {
       isHurried = true;
       schedule.hurries();
-      wake.abort();
+      wake.abort(CALLED_OFF);
     },
     stop: () => {
-      stopped.abort();
-      wake.abort();
+      stopped.abort(CALLED_OFF);
+      wake.abort(CALLED_OFF);
     },
   };
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../../../shared/errors.ts';
 import { bodyTooLarge, readBytes } from '../../read-bytes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { parseJsonBody } from '../../../../shared/wire/parse-json.ts';
+import { CALLED_OFF } from '../../called-off.ts';
 
 const encodingRefused = () =>
   new AppError({
@@ -52,7 +53,7 @@ async function readInTime(
     const first = await Promise.race([reading, timeIsUp]);
     if (first !== 'late') return first;
   } finally {
-    arrived.abort();
+    arrived.abort(CALLED_OFF);
   }
   // Breaks off with its connection, and nobody waits for that.
   reading.catch(() => undefined);

@@ -1,10 +1,11 @@
 import type { Clock } from '../../../../shared/ports.ts';
+import { CALLED_OFF } from '../../called-off.ts';
 
 /** What stands in a stream for each interval in which nothing came. */
 export const SILENCE = Symbol('silence');
 
 export interface SilenceOptions {
-  clock: Pick<Clock, 'wait'>;
+  clock: Pick<Clock, 'now' | 'wait'>;
   /** Silence after which a sign of life is due, ms. */
   heartbeatMs: number;
   /** Fires when the reader has left. */
@@ -13,18 +14,32 @@ export interface SilenceOptions {
 
 type Next<Item> = { result: IteratorResult<Item> } | { broken: unknown };
 
-/** The next item, or SILENCE when it does not come within the interval or the reader leaves. */
-async function nextOrSilence<Item>(
-  next: Promise<Next<Item>>,
-  { clock, heartbeatMs, left }: SilenceOptions,
-): Promise<Next<Item> | typeof SILENCE> {
-  const timer = new AbortController();
-  const silence = clock
-    .wait(heartbeatMs, AbortSignal.any([timer.signal, left]))
-    .then((): typeof SILENCE => SILENCE);
-  const first = await Promise.race([next, silence]);
-  timer.abort();
-  return first;
+/** Something came before the interval was over. */
+const HEARD = Symbol('heard');
+
+/** One timer for many items: what is heard moves its end, and it looks for itself when it wakes. */
+function createSilence({ clock, heartbeatMs, left }: SilenceOptions) {
+  const ended = new AbortController();
+  const end = () => ended.abort(CALLED_OFF);
+  left.addEventListener('abort', end, { once: true });
+  if (left.aborted) end();
+  const nowMs = () => clock.now().getTime();
+  let dueAtMs = nowMs() + heartbeatMs;
+  let waiting: Promise<typeof SILENCE | typeof HEARD> | undefined;
+  const wait = async () => {
+    await clock.wait(dueAtMs - nowMs(), ended.signal);
+    waiting = undefined;
+    return ended.signal.aborted || nowMs() >= dueAtMs ? SILENCE : HEARD;
+  };
+  return {
+    hear: () => void (dueAtMs = nowMs() + heartbeatMs),
+    /** Resolves at the latest when nothing was heard for so long, or the reader leaves. */
+    next: () => (waiting ??= wait()),
+    end: () => {
+      left.removeEventListener('abort', end);
+      end();
+    },
+  };
 }
 
 /**
@@ -36,6 +51,7 @@ export async function* withSilences<Item>(
   options: SilenceOptions,
 ): AsyncGenerator<Item | typeof SILENCE> {
   const iterator = items[Symbol.asyncIterator]();
+  const silence = createSilence(options);
   const pull = (): Promise<Next<Item>> =>
     iterator.next().then(
       (result) => ({ result }),
@@ -43,18 +59,22 @@ export async function* withSilences<Item>(
     );
   try {
     for (let next = pull(); ;) {
-      const arrived = await nextOrSilence(next, options);
+      const arrived = await Promise.race([next, silence.next()]);
       if (options.left.aborted) return;
+      if (arrived === HEARD) continue;
       if (arrived === SILENCE) {
         yield SILENCE;
+        silence.hear();
         continue;
       }
       if ('broken' in arrived) throw arrived.broken;
       if (arrived.result.done) return;
       yield arrived.result.value;
+      silence.hear();
       next = pull();
     }
   } finally {
+    silence.end();
     // The reader's own view of the items is closed, their source goes on. What waits for the next item notices
     // when it comes; nobody waits for that.
     void iterator.return?.().catch(() => undefined);
