@@ -29,7 +29,7 @@ resource "google_firestore_database" "this" {
   delete_protection_state           = var.deletion_protection ? "DELETE_PROTECTION_ENABLED" : "DELETE_PROTECTION_DISABLED"
   deletion_policy                   = var.deletion_protection ? "ABANDON" : "DELETE"
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_firestore_backup_schedule" "daily" {
@@ -110,7 +110,7 @@ resource "google_firebaserules_ruleset" "firestore" {
   lifecycle {
     create_before_destroy = true
   }
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_firebaserules_release" "firestore" {

@@ -93,14 +93,8 @@ resource "google_cloudfunctions2_function" "chat" {
     }
   }
 
-  # A function that starts before it may read its secrets and its archive does not start.
-  depends_on = [
-    google_project_service.required,
-    google_secret_manager_secret_iam_member.functions,
-    google_artifact_registry_repository_iam_member.build,
-    google_project_iam_member.build_logs,
-    google_project_iam_member.build_sources,
-  ]
+  # A function that is built or starts before its accounts may do what they must is not made.
+  depends_on = [time_sleep.rights]
 }
 
 resource "google_cloudfunctions2_function" "compaction" {
@@ -161,13 +155,7 @@ resource "google_cloudfunctions2_function" "compaction" {
     }
   }
 
-  depends_on = [
-    google_project_service.required,
-    google_secret_manager_secret_iam_member.functions,
-    google_artifact_registry_repository_iam_member.build,
-    google_project_iam_member.build_logs,
-    google_project_iam_member.build_sources,
-  ]
+  depends_on = [time_sleep.rights]
 }
 
 # Who may call stands on the Cloud Run service below a function; the function itself has no such right.

@@ -7,7 +7,7 @@ resource "google_service_account" "chat" {
   display_name = "Recap chat"
   description  = "Runs the chat function: reads and writes conversations, asks the model, publishes."
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_service_account" "compaction" {
@@ -16,7 +16,7 @@ resource "google_service_account" "compaction" {
   display_name = "Recap compaction"
   description  = "Runs the worker: reads and writes conversations, asks the model, publishes, notifies."
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_service_account" "push" {
@@ -25,7 +25,7 @@ resource "google_service_account" "push" {
   display_name = "Recap push"
   description  = "Whom Pub/Sub pushes as: may call the worker, and nothing else."
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_service_account" "build" {
@@ -34,7 +34,7 @@ resource "google_service_account" "build" {
   display_name = "Recap build"
   description  = "Builds the images of both functions."
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 locals {
@@ -56,6 +56,11 @@ resource "google_project_iam_member" "firestore" {
     title       = "recap-database"
     description = "The database of Recap, no other of the project."
     expression  = "resource.name == \"projects/${var.project_id}/databases/${var.database_id}\""
+  }
+
+  # With another database_id the right on the old one goes when the functions use the new one.
+  lifecycle {
+    create_before_destroy = true
   }
 }
 
@@ -170,4 +175,24 @@ resource "google_project_iam_member" "build_sources" {
       "resource.name.startsWith(\"projects/_/buckets/${bucket}/\")"
     ])
   }
+}
+
+# A right that was just given is not known everywhere: "typically 2 minutes, potentially 7 minutes or longer"
+# (Google, "Access change propagation"). Without it a build cannot read its archive, and an instance not its secrets.
+resource "time_sleep" "rights" {
+  create_duration = "120s"
+
+  triggers = {
+    accounts = join(" ", [for account in [google_service_account.build, google_service_account.chat, google_service_account.compaction] : account.unique_id])
+    database = var.database_id
+    secrets  = join(" ", keys(local.secret_versions))
+  }
+
+  depends_on = [
+    google_artifact_registry_repository_iam_member.build,
+    google_project_iam_member.build_logs,
+    google_project_iam_member.build_sources,
+    google_project_iam_member.firestore,
+    google_secret_manager_secret_iam_member.functions,
+  ]
 }

@@ -127,7 +127,7 @@ resource "google_logging_metric" "counter" {
   }
   label_extractors = { for label, field in each.value.labels : label => "EXTRACT(jsonPayload.${field})" }
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_logging_metric" "distribution" {
@@ -161,7 +161,7 @@ resource "google_logging_metric" "distribution" {
     }
   }
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_monitoring_custom_service" "recap" {
@@ -169,7 +169,7 @@ resource "google_monitoring_custom_service" "recap" {
   service_id   = "${var.name}-service"
   display_name = "Recap (${var.name})"
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 locals {
@@ -183,19 +183,21 @@ locals {
   }
   # Objectives over 28 days: a share of events that ended well.
   outcome_objectives = {
-    turns-answered = {
-      display = "Turns answered"
-      goal    = 0.99
-      total   = "${local.metric_type}_turns\""
-      bad     = "${local.metric_type}_turns\" metric.labels.state=\"failed\""
-    }
-    compactions-served = {
-      display = "Compactions served"
-      goal    = 0.95
-      total   = "${local.metric_type}_compactions\""
-      bad     = "${local.metric_type}_compactions\" metric.labels.status=starts_with(\"FAILED\")"
-    }
+    turns-answered     = { display = "Turns answered", goal = 0.99, metric = "turns", bad = "state=\"failed\"" }
+    compactions-served = { display = "Compactions served", goal = 0.95, metric = "compactions", bad = "status=starts_with(\"FAILED\")" }
   }
+}
+
+# "If a metric was created recently, it could take up to 10 minutes to become available" (Cloud Monitoring, which refuses
+# an objective on it until then; alerts in PromQL are taken at once).
+resource "time_sleep" "metrics" {
+  create_duration = "600s"
+
+  triggers = {
+    metrics = join(" ", sort([for objective in merge(local.latency_objectives, local.outcome_objectives) : "${local.metric_prefix}_${objective.metric}"]))
+  }
+
+  depends_on = [google_logging_metric.counter, google_logging_metric.distribution]
 }
 
 resource "google_monitoring_slo" "latency" {
@@ -217,7 +219,7 @@ resource "google_monitoring_slo" "latency" {
     }
   }
 
-  depends_on = [google_logging_metric.distribution]
+  depends_on = [time_sleep.metrics]
 }
 
 resource "google_monitoring_slo" "outcome" {
@@ -232,12 +234,12 @@ resource "google_monitoring_slo" "outcome" {
 
   request_based_sli {
     good_total_ratio {
-      bad_service_filter   = each.value.bad
-      total_service_filter = each.value.total
+      bad_service_filter   = "${local.metric_type}_${each.value.metric}\" metric.labels.${each.value.bad}"
+      total_service_filter = "${local.metric_type}_${each.value.metric}\""
     }
   }
 
-  depends_on = [google_logging_metric.counter]
+  depends_on = [time_sleep.metrics]
 }
 
 resource "google_monitoring_notification_channel" "email" {
@@ -248,7 +250,7 @@ resource "google_monitoring_notification_channel" "email" {
   type         = "email"
   labels       = { email_address = each.value }
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 locals {
@@ -430,7 +432,7 @@ resource "google_monitoring_dashboard" "recap" {
     compaction         = local.compaction_name
   })
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_billing_budget" "monthly" {
@@ -459,5 +461,5 @@ resource "google_billing_budget" "monthly" {
     disable_default_iam_recipients   = false
   }
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }

@@ -18,7 +18,7 @@ resource "google_pubsub_topic" "compaction" {
   name    = "${var.name}-compaction"
   labels  = var.labels
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_pubsub_topic" "compaction_dead" {
@@ -26,7 +26,7 @@ resource "google_pubsub_topic" "compaction_dead" {
   name    = "${var.name}-compaction-dead"
   labels  = var.labels
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_pubsub_subscription" "compaction" {
@@ -84,7 +84,7 @@ resource "google_pubsub_topic" "events" {
   name    = "${var.name}-events"
   labels  = var.labels
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_pubsub_topic" "events_dead" {
@@ -94,7 +94,7 @@ resource "google_pubsub_topic" "events_dead" {
   name    = "${var.name}-events-dead"
   labels  = var.labels
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_pubsub_subscription" "events" {

@@ -16,5 +16,6 @@ resource "google_cloud_scheduler_job" "sweep" {
     retry_count = 1
   }
 
-  depends_on = [google_project_service.required]
+  # The first sweep finds a worker.
+  depends_on = [time_sleep.apis, google_pubsub_subscription.compaction]
 }

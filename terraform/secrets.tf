@@ -32,7 +32,7 @@ resource "google_secret_manager_secret" "secret" {
     auto {}
   }
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_secret_manager_secret_version" "value" {

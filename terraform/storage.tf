@@ -19,7 +19,7 @@ resource "google_storage_bucket" "source" {
   # It holds nothing that `npm run package` cannot make again.
   force_destroy = true
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_storage_bucket_object" "source" {
@@ -56,7 +56,7 @@ resource "google_artifact_registry_repository" "images" {
     }
   }
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }
 
 # What users upload. Without it there are no uploads, and nothing else changes.
@@ -108,5 +108,5 @@ resource "google_storage_bucket" "uploads" {
     }
   }
 
-  depends_on = [google_project_service.required]
+  depends_on = [time_sleep.apis]
 }

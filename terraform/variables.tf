@@ -214,7 +214,7 @@ variable "model_access" {
 }
 
 variable "vertex_project" {
-  description = "Project whose Vertex AI answers. null: project_id. In another one, enable aiplatform.googleapis.com there."
+  description = "Project whose Vertex AI answers. null: project_id. In another one its API is enabled, which takes rights there."
   type        = string
   default     = null
 

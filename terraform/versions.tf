@@ -7,5 +7,10 @@ terraform {
       source  = "hashicorp/google"
       version = "~> 7.20"
     }
+    # Waits: what Google was told a moment ago is not known everywhere at once.
+    time = {
+      source  = "hashicorp/time"
+      version = "~> 0.13"
+    }
   }
 }

@@ -4,6 +4,8 @@ mock_provider "google" {
   source = "./tests/mocks"
 }
 
+mock_provider "time" {}
+
 variables {
   project_id     = "recap-test"
   source_archive = "tests/source.zip"
@@ -80,6 +82,25 @@ run "defaults" {
   assert {
     condition     = google_cloudfunctions2_function.chat.build_config[0].service_account == google_service_account.build.id && google_cloudfunctions2_function.compaction.build_config[0].service_account == google_service_account.build.id
     error_message = "Builds take the id of their account; the e-mail is refused."
+  }
+
+  # What Google needs time for
+
+  assert {
+    condition     = time_sleep.apis.create_duration == "60s" && time_sleep.rights.create_duration == "120s" && time_sleep.metrics.create_duration == "600s"
+    error_message = "The first apply waits until Google knows of new APIs, rights and metrics everywhere."
+  }
+  assert {
+    condition     = time_sleep.metrics.triggers["metrics"] == "recap_compaction_lag_ms recap_compactions recap_first_token_ms recap_turn_ms recap_turns"
+    error_message = "New metrics are waited for where an objective asks for them."
+  }
+  assert {
+    condition     = toset(keys(google_project_service.first)) == toset(["cloudresourcemanager.googleapis.com", "serviceusage.googleapis.com"]) && length(setintersection(keys(google_project_service.first), keys(google_project_service.required))) == 0
+    error_message = "What enables APIs is enabled before the others."
+  }
+  assert {
+    condition     = length(google_project_service.elsewhere) == 0
+    error_message = "No other project is touched unless one is named."
   }
 
   # Functions
@@ -219,7 +240,7 @@ run "defaults" {
     error_message = "No page may upload unless its origin is named."
   }
   assert {
-    condition     = alltrue([for service in values(google_project_service.required) : !service.disable_on_destroy])
+    condition     = alltrue([for service in concat(values(google_project_service.first), values(google_project_service.required)) : !service.disable_on_destroy])
     error_message = "Taking Recap away must not turn APIs off that others use."
   }
   assert {

@@ -4,6 +4,8 @@ mock_provider "google" {
   source = "./tests/mocks"
 }
 
+mock_provider "time" {}
+
 variables {
   project_id            = "recap-test"
   name                  = "second"
@@ -53,6 +55,10 @@ run "options" {
   assert {
     condition     = length(google_project_iam_member.accounts) == 0
     error_message = "Chat may read accounts only where it checks them."
+  }
+  assert {
+    condition     = { for service, one in google_project_service.elsewhere : service => one.project } == { "fcm.googleapis.com" = "recap-phones" }
+    error_message = "What sends messages must be on in the Firebase project."
   }
   assert {
     condition     = google_project_iam_member.notifications[0].project == "recap-phones" && google_project_iam_member.notifications[0].member == google_service_account.compaction.member
@@ -144,6 +150,10 @@ run "models_of_another_project" {
   assert {
     condition     = alltrue([for right in values(google_project_iam_member.vertex) : right.project == "recap-models"]) && google_cloudfunctions2_function.chat.service_config[0].environment_variables["VERTEX_PROJECT"] == "recap-models"
     error_message = "The functions ask the Vertex AI of the project that is named."
+  }
+  assert {
+    condition     = google_project_service.elsewhere["aiplatform.googleapis.com"].project == "recap-models"
+    error_message = "The API of the models must be on where they are."
   }
   assert {
     condition     = google_storage_bucket_iam_member.uploads_of_vertex[0].member == "serviceAccount:service-123456789012@gcp-sa-aiplatform.iam.gserviceaccount.com" && google_storage_bucket_iam_member.uploads_of_vertex[0].role == "roles/storage.objectViewer" && google_storage_bucket_iam_member.uploads_of_vertex[0].bucket == google_storage_bucket.uploads[0].name

@@ -4,6 +4,8 @@ mock_provider "google" {
   source = "./tests/mocks"
 }
 
+mock_provider "time" {}
+
 variables {
   project_id     = "recap-test"
   source_archive = "tests/source.zip"

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { missingTerraform } from '../support/tools.ts';
 import { checkTerraform, terraformFolder, type CheckResult } from './check-terraform.ts';
 import { startOfflineTerraform } from './offline/run-terraform.ts';
-import { readProviderSchema, SCHEMA_FILE } from './offline/provider-schema.ts';
+import { providerNames, readProviderSchema, schemaFile } from './offline/provider-schema.ts';
 import { schemaText, slimSchema } from './offline/slim-schema.ts';
 import { usedTypes } from './offline/used-types.ts';
 import { readFileSync } from 'node:fs';
@@ -22,25 +22,29 @@ describe.skipIf(missingTerraform().length > 0)('terraform/', () => {
     expect(results.map(({ name }) => name)).toContain('validate environments/prod');
   });
 
-  test('is given the schema that the file holds, and the file is what its generator writes', async () => {
+  test('is given the schemas that the files hold, and the files are what their generator writes', async () => {
     const terraform = await startOfflineTerraform();
-    let printed: string;
+    let printed: unknown;
     try {
       await terraform.run(terraformFolder, 'init', '-backend=false', '-no-color');
-      printed = (await terraform.run(terraformFolder, 'providers', 'schema', '-json')).output;
+      const { output } = await terraform.run(terraformFolder, 'providers', 'schema', '-json');
+      printed = JSON.parse(output);
     } finally {
       await terraform.stop();
     }
-    const version = readProviderSchema().provider_version;
 
-    const slim = slimSchema(JSON.parse(printed), { version, ...usedTypes(terraformFolder) });
+    for (const provider of providerNames) {
+      const { provider_version: version } = readProviderSchema(provider);
+      const used = usedTypes(terraformFolder, provider);
+      const slim = slimSchema(printed, { provider, version, ...used });
 
-    // A line for each resource: their beginnings say which differ.
-    const stored = readFileSync(SCHEMA_FILE, 'utf8').split('\n');
-    const generated = schemaText(slim).split('\n');
-    expect(
-      generated.filter((line) => !stored.includes(line)).map((line) => line.slice(0, 60)),
-    ).toEqual([]);
-    expect(generated).toHaveLength(stored.length);
+      // A line for each resource: their beginnings say which differ.
+      const stored = readFileSync(schemaFile(provider), 'utf8').split('\n');
+      const generated = schemaText(slim).split('\n');
+      expect(
+        generated.filter((line) => !stored.includes(line)).map((line) => line.slice(0, 60)),
+      ).toEqual([]);
+      expect(generated).toHaveLength(stored.length);
+    }
   });
 });

@@ -22,9 +22,18 @@ beforeAll(async () => {
 
 describe('docs/deploy.md', () => {
   test('has a row for every resource of the module, and none for another', () => {
-    const rows = matches(deploy, /^\| `(google_[\w.]+)`/gm);
+    const rows = matches(deploy, /^\| `((?:google|time)_[\w.]+)`/gm);
 
     expect(rows.toSorted()).toEqual(module.resources.map(({ address }) => address).toSorted());
+  });
+
+  test('lets who deploys give the roles that are given on projects, and no other', () => {
+    const given = module.resources
+      .filter(({ type }) => type === 'google_project_iam_member')
+      .map(({ body }) => String(body['role']));
+    const allowed = /hasOnly\(\[([^\]]*)\]/.exec(deploy)?.[1] ?? '';
+
+    expect(matches(allowed, /'([\w./]+)'/g)).toEqual(unique(given));
   });
 });
 

@@ -8,6 +8,10 @@ terraform {
       source  = "hashicorp/google"
       version = "~> 7.20"
     }
+    time = {
+      source  = "hashicorp/time"
+      version = "~> 0.13"
+    }
   }
 
   # The state is a file beside this one. For more than one person: backend "gcs", as in ../prod.

@@ -8,6 +8,10 @@ terraform {
       source  = "hashicorp/google"
       version = "~> 7.20"
     }
+    time = {
+      source  = "hashicorp/time"
+      version = "~> 0.13"
+    }
   }
 
   # Where the state is kept is said at `terraform init -backend-config=bucket=NAME`; the bucket is to have

@@ -9,6 +9,10 @@ terraform {
       source  = "hashicorp/google"
       version = "~> 7.20"
     }
+    time = {
+      source  = "hashicorp/time"
+      version = "~> 0.13"
+    }
   }
 }
 
@@ -34,11 +38,17 @@ resource "google_project_service" "compute" {
   disable_on_destroy = false
 }
 
+resource "time_sleep" "compute" {
+  create_duration = "60s"
+
+  depends_on = [google_project_service.compute]
+}
+
 resource "google_compute_global_address" "chat" {
   project = var.project_id
   name    = "recap-chat"
 
-  depends_on = [google_project_service.compute]
+  depends_on = [time_sleep.compute]
 }
 
 resource "google_compute_region_network_endpoint_group" "chat" {
@@ -51,7 +61,7 @@ resource "google_compute_region_network_endpoint_group" "chat" {
     service = module.recap.chat_service
   }
 
-  depends_on = [google_project_service.compute]
+  depends_on = [time_sleep.compute]
 }
 
 resource "google_compute_security_policy" "chat" {
@@ -89,7 +99,7 @@ resource "google_compute_security_policy" "chat" {
     }
   }
 
-  depends_on = [google_project_service.compute]
+  depends_on = [time_sleep.compute]
 }
 
 resource "google_compute_backend_service" "chat" {
@@ -118,7 +128,7 @@ resource "google_compute_managed_ssl_certificate" "chat" {
     domains = [var.domain]
   }
 
-  depends_on = [google_project_service.compute]
+  depends_on = [time_sleep.compute]
 }
 
 resource "google_compute_target_https_proxy" "chat" {

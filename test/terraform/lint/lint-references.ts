@@ -1,4 +1,4 @@
-import type { ProviderSchema } from '../offline/provider-schema.ts';
+import type { KnownTypes } from '../offline/provider-schema.ts';
 import { codeIn } from './expressions.ts';
 import type { Block, Module } from './read-module.ts';
 
@@ -11,7 +11,7 @@ interface Reference {
 }
 
 const pattern =
-  /(?<![\w.\]-])(var|local|module|data\.\w+|google_\w+)\.([\w-]+)(?:\s*\[[^\]]*\])?(?:\.(\w+))?/g;
+  /(?<![\w.\]-])(var|local|module|data\.\w+|(?:google|time)_\w+)\.([\w-]+)(?:\s*\[[^\]]*\])?(?:\.(\w+))?/g;
 
 const referencesIn = (value: unknown): Reference[] =>
   [...codeIn(value).matchAll(pattern)].map(([, kind = '', name = '', attribute]) => ({
@@ -25,7 +25,7 @@ const has = (blocks: readonly Block[], name: string) => blocks.some((one) => one
 function problemOf(
   { kind, name, attribute }: Reference,
   module: Module,
-  schema: ProviderSchema,
+  known: KnownTypes,
 ): string | undefined {
   if (kind === 'var')
     return has(module.variables, name) ? undefined : `no variable "${name}" is declared`;
@@ -36,18 +36,18 @@ function problemOf(
   const declared = isData ? module.data : module.resources;
   if (!declared.some((one) => one.type === type && one.name === name))
     return `no ${kind}.${name} is declared`;
-  const schemas = isData ? schema.data_source_schemas : schema.resource_schemas;
+  const schemas = isData ? known.data_source_schemas : known.resource_schemas;
   const { attributes = {}, block_types: blocks = {} } = schemas[type]?.block ?? {};
   const isKnown = attribute === undefined || attribute in attributes || attribute in blocks;
   return isKnown ? undefined : `${kind}.${name} has no attribute "${attribute}"`;
 }
 
 /** What expressions name: one line for each thing that nobody declares, with the block that names it. */
-export function lintReferences(module: Module, schema: ProviderSchema): string[] {
+export function lintReferences(module: Module, known: KnownTypes): string[] {
   const blocks = Object.values(module).flat();
   return blocks.flatMap((block) => {
     const problems = referencesIn(block.body).flatMap((reference) => {
-      const problem = problemOf(reference, module, schema);
+      const problem = problemOf(reference, module, known);
       return problem === undefined ? [] : [problem];
     });
     return [...new Set(problems)].map((problem) => `${block.file}: ${block.address}: ${problem}`);

@@ -1,4 +1,4 @@
-import type { ProviderBlock, ProviderSchema } from '../offline/provider-schema.ts';
+import type { KnownTypes, ProviderBlock } from '../offline/provider-schema.ts';
 import { blocksIn, bodyOf, type Block, type Body, type Module } from './read-module.ts';
 
 /** What Terraform itself reads in every resource. */
@@ -67,20 +67,20 @@ function lintBody(parent: Body, schema: ProviderBlock, isTop: boolean): string[]
   return [...lintAttributes(parent, schema, isTop), ...inner];
 }
 
-function lintBlock(block: Block, schemas: ProviderSchema['resource_schemas']): string[] {
+function lintBlock(block: Block, schemas: KnownTypes['resource_schemas']): string[] {
   const schema = schemas[block.type];
-  if (schema === undefined) return [`the provider has no type "${block.type}" that is known here`];
+  if (schema === undefined) return [`no provider has a type "${block.type}" that is known here`];
   return lintBody(block.body, schema.block, true);
 }
 
-/** Resources and data sources against the provider's schema: one line for each mistake, with its address. */
-export function lintSchema(module: Module, schema: ProviderSchema): string[] {
-  const lint = (blocks: Block[], schemas: ProviderSchema['resource_schemas']) =>
+/** Resources and data sources against the providers' schemas: one line for each mistake, with its address. */
+export function lintSchema(module: Module, known: KnownTypes): string[] {
+  const lint = (blocks: Block[], schemas: KnownTypes['resource_schemas']) =>
     blocks.flatMap((block) =>
       lintBlock(block, schemas).map((problem) => `${block.file}: ${block.address}: ${problem}`),
     );
   return [
-    ...lint(module.resources, schema.resource_schemas),
-    ...lint(module.data, schema.data_source_schemas),
+    ...lint(module.resources, known.resource_schemas),
+    ...lint(module.data, known.data_source_schemas),
   ];
 }

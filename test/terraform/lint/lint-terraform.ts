@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { readProviderSchema } from '../offline/provider-schema.ts';
+import { readKnownTypes } from '../offline/provider-schema.ts';
 import { rootsOf } from '../roots-of.ts';
 import { lintCalls } from './lint-calls.ts';
+import { lintOrder } from './lint-order.ts';
 import { lintReferences } from './lint-references.ts';
 import { lintRights } from './lint-rights.ts';
 import { lintRules } from './lint-rules.ts';
@@ -14,7 +15,7 @@ import { readModule, type Module } from './read-module.ts';
  * runs no expression: `terraform validate` and the tests see more.
  */
 export async function lintTerraform(folder: string): Promise<string[]> {
-  const schema = readProviderSchema();
+  const known = readKnownTypes();
   const roots = await rootsOf(folder);
   const modules: { root: string; module: Module }[] = [];
   for (const root of roots)
@@ -28,10 +29,11 @@ export async function lintTerraform(folder: string): Promise<string[]> {
   if (own === undefined) throw new Error(`${folder} has no module`);
   return modules.flatMap(({ root, module }) =>
     [
-      ...lintSchema(module, schema),
-      ...lintReferences(module, schema),
+      ...lintSchema(module, known),
+      ...lintReferences(module, known),
       ...lintRights(module),
       ...lintRules(module),
+      ...lintOrder(module),
       ...lintCalls(module, own),
     ].map((problem) => (root === '' ? problem : `${root}/${problem}`)),
   );

@@ -103,7 +103,7 @@ export const careless: Mistake[] = [
     from: 'disable_on_destroy = false',
     to: 'disable_on_destroy = true',
     says: 'Taking Recap away must not turn APIs off that others use.',
-    lint: 'apis.tf: google_project_service.required: goes off for others: disable_on_destroy = false',
+    lint: 'apis.tf: google_project_service.first: goes off for others: disable_on_destroy = false',
   },
   {
     mistake: 'an old runtime',

@@ -24,7 +24,7 @@ export const invalid: Mistake[] = [
     from: 'disable_on_destroy = false',
     to: 'disable_on_destroy = "never"',
     says: 'Inappropriate value for attribute "disable_on_destroy": a bool is required',
-    lint: 'apis.tf: google_project_service.required: "disable_on_destroy": a bool is required',
+    lint: 'apis.tf: google_project_service.first: "disable_on_destroy": a bool is required',
   },
   {
     mistake: 'an attribute that there is not',

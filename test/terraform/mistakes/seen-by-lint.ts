@@ -7,7 +7,7 @@ export const seenByLint: (Change & { lint: string })[] = [
     file: 'scheduler.tf',
     from: 'resource "google_cloud_scheduler_job"',
     to: 'resource "google_cloud_scheduler_task"',
-    lint: 'scheduler.tf: google_cloud_scheduler_task.sweep: the provider has no type "google_cloud_scheduler_task" that is known here',
+    lint: 'scheduler.tf: google_cloud_scheduler_task.sweep: no provider has a type "google_cloud_scheduler_task" that is known here',
   },
   {
     mistake: 'a resource that nobody declares',
@@ -62,6 +62,30 @@ export const seenByLint: (Change & { lint: string })[] = [
 `,
     to: '',
     lint: 'pubsub.tf: google_pubsub_subscription.compaction: pushes without an OIDC token',
+  },
+  {
+    mistake: 'a service that is made before its API is known',
+    file: 'monitoring.tf',
+    from: String.raw`  display_name = "Recap (${'${'}var.name})"
+
+  depends_on = [time_sleep.apis]
+`,
+    to: String.raw`  display_name = "Recap (${'${'}var.name})"
+`,
+    lint: 'monitoring.tf: google_monitoring_custom_service.recap: does not wait for time_sleep.apis: its API is enabled by the same apply',
+  },
+  {
+    mistake: 'an objective on metrics that are not known yet',
+    file: 'monitoring.tf',
+    from: `  }
+
+  depends_on = [time_sleep.metrics]
+`,
+    to: `  }
+
+  depends_on = [google_logging_metric.distribution]
+`,
+    lint: 'monitoring.tf: google_monitoring_slo.latency: does not wait for time_sleep.metrics: its metrics are made by the same apply',
   },
   {
     mistake: 'a variable without a description',

@@ -56,18 +56,40 @@ export type ProviderObject = z.infer<typeof objectSchema>;
 export const printedProviderSchema = z.object({
   provider: objectSchema,
   resource_schemas: z.record(z.string(), objectSchema),
-  data_source_schemas: z.record(z.string(), objectSchema),
+  /** Left out where a provider has none. */
+  data_source_schemas: z.record(z.string(), objectSchema).default({}),
 });
 
 export const providerSchema = printedProviderSchema.extend({
-  /** The version of the google provider that this is the schema of. */
+  /** The version of the provider that this is the schema of. */
   provider_version: z.string(),
 });
 
 export type ProviderSchema = z.infer<typeof providerSchema>;
 
-export const SCHEMA_FILE = new URL('./google-provider-schema.json', import.meta.url);
+/** The providers that terraform/ requires, all of them HashiCorp's; their types begin with their names. */
+export const providerNames = ['google', 'time'] as const;
 
-/** The stored schema of the google provider, with the resources that the project uses. */
-export const readProviderSchema = (): ProviderSchema =>
-  providerSchema.parse(JSON.parse(readFileSync(SCHEMA_FILE, 'utf8')));
+export type ProviderName = (typeof providerNames)[number];
+
+/** How Terraform names a provider. */
+export const providerAddress = (name: ProviderName): string =>
+  `registry.terraform.io/hashicorp/${name}`;
+
+export const schemaFile = (name: ProviderName): URL =>
+  new URL(`./${name}-provider-schema.json`, import.meta.url);
+
+/** The stored schema of a provider, with the resources that the project uses. */
+export const readProviderSchema = (name: ProviderName): ProviderSchema =>
+  providerSchema.parse(JSON.parse(readFileSync(schemaFile(name), 'utf8')));
+
+/** Resources and data sources of all providers, by their types. */
+export type KnownTypes = Pick<ProviderSchema, 'resource_schemas' | 'data_source_schemas'>;
+
+export function readKnownTypes(): KnownTypes {
+  const schemas = providerNames.map(readProviderSchema);
+  return {
+    resource_schemas: Object.assign({}, ...schemas.map((one) => one.resource_schemas)),
+    data_source_schemas: Object.assign({}, ...schemas.map((one) => one.data_source_schemas)),
+  };
+}

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSchemaProvider } from './schema-provider.ts';
+import { startSchemaProviders } from './schema-provider.ts';
 
 export interface TerraformRun {
   status: number;
@@ -18,16 +18,16 @@ export interface OfflineTerraform {
 }
 
 /**
- * Terraform with the schema-only provider in place of the real one: nothing is downloaded, nothing is
+ * Terraform with schema-only providers in place of the real ones: nothing is downloaded, nothing is
  * called. What Terraform keeps of a folder (`.terraform`) goes into a temporary one, a state is never
  * written.
  */
 export async function startOfflineTerraform(): Promise<OfflineTerraform> {
-  const provider = await startSchemaProvider();
+  const providers = await startSchemaProviders();
   const scratch = await mkdtemp(join(tmpdir(), 'recap-terraform-'));
   const environment = {
     ...process.env,
-    ...provider.environment,
+    ...providers.environment,
     // No question to HashiCorp about newer versions, no configuration of the person who runs it.
     CHECKPOINT_DISABLE: '1',
     TF_IN_AUTOMATION: '1',
@@ -51,7 +51,7 @@ export async function startOfflineTerraform(): Promise<OfflineTerraform> {
       return { status: typeof exit[0] === 'number' ? exit[0] : 1, output };
     },
     stop: async () => {
-      await provider.stop();
+      await providers.stop();
       await rm(scratch, { recursive: true, force: true });
     },
   };

@@ -1,16 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { encodeProviderSchema } from './encode-schema.ts';
-import { readProviderSchema } from './provider-schema.ts';
+import {
+  providerAddress,
+  providerNames,
+  readProviderSchema,
+  type ProviderName,
+} from './provider-schema.ts';
 
 /*
- * A google provider that knows its schema and nothing else. Terraform checks configurations against the
+ * Providers that know their schema and nothing else. Terraform checks configurations against the
  * schema itself, and its tests put mocks in the place of everything that a provider does; so what
- * reaches this server is the question for the schema, and validations, of which it has none of its own.
+ * reaches these servers is the question for the schema, and validations, of which they have none of their own.
  * Terraform's plugin protocol is gRPC over HTTP/2 without encryption.
  */
 
-const PROVIDER = 'registry.terraform.io/hashicorp/google';
 const SERVICE = '/tfplugin6.Provider/';
 
 /** Methods whose empty answer means: nothing to object to. */
@@ -47,15 +51,15 @@ function refuse(stream: ServerHttp2Stream): void {
   );
 }
 
-export interface SchemaProvider {
-  /** What Terraform must find in its environment to talk to this provider in place of the real one. */
-  environment: Record<string, string>;
+interface SchemaProvider {
+  /** What Terraform must know to talk to this provider in place of the real one. */
+  reattach: Record<string, unknown>;
   stop(): Promise<void>;
 }
 
-/** Starts the provider on a free port of this machine. */
-export async function startSchemaProvider(): Promise<SchemaProvider> {
-  const schema = encodeProviderSchema(readProviderSchema());
+/** Starts a provider on a free port of this machine. */
+async function startProvider(name: ProviderName): Promise<SchemaProvider> {
+  const schema = encodeProviderSchema(readProviderSchema(name));
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer();
   server.on('session', (session) => {
@@ -76,21 +80,38 @@ export async function startSchemaProvider(): Promise<SchemaProvider> {
   const address = server.address();
   if (address === null || typeof address === 'string')
     throw new Error('the schema provider has no port');
-  const reattach = {
-    [PROVIDER]: {
-      Protocol: 'grpc',
-      ProtocolVersion: 6,
-      Pid: process.pid,
-      Test: true,
-      Addr: { Network: 'tcp', String: `127.0.0.1:${address.port}` },
-    },
-  };
   return {
-    environment: { TF_REATTACH_PROVIDERS: JSON.stringify(reattach) },
+    reattach: {
+      [providerAddress(name)]: {
+        Protocol: 'grpc',
+        ProtocolVersion: 6,
+        Pid: process.pid,
+        Test: true,
+        Addr: { Network: 'tcp', String: `127.0.0.1:${address.port}` },
+      },
+    },
     stop: async () => {
       for (const session of sessions) session.destroy();
       server.close();
       await once(server, 'close');
+    },
+  };
+}
+
+export interface SchemaProviders {
+  /** What Terraform must find in its environment to talk to these providers in place of the real ones. */
+  environment: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** Starts every provider that terraform/ requires. */
+export async function startSchemaProviders(): Promise<SchemaProviders> {
+  const providers = await Promise.all(providerNames.map(startProvider));
+  const reattach = Object.assign({}, ...providers.map((one) => one.reattach));
+  return {
+    environment: { TF_REATTACH_PROVIDERS: JSON.stringify(reattach) },
+    stop: async () => {
+      await Promise.all(providers.map((one) => one.stop()));
     },
   };
 }

@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { printedProviderSchema, type ProviderSchema } from './provider-schema.ts';
-
-const PROVIDER = 'registry.terraform.io/hashicorp/google';
+import {
+  printedProviderSchema,
+  providerAddress,
+  type ProviderName,
+  type ProviderSchema,
+} from './provider-schema.ts';
 
 const printedSchema = z.object({
-  provider_schemas: z.object({ [PROVIDER]: printedProviderSchema }),
+  provider_schemas: z.record(z.string(), z.unknown()),
 });
 
 const sorted = <Value>(record: Record<string, Value>): [string, Value][] =>
@@ -14,20 +17,29 @@ const chosen = <Value>(record: Record<string, Value>, names: ReadonlySet<string>
   Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
 
 /**
- * What of the output of `terraform providers schema -json` is kept: the resources and data sources that are
- * named. Throws Error where one is missing there.
+ * What of a provider in the output of `terraform providers schema -json` is kept: the resources and data sources
+ * that are named. Throws Error where one is missing there.
  */
 export function slimSchema(
   printed: unknown,
-  keep: { version: string; resources: ReadonlySet<string>; data: ReadonlySet<string> },
+  keep: {
+    provider: ProviderName;
+    version: string;
+    resources: ReadonlySet<string>;
+    data: ReadonlySet<string>;
+  },
 ): ProviderSchema {
-  const schema = printedSchema.parse(printed).provider_schemas[PROVIDER];
+  const schema = printedProviderSchema.parse(
+    printedSchema.parse(printed).provider_schemas[providerAddress(keep.provider)],
+  );
   const missing = [
     ...[...keep.resources].filter((name) => !(name in schema.resource_schemas)),
     ...[...keep.data].filter((name) => !(name in schema.data_source_schemas)),
   ];
   if (missing.length > 0)
-    throw new Error(`google ${keep.version} has no ${missing.join(', ')}: removed or renamed?`);
+    throw new Error(
+      `${keep.provider} ${keep.version} has no ${missing.join(', ')}: removed or renamed?`,
+    );
   return {
     provider_version: keep.version,
     provider: schema.provider,

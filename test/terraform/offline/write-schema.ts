@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { endedByArguments } from '../../support/only-help.ts';
 import { terraformFolder } from '../check-terraform.ts';
-import { SCHEMA_FILE } from './provider-schema.ts';
+import { providerAddress, providerNames, schemaFile } from './provider-schema.ts';
 import { schemaText, slimSchema } from './slim-schema.ts';
 import { usedTypes } from './used-types.ts';
 
 const help = `Usage: npm run terraform:schema
 
-Writes google-provider-schema.json anew, of the newest provider that terraform/versions.tf allows. Needs
-terraform and the registry of HashiCorp: it downloads the provider.
+Writes the …-provider-schema.json anew, of the newest providers that terraform/versions.tf allows. Needs
+terraform and the registry of HashiCorp: it downloads the providers.
 
   --help   this text
 
@@ -34,13 +34,16 @@ function writeSchema(): 0 {
       });
     run('init', '-backend=false', '-lockfile=readonly', '-no-color');
     const versions = versionSchema.parse(JSON.parse(run('version', '-json')));
-    const version = Object.values(versions.provider_selections)[0] ?? 'unknown';
-    const schema = slimSchema(JSON.parse(run('providers', 'schema', '-json')), {
-      version,
-      ...usedTypes(terraformFolder),
-    });
-    writeFileSync(SCHEMA_FILE, schemaText(schema));
-    console.log(`google ${version}: ${Object.keys(schema.resource_schemas).length} resources`);
+    const printed: unknown = JSON.parse(run('providers', 'schema', '-json'));
+    for (const provider of providerNames) {
+      const version = versions.provider_selections[providerAddress(provider)] ?? 'unknown';
+      const used = usedTypes(terraformFolder, provider);
+      const schema = slimSchema(printed, { provider, version, ...used });
+      writeFileSync(schemaFile(provider), schemaText(schema));
+      console.log(
+        `${provider} ${version}: ${Object.keys(schema.resource_schemas).length} resources`,
+      );
+    }
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
