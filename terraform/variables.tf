@@ -354,6 +354,21 @@ variable "weekly_backups_kept_weeks" {
   }
 }
 
+variable "erasures_kept_days" {
+  description = "How long the log tells who was erased, in days, for who restores a backup. null: a week longer than backups are kept here; more where the database has other backups."
+  type        = number
+  default     = null
+
+  validation {
+    condition     = var.erasures_kept_days == null || try(var.erasures_kept_days >= 1 && var.erasures_kept_days <= 3650 && floor(var.erasures_kept_days) == var.erasures_kept_days, false)
+    error_message = "erasures_kept_days must be a whole number from 1 to 3650: Cloud Logging keeps nothing longer."
+  }
+  validation {
+    condition     = var.erasures_kept_days == null || try(var.erasures_kept_days >= local.backups_kept_days, false)
+    error_message = "erasures_kept_days must be at least as long as the longest backup is kept, daily_backups_kept_days or weekly_backups_kept_weeks: else nobody knows who is to be erased again in it."
+  }
+}
+
 variable "manage_firestore_rules" {
   description = "Whether the security rules of the database are those of infra/firestore. false where the database has rules of another app, into which they are to be merged by hand."
   type        = bool

@@ -204,6 +204,14 @@ run "defaults" {
     error_message = "Backups are kept for 7 days and 4 weeks."
   }
   assert {
+    condition     = google_logging_project_bucket_config.erasures[0].retention_days * 86400 > max(tonumber(trimsuffix(google_firestore_backup_schedule.daily[0].retention, "s")), tonumber(trimsuffix(google_firestore_backup_schedule.weekly[0].retention, "s")))
+    error_message = "Who was erased must be known longer than any backup is kept."
+  }
+  assert {
+    condition     = google_logging_project_bucket_config.erasures[0].bucket_id == "recap-erasures" && google_logging_project_sink.erasures[0].destination == "logging.googleapis.com/${google_logging_project_bucket_config.erasures[0].id}" && strcontains(google_logging_project_sink.erasures[0].filter, "conversation_erased") && strcontains(google_logging_project_sink.erasures[0].filter, "eraseUser")
+    error_message = "Erasures of conversations and of users must reach the bucket that keeps them."
+  }
+  assert {
     condition     = google_firebaserules_release.firestore[0].name == "cloud.firestore" && google_firebaserules_release.firestore[0].ruleset_name == "projects/recap-test/rulesets/${google_firebaserules_ruleset.firestore[0].name}"
     error_message = "The rules must be released for Firestore."
   }

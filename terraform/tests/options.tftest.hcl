@@ -117,6 +117,7 @@ run "existing_database" {
     create_database        = false
     manage_firestore_rules = false
     uploads                = false
+    erasures_kept_days     = 400
     fcm_project            = null
     event_webhook_url      = null
   }
@@ -128,6 +129,10 @@ run "existing_database" {
   assert {
     condition     = alltrue([for index in values(google_firestore_index.composite) : index.database == "second"]) && alltrue([for field in values(google_firestore_field.override) : field.database == "second"])
     error_message = "It gets the indexes and TTL policies all the same."
+  }
+  assert {
+    condition     = google_logging_project_bucket_config.erasures[0].retention_days == 400
+    error_message = "Who has backups of his own says how long erasures are to be known."
   }
   assert {
     condition     = length(google_storage_bucket.uploads) == 0 && !contains(keys(google_cloudfunctions2_function.chat.service_config[0].environment_variables), "UPLOADS_BUCKET") && length(google_storage_bucket_iam_member.uploads) == 0

@@ -26,6 +26,10 @@ run "prod" {
     condition     = module.recap.database_protection == "DELETE_PROTECTION_ENABLED"
     error_message = "In production the database must survive a destroy."
   }
+  assert {
+    condition     = module.recap.erasures_kept_days > 8 * 7
+    error_message = "In production, too, who was erased must be known longer than the backups of eight weeks."
+  }
 }
 
 run "prod_without_anybody_on_call" {
@@ -51,5 +55,9 @@ run "dev" {
   assert {
     condition     = module.recap.database_protection == "DELETE_PROTECTION_DISABLED"
     error_message = "A deployment to try things on can be destroyed."
+  }
+  assert {
+    condition     = module.recap.erasures_kept_days == 0
+    error_message = "Where nothing can be restored nothing is kept for it."
   }
 }

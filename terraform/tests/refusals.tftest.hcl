@@ -129,6 +129,8 @@ run "refusals_2" {
     event_webhook_url = "http://hooks.example.com/recap"
     # share above one
     alert_thresholds = { turn_failed_share = 5 }
+    # erasures forgotten before the backups
+    erasures_kept_days = 20
     # budget of nothing
     budget = { billing_account = "012345-6789AB-CDEF01", monthly_amount = 0 }
   }
@@ -144,6 +146,7 @@ run "refusals_2" {
     var.snapshot_keys,
     var.event_webhook_url,
     var.alert_thresholds,
+    var.erasures_kept_days,
     var.budget,
   ]
 }
@@ -154,6 +157,8 @@ run "refusals_3" {
   variables {
     # secret as setting
     settings = { GEMINI_API_KEY = "a-key" }
+    # erasures for ever
+    erasures_kept_days = 10000
     # webhook to another host
     hook_hosts        = ["hooks.example.com"]
     event_webhook_url = "https://other.example.com/recap"
@@ -161,6 +166,7 @@ run "refusals_3" {
 
   expect_failures = [
     var.settings,
+    var.erasures_kept_days,
     var.event_webhook_url,
   ]
 }

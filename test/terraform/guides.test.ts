@@ -107,6 +107,13 @@ describe.each([
     ).toEqual([]);
   });
 
+  test('names resources of the module that there are', () => {
+    const named = matches(text, /module\.recap\.(\w+\.\w+)/g);
+    const addresses = module.resources.map(({ address }) => address);
+
+    expect(named.filter((one) => !addresses.includes(one))).toEqual([]);
+  });
+
   test('links to files and headings that there are', () => {
     const slug = (heading: string) =>
       heading

@@ -44,6 +44,22 @@ const withoutSuffix = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '
 const queried = (text: string) =>
   unique([...text.matchAll(/counted\}(\w+)/g)].map(([, name = '']) => withoutSuffix(name)));
 
+describe('the log of erasures', () => {
+  const { filter = '' } =
+    /^ {2}filter {6}= "(?<filter>.*)"$/m.exec(
+      readFileSync(join(terraformFolder, 'logging.tf'), 'utf8'),
+    )?.groups ?? {};
+  const named = [...filter.matchAll(/\\"(\w+)\\"/g)].map(([, name = '']) => name);
+
+  test('names events and operations', () => {
+    expect(named.length).toBeGreaterThan(3);
+  });
+
+  test.each(named)('%s is an event or an operation of the code', (name) => {
+    expect(code).toContain(`'${name}'`);
+  });
+});
+
 describe('metrics of logs', () => {
   test('are found in the file', () => {
     expect(events.length).toBeGreaterThan(10);

@@ -33,6 +33,7 @@ module "recap" {
 
   project_id        = var.project_id
   region            = var.region
+  database_id       = var.database_id
   database_location = var.database_location
   source_archive    = var.source_archive
   snapshot_keys     = var.snapshot_keys

@@ -9,6 +9,12 @@ variable "region" {
   default     = "us-central1"
 }
 
+variable "database_id" {
+  description = "Firestore database. Another one after a restore: docs/operations.md says in which order."
+  type        = string
+  default     = "(default)"
+}
+
 variable "database_location" {
   description = "Location of the database, which can never be changed. A multi-region (nam5, eur3) outlives the loss of a region."
   type        = string

@@ -83,6 +83,13 @@ export const careless: Mistake[] = [
     says: 'The database must survive a destroy unless it is said otherwise.',
   },
   {
+    mistake: 'erasures that are forgotten before the backups',
+    file: 'logging.tf',
+    from: 'retention_days  = local.erasures_kept_days',
+    to: 'retention_days  = 28',
+    says: 'Who was erased must be known longer than any backup is kept.',
+  },
+  {
     mistake: 'a bucket that can be made public',
     file: 'storage.tf',
     from: 'public_access_prevention    = "enforced"',
