@@ -23,9 +23,15 @@ export function bySection(
   return [...sections].map(([section, found]) => ({ section, items: found }));
 }
 
-/** Whether a statement was known before this compaction. */
-export const isCarried = (item: SnapshotItemView, { from = 1 }: CompactionDetailView): boolean =>
-  item.sources.length === 0 || item.sources.every((seq) => seq < from);
+/**
+ * Whether a statement was known before this compaction. One without sources is older than they are; where the
+ * model wrote the whole snapshot anew, none has any and nothing is known of their age.
+ */
+export const isCarried = (
+  item: Pick<SnapshotItemView, 'sources'>,
+  { from = 1, strategy }: Pick<CompactionDetailView, 'from' | 'strategy'>,
+): boolean =>
+  item.sources.length === 0 ? strategy === 'ledger' : item.sources.every((seq) => seq < from);
 
 /** Statements that a turn bears out. */
 export const itemsFrom = (items: readonly SnapshotItemView[], seq: number): SnapshotItemView[] =>

@@ -1,3 +1,4 @@
+import type { CompactionRecordView } from '../../../shared/wire/responses/compaction.ts';
 import type { LedgerReport } from '../../../shared/compaction/ledger/ledger-report.ts';
 
 /**
@@ -13,5 +14,40 @@ export function ledgerReportOf(
 /** The service wrote it, and says so by its fields. */
 const isLedgerReport = (report: object): report is LedgerReport =>
   'recall' in report && 'precision' in report && 'verbatim' in report;
+
+/** What the rewrite strategy found when it checked what the model wrote; lists are bounded, counts are not. */
+export interface RewriteReport {
+  snapshotTokens: number;
+  appendedIdentifiers: string[];
+  missingIdentifiers: string[];
+  missingIdentifierCount: number;
+  droppedLines: string[];
+  droppedLineCount: number;
+}
+
+const isRewriteReport = (report: object): report is RewriteReport =>
+  'missingIdentifiers' in report && 'droppedLines' in report && 'appendedIdentifiers' in report;
+
+/** What there is to tell of how a snapshot was checked. */
+export type SnapshotReport =
+  | { kind: 'ledger'; report: LedgerReport }
+  | { kind: 'rewrite'; report: RewriteReport }
+  /** Code alone wrote it, in words of the turns. */
+  | { kind: 'byCode' }
+  /** It was taken over from an earlier generation. */
+  | { kind: 'copied' }
+  | { kind: 'none' };
+
+/** By whom a snapshot was written, and what was found of it. */
+export function snapshotReportOf({
+  strategy,
+  report,
+}: Pick<CompactionRecordView, 'strategy' | 'report'>): SnapshotReport {
+  const ledger = ledgerReportOf(report);
+  if (ledger) return { kind: 'ledger', report: ledger };
+  if (report !== undefined && isRewriteReport(report)) return { kind: 'rewrite', report };
+  if (strategy === 'fallback') return { kind: 'byCode' };
+  return { kind: strategy === 'copy' ? 'copied' : 'none' };
+}
 
 export const tiers = ['tier1', 'tier2', 'tier3'] as const;

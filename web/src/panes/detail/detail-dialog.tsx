@@ -44,6 +44,8 @@ function Head({ app, detail }: { app: App; detail: Detail }) {
 function Body({ app, detail }: { app: App; detail: Detail }) {
   const texts = app.texts.value.detail;
   const lit: Lit = useSignal({});
+  const { snapshot = [] } = detail.compaction;
+  const hasSources = snapshot.length === 0 || snapshot.some(({ sources }) => sources.length > 0);
   return (
     <div class="detail-body">
       <section class="detail-column" aria-labelledby="detail-turns">
@@ -52,7 +54,7 @@ function Body({ app, detail }: { app: App; detail: Detail }) {
       </section>
       <section class="detail-column" aria-labelledby="detail-snapshot">
         <h3 id="detail-snapshot">{texts.snapshot}</h3>
-        <p class="quiet">{texts.hint}</p>
+        <p class="quiet">{hasSources ? texts.hint : texts.noSources}</p>
         <SnapshotItems app={app} detail={detail} lit={lit} />
       </section>
       <section class="detail-column narrow" aria-labelledby="detail-report">

@@ -26,6 +26,15 @@ function Turn({ app, turn, isLit }: { app: App; turn: StoredTurn; isLit: boolean
   );
 }
 
+/** Where turns that were folded before and those of this compaction are both shown: which of them begin here. */
+function groupBegin({ turns, compaction }: Detail, at: number): 'before' | 'now' | undefined {
+  const { from = 1 } = compaction;
+  const groupOf = (turn: StoredTurn | undefined) => turn && (turn.seq < from ? 'before' : 'now');
+  const own = groupOf(turns[at]);
+  const isMixed = groupOf(turns[0]) !== groupOf(turns.at(-1));
+  return isMixed && own !== groupOf(turns[at - 1]) ? own : undefined;
+}
+
 /** What was folded; the turns of the statement at hand are lit and brought into view. */
 export function FoldedTurns({ app, detail, lit }: { app: App; detail: Detail; lit: Lit }) {
   const list = useRef<HTMLOListElement>(null);
@@ -37,14 +46,18 @@ export function FoldedTurns({ app, detail, lit }: { app: App; detail: Detail; li
   }, [lit.value.item, firstLit]);
   return (
     <ol class="detail-list folded-turns" ref={list} tabIndex={0} aria-labelledby="detail-turns">
-      {detail.turns.map((turn) => (
+      {detail.turns.map((turn, at) => (
         <li
           key={turn.seq}
+          data-group={groupBegin(detail, at)}
           data-seq={turn.seq}
           data-lit={shown.has(turn.seq)}
           onMouseEnter={() => (lit.value = { seq: turn.seq })}
           onMouseLeave={() => (lit.value = {})}
         >
+          {groupBegin(detail, at) && (
+            <h4>{app.texts.value.detail.foldedWhen[groupBegin(detail, at) ?? 'now']}</h4>
+          )}
           <Turn app={app} turn={turn} isLit={shown.has(turn.seq)} />
         </li>
       ))}

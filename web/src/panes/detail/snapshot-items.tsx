@@ -39,7 +39,11 @@ function Item({ app, detail, lit, item }: ItemsOf & { item: SnapshotItemView }) 
             <span class="chip figure">{texts.sources(turns, item.sources.length)}</span>
           )}
           {item.status && <span class="chip">{texts.status[item.status]}</span>}
-          {item.by === 'code' && <span class="chip">{texts.verbatim}</span>}
+          {item.by === 'code' && (
+            <span class="chip">
+              {detail.compaction.strategy === 'fallback' ? texts.wordForWord : texts.verbatim}
+            </span>
+          )}
           {isCarried(item, detail.compaction) && <span class="chip">{texts.carried}</span>}
         </span>
       </button>

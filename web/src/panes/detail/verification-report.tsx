@@ -1,8 +1,9 @@
 import type { LedgerReport } from '../../../../shared/compaction/ledger/ledger-report.ts';
 import type { App } from '../../state/app.ts';
-import { ledgerReportOf, tiers } from '../../state/report.ts';
+import { snapshotReportOf, tiers, type SnapshotReport } from '../../state/report.ts';
 import type { Detail } from './detail-dialog.tsx';
 import { PinList } from './pin-list.tsx';
+import { RewriteFindings } from './rewrite-findings.tsx';
 
 /** How much of what was said the context still says. */
 function Recall({ app, report }: { app: App; report: LedgerReport }) {
@@ -101,9 +102,10 @@ function LeftOut({ app, report }: { app: App; report: LedgerReport }) {
     <section>
       <h4>{texts.leftOut}</h4>
       <ul class="report-list">
-        {report.leftOut.map(({ text, seq }) => (
+        {report.leftOut.map(({ text, seq, archived }) => (
           <li key={`${seq}-${text}`}>
             {text} <span class="chip figure">{texts.turn(app.figures.value.count(seq))}</span>
+            {archived && <span class="chip">{texts.inArchive}</span>}
           </li>
         ))}
       </ul>
@@ -111,22 +113,34 @@ function LeftOut({ app, report }: { app: App; report: LedgerReport }) {
   );
 }
 
+function Report({ app, found }: { app: App; found: SnapshotReport }) {
+  const texts = app.texts.value.detail;
+  switch (found.kind) {
+    case 'ledger':
+      return (
+        <>
+          <Recall app={app} report={found.report} />
+          <Counts app={app} report={found.report} />
+          <Changed app={app} report={found.report} />
+          <LeftOut app={app} report={found.report} />
+        </>
+      );
+    case 'rewrite':
+      return <RewriteFindings app={app} report={found.report} />;
+    case 'byCode':
+      return <p class="quiet">{texts.byCode}</p>;
+    case 'copied':
+      return <p class="quiet">{texts.copied}</p>;
+    case 'none':
+      return <p class="quiet">{texts.noReport}</p>;
+  }
+}
+
 /** Why one may trust a snapshot: what code found when it checked it. */
 export function VerificationReport({ app, detail }: { app: App; detail: Detail }) {
-  const texts = app.texts.value.detail;
-  const report = ledgerReportOf(detail.compaction.report);
   return (
     <div class="detail-list report" tabIndex={0} role="group" aria-labelledby="detail-report">
-      {report ? (
-        <>
-          <Recall app={app} report={report} />
-          <Counts app={app} report={report} />
-          <Changed app={app} report={report} />
-          <LeftOut app={app} report={report} />
-        </>
-      ) : (
-        <p class="quiet">{texts.noReport}</p>
-      )}
+      <Report app={app} found={snapshotReportOf(detail.compaction)} />
       <PinList app={app} pins={detail.pins} />
     </div>
   );
