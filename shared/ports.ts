@@ -143,6 +143,11 @@ export interface Prompt {
 }
 
 export interface ModelRequest extends Prompt {
+  /**
+   * `none`: the model sees its tools and calls none. Leaving them out would say the same, but the prompt would begin
+   * otherwise than those before it, and nothing of it come from the cache.
+   */
+  toolChoice?: 'none' | undefined;
   maxOutputTokens?: number;
   responseJsonSchema?: unknown;
   /** Who asks, for the bill and the logs. */

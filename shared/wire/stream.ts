@@ -80,6 +80,8 @@ export type StreamChunk =
     }
   /** The answer was ended because its text, or its calls of tools, said the same again and again. */
   | { type: 'data-notice'; id: 'loop'; data: { kind: 'loop'; of: LoopOf } }
+  /** The answer rests on what the tools gave in so many rounds: more of them were asked for. */
+  | { type: 'data-notice'; id: 'rounds'; data: { kind: 'rounds'; limit: number } }
   | { type: 'error'; errorText: string }
   | { type: 'abort' }
   | {

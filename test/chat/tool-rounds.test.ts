@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
 import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { contentText } from '../../shared/conversation/content.ts';
+import { sentPrompt } from '../support/random-tools/prompt-checks.ts';
 import { collect, request } from '../support/sending.ts';
 import { storedTurn, readStream } from '../support/streaming.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
@@ -151,7 +152,7 @@ describe('a tool of the server', () => {
 });
 
 describe('the limit of rounds', () => {
-  test('ends with an error for the open calls and one call of the model without tools', async () => {
+  test('ends with an error for the open calls and one call of the model that forbids its tools', async () => {
     const rounds = ['A', 'B', 'C'].map((city) => `call weather {"city":"${city}"}`);
 
     const { turn, effects, responses } = await responsesOf(rounds.join('\nthen\n'), {
@@ -163,8 +164,12 @@ describe('the limit of rounds', () => {
     expect(responses.at(-1)).toMatchObject({
       response: { error: expect.stringContaining('limit of 2 rounds') },
     });
-    const last = standIn.requestBody(standIn.journal().at(-1)?.n ?? 0);
-    expect(last).not.toHaveProperty('tools');
+    const [first, , , last] = standIn.journal().map(({ n }) => standIn.requestBody(n));
+    expect(last).toMatchObject({ toolConfig: { functionCallingConfig: { mode: 'NONE' } } });
+    expect(first).not.toHaveProperty('toolConfig');
+    // The cached prefix begins with them.
+    const { tools } = sentPrompt(first);
+    expect(last).toMatchObject({ tools });
     expect(standIn.journal()).toHaveLength(4);
     expect(refusals()).toEqual([]);
   });

@@ -13,6 +13,15 @@ function toTools(tools: readonly ToolDeclaration[] | undefined): Tool[] | undefi
   return [{ functionDeclarations: tools.map((tool) => ({ ...tool })) }];
 }
 
+/** Mode NONE: as if no function was declared (Gemini API and Vertex AI, `FunctionCallingConfig.Mode`). */
+const noCalls = { toolConfig: { functionCallingConfig: { mode: 'NONE' } } };
+
+/** What goes into the body as it is. The SDK knows modes as members of an enumeration that it would have to be loaded for. */
+function toBody({ contents, tools, toolChoice }: ModelRequest): Record<string, unknown> {
+  const isForbidden = toolChoice === 'none' && (tools?.length ?? 0) > 0;
+  return { contents, ...(isForbidden && noCalls) };
+}
+
 function toHeaderValue(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]/g, '_');
 }
@@ -44,7 +53,7 @@ export function toGenerateParameters(
       automaticFunctionCalling: { disable: true },
       automaticContinuation: false,
       abortSignal: signal,
-      httpOptions: { headers: toHeaders(request), extraBody: { contents: request.contents } },
+      httpOptions: { headers: toHeaders(request), extraBody: toBody(request) },
     },
   };
 }

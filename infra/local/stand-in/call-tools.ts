@@ -12,6 +12,10 @@ const toolsSchema = z.array(
   z.looseObject({ functionDeclarations: z.array(z.looseObject({ name: z.string() })).optional() }),
 );
 
+/** Whether a request declares functions and forbids to call them. */
+export const forbidsCalls = ({ toolConfig }: ModelRequestBody): boolean =>
+  toolConfig?.functionCallingConfig?.mode === 'NONE';
+
 /** Names of the functions that a request declares. */
 export function declaredNames({ tools }: ModelRequestBody): string[] {
   const parsed = toolsSchema.safeParse(tools ?? []);
@@ -48,8 +52,8 @@ const responsesOf = (contents: readonly RequestContent[]) =>
 
 /**
  * What a model does that takes orders: in a message with lines `call name {"argument":1}` it makes these calls,
- * all lines of a round at once, and at last it says what the tools gave. Without declarations it calls
- * nothing. `undefined` for a message without such lines.
+ * all lines of a round at once, and at last it says what the tools gave. Without declarations, and where they are
+ * forbidden (mode NONE), it calls nothing. `undefined` for a message without such lines.
  */
 export function callTools(body: ModelRequestBody): RequestPart[] | undefined {
   const contents = body.contents ?? [];
@@ -58,7 +62,8 @@ export function callTools(body: ModelRequestBody): RequestPart[] | undefined {
   if (rounds.length === 0) return undefined;
   const since = contents.slice(questionIndex + 1);
   const done = since.filter(({ parts }) => parts?.some((part) => part.functionCall)).length;
-  const next = declaredNames(body).length > 0 ? rounds[done] : undefined;
+  const mayCall = declaredNames(body).length > 0 && !forbidsCalls(body);
+  const next = mayCall ? rounds[done] : undefined;
   if (next) return next;
   const given = responsesOf(since).map(
     ({ name, response }) => `${name}: ${JSON.stringify(response)}`,

@@ -35,6 +35,11 @@ export const modelRequestSchema = z.looseObject({
   contents: z.array(requestContentSchema).optional(),
   systemInstruction: requestContentSchema.optional(),
   tools: z.array(z.unknown()).optional(),
+  toolConfig: z
+    .looseObject({
+      functionCallingConfig: z.looseObject({ mode: z.string().optional() }).optional(),
+    })
+    .optional(),
   generationConfig: generationConfigSchema.optional(),
 });
 export type ModelRequestBody = z.infer<typeof modelRequestSchema>;

@@ -81,6 +81,9 @@ export const streamChunkResponse = z.discriminatedUnion('type', [
         .object({ kind: z.literal('approval'), callId: z.string(), toolName: z.string() })
         .describe('A tool of the server waits until the user allows the call.'),
       z.object({ kind: z.literal('loop'), of: loopResponse }),
+      z
+        .object({ kind: z.literal('rounds'), limit: z.number().int() })
+        .describe('The model asked for more rounds of tool calls than one answer may have.'),
     ]),
   }),
   z.object({ type: z.literal('error'), errorText: z.string() }),

@@ -65,6 +65,31 @@ describeWithEachReader('parts', () => {
 });
 
 describe('a request', () => {
+  test.each(['gemini', 'vertex'])(
+    'forbids the calls of its tools, which stay declared, to the %s API',
+    async (api) => {
+      const vertex = { project: 'demo', location: 'europe-west1' };
+      const tools = [{ name: 'find', parametersJsonSchema: { type: 'object' } }];
+      const asked = { ...request, tools, toolChoice: 'none' as const };
+
+      await connect(api === 'vertex' ? { vertex } : {}).generate(asked, never);
+
+      expect(standIn.requestBody(1)).toMatchObject({
+        contents,
+        tools: [{ functionDeclarations: tools }],
+        toolConfig: { functionCallingConfig: { mode: 'NONE' } },
+      });
+    },
+  );
+
+  test('says nothing of calls where it has no tools, or may call them', async () => {
+    await connect().generate({ ...request, toolChoice: 'none' }, never);
+    await connect().generate({ ...request, tools: [{ name: 'find' }] }, never);
+
+    expect(standIn.requestBody(1)).not.toHaveProperty('toolConfig');
+    expect(standIn.requestBody(2)).not.toHaveProperty('toolConfig');
+  });
+
   test('carries system instruction, tools, limits and schema', async () => {
     await connect().generate(
       {

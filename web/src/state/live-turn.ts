@@ -13,7 +13,7 @@ export type AnswerPart =
       output?: unknown;
       problem?: string;
     }
-  | { kind: 'notice'; id: string; notice: 'restarted' | 'loop' | 'approval' };
+  | { kind: 'notice'; id: string; notice: 'restarted' | 'loop' | 'rounds' | 'approval' };
 
 /** Where an answer stands, as this page knows it. */
 export type LivePhase =

@@ -46,6 +46,7 @@ export const en = {
     failed: 'No answer.',
     restarted: 'The answer began anew.',
     loop: 'The answer was ended because it repeated itself.',
+    rounds: 'The model used up its rounds of tool calls and answered with what it had.',
     approval: 'A tool waits for your approval.',
     contentFilter: 'The model did not answer this.',
     length: 'The answer reached its longest length.',

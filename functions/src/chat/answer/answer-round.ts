@@ -10,6 +10,7 @@ import {
 } from '../../../../shared/conversation/tool-calls.ts';
 import type { Rounds } from '../../../../shared/conversation/turn.ts';
 import { findCallLoop, loopFeedback, roundsIn } from '../../../../shared/loops/call-loop.ts';
+import { roundLimitResponse } from '../../../../shared/loops/round-limit.ts';
 import { utf8Length } from '../../../../shared/store/names.ts';
 import type { StreamChunk } from '../../../../shared/wire/stream.ts';
 import { meterCounting } from '../../conversation-policy.ts';
@@ -19,6 +20,7 @@ import type { BegunTurn } from '../send/begin-turn.ts';
 import { runCalls } from '../tools/run-calls.ts';
 import { CALLS_PER_ROUND, ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
 import { errorResponse, type ToolResponse } from '../tools/tool-response.ts';
+import { allowedCalls, newestCalls } from './newest-calls.ts';
 import { approvalChunk, callChunk, responseChunks } from './tool-frames.ts';
 import type { TurnProgress } from './turn-progress.ts';
 import type { TurnWriter } from './turn-writer.ts';
@@ -94,7 +96,7 @@ export async function beginRound(
   const contents = [...progress.contents, said, openResponses(said)];
   const before = callsOf(progress.contents).length;
   const calls = callsOf(contents).slice(before);
-  const { app, asks } = ownersOf(dependencies, begun, calls);
+  const { app, asks } = ownersOf(dependencies, begun, allowedCalls(calls));
   const { rounds } = progress;
   const next: WithRounds = {
     ...progress,
@@ -113,15 +115,6 @@ export async function beginRound(
   await storeProgress(answering, next);
   await passCrashPoint(dependencies, 'calls-stored');
   return next;
-}
-
-/** The calls of a round by who has to do something about them. */
-function openCalls({ contents, rounds }: WithRounds) {
-  const open = openCallsOf(contents);
-  const isWaiting = ({ index }: ToolCall) =>
-    rounds.app.includes(index) ||
-    (rounds.asks?.includes(index) === true && rounds.approved?.includes(index) !== true);
-  return { waiting: open.filter(isWaiting), due: open.filter((call) => !isWaiting(call)) };
 }
 
 /** Tells the readers of responses in the order of their calls, each as soon as those before it are there. */
@@ -144,12 +137,8 @@ function inOrder(answering: Answering, progress: WithRounds, due: readonly ToolC
   };
 }
 
-const overLimit = (limit: number) =>
-  errorResponse(
-    `The limit of ${limit} rounds of tool calls in one answer is reached. Answer with what there is.`,
-  );
 const tooMany = errorResponse(
-  `More than ${CALLS_PER_ROUND} calls at once: this one was not run. Call it again alone.`,
+  `More than ${CALLS_PER_ROUND} calls at once: this one was not run. Call it again, with fewer others.`,
 );
 
 /** Why no call of the newest round is run, as the model reads it; undefined: they are run. */
@@ -159,7 +148,7 @@ function refusalOf(
   { contents, rounds }: WithRounds,
 ): ToolResponse | undefined {
   const limit = roundsLimit(dependencies, begun);
-  if (rounds.count > limit) return overLimit(limit);
+  if (rounds.count > limit) return roundLimitResponse(limit);
   if (dependencies.config.LOOP_DETECTION === 'off') return undefined;
   const loop = findCallLoop(roundsIn(contents));
   return loop && loopFeedback(loop);
@@ -182,12 +171,12 @@ async function respond(
 ) {
   const { begun, signal } = answering;
   const { conversationId, seq } = begun.attempt;
-  const { due, waiting } = openCalls(progress);
+  const { due, waiting, beyond } = newestCalls(progress);
   const refusal = refusalOf(dependencies, begun, progress);
-  const refused = refusal ? [...due, ...waiting] : due.slice(CALLS_PER_ROUND);
-  const order = inOrder(answering, progress, refusal ? refused : due);
+  const refused = refusal ? openCallsOf(progress.contents) : beyond;
+  const order = inOrder(answering, progress, refusal ? refused : [...due, ...beyond]);
   const responses = await runCalls(dependencies, {
-    calls: refusal ? [] : due.slice(0, CALLS_PER_ROUND),
+    calls: refusal ? [] : due,
     caller: begun.quotaRequest.caller,
     conversationId,
     seq,
@@ -222,7 +211,7 @@ export async function endRound(
   await passCrashPoint(dependencies, 'tools-ran');
   if (isWaiting) {
     const { seq } = answering.begun.attempt;
-    for (const call of openCalls(progress).waiting)
+    for (const call of newestCalls(progress).waiting)
       if (rounds.asks?.includes(call.index)) answering.emit(approvalChunk({ seq }, call));
     return { kind: 'waiting', progress };
   }

@@ -45,11 +45,11 @@ const mayCall = (
 async function nextPrompt(
   dependencies: ChatDependencies,
   { begun }: Answering,
-  { going, hasTools }: { going: Going; hasTools: boolean },
+  going: Going,
 ): Promise<RoundPrompt> {
   if (going.progress.contents.length === 0) return begun;
   const { progress, report } = going;
-  const round = await promptOfRound(dependencies, { begun, progress, report, hasTools });
+  const round = await promptOfRound(dependencies, { begun, progress, report });
   const { shrinkage, isOverLimit, outputTokens } = round;
   // What was reserved before is part of it.
   const reservation = round.reservation ?? begun.reservation;
@@ -61,14 +61,19 @@ async function nextPrompt(
 async function callModel(
   dependencies: ChatDependencies,
   answering: Answering,
-  { going, prompt }: { going: Going; prompt: RoundPrompt },
+  { going, prompt, hasTools }: { going: Going; prompt: RoundPrompt; hasTools: boolean },
 ): Promise<Answer> {
   const { begun, emit, signal, isCut } = answering;
   const { conversationId, seq, attempt } = begun.attempt;
   const { contents, rounds } = going.progress;
   if (rounds) emit({ type: 'start-step' });
   return streamAnswer(dependencies, {
-    request: { ...prompt.prompt, role: 'chat', promptId: turnId(seq) },
+    request: {
+      ...prompt.prompt,
+      ...(!hasTools && { toolChoice: 'none' }),
+      role: 'chat',
+      promptId: turnId(seq),
+    },
     name: `turn ${seq} of ${conversationId}`,
     timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
     signal,
@@ -127,8 +132,8 @@ async function step(
 ): Promise<TurnAnswer | undefined> {
   const { begun, signal } = answering;
   const hasTools = mayCall(dependencies, answering, going.progress);
-  const prompt = await nextPrompt(dependencies, answering, { going, hasTools });
-  const answer = await callModel(dependencies, answering, { going, prompt });
+  const prompt = await nextPrompt(dependencies, answering, going);
+  const answer = await callModel(dependencies, answering, { going, prompt, hasTools });
   const { config } = dependencies;
   const usage = answer.usage && pricedUsage(config, begun.model, answer.usage);
   going.sentContents = going.progress.contents.length;

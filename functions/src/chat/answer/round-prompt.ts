@@ -30,8 +30,6 @@ interface Round {
   begun: BegunTurn;
   progress: TurnProgress;
   report: CallReport | undefined;
-  /** The model may call tools. */
-  hasTools: boolean;
 }
 
 /** Prompt and answer of the last call, as the model counted them: the answer is one content more. */
@@ -52,7 +50,7 @@ export async function promptOfRound(
   round: Round,
 ): Promise<RoundPrompt> {
   const { config, toolbox, store } = dependencies;
-  const { begun, progress, hasTools } = round;
+  const { begun, progress } = round;
   const { head, history, turns, memory, sentUser: user, attempt } = begun;
   const { conversationId, seq } = attempt;
   const { contents } = progress;
@@ -80,12 +78,8 @@ export async function promptOfRound(
     estimatedTokens: view.tokens,
     taken: usageBeyond(progress.usage, begun.progress.settled) ?? 'nothing',
   });
-  const source = {
-    ...context,
-    model: begun.model,
-    serverTools: hasTools ? toolbox.declarations : [],
-  };
-  const prompt = promptOf(hasTools ? source : { ...source, toolsJson: undefined }, view.items);
+  const source = { ...context, model: begun.model, serverTools: toolbox.declarations };
+  const prompt = promptOf(source, view.items);
   const { shrinkage, isOverLimit, outputTokens } = view;
   return { prompt, shrinkage, isOverLimit, outputTokens, reservation };
 }

@@ -1,7 +1,9 @@
 import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
+import type { Content } from '../../../../shared/conversation/content.ts';
 import { answerId, turnId } from '../../../../shared/conversation/paths.ts';
 import type { Turn, TurnError } from '../../../../shared/conversation/turn.ts';
 import { loopOf } from '../../../../shared/loops/loop-reasons.ts';
+import { roundLimitOf } from '../../../../shared/loops/round-limit.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
 import {
   earlierPartIds,
@@ -62,9 +64,19 @@ function loopNotice({ finishReason }: Pick<Turn, 'finishReason'>): StreamChunk[]
   return of === undefined ? [] : [{ type: 'data-notice', id: 'loop', data: { kind: 'loop', of } }];
 }
 
-/** What stands after the text: a notice of a loop, the context, an error if there was one, and the finish. */
+/** That the model was told to answer with what there is: it had asked for more rounds of calls than it may have. */
+function roundLimitNotice({ contents }: { contents: readonly Content[] }): StreamChunk[] {
+  const limit = roundLimitOf(contents);
+  return limit === undefined
+    ? []
+    : [{ type: 'data-notice', id: 'rounds', data: { kind: 'rounds', limit } }];
+}
+
+/** What stands after the text: a notice of a loop or of the limit of rounds, the context, an error if there was one, and the finish. */
 export function closingChunks(end: {
-  turn: Pick<Turn, 'usage' | 'routing' | 'finishReason' | 'state'>;
+  turn: Pick<Turn, 'usage' | 'routing' | 'finishReason' | 'state'> & {
+    contents: readonly Content[];
+  };
   error: Pick<TurnError, 'message'> | undefined;
   context: ContextObject;
 }): StreamChunk[] {
@@ -72,6 +84,7 @@ export function closingChunks(end: {
   const isCancelled = turn.state === 'cancelled';
   return [
     ...loopNotice(turn),
+    ...roundLimitNotice(turn),
     { type: 'data-context', id: 'ctx', transient: true, data: context },
     ...(isCancelled ? [{ type: 'abort' as const }] : []),
     ...(error ? [{ type: 'error' as const, errorText: error.message }] : []),

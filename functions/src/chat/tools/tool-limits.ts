@@ -1,7 +1,7 @@
 /** Tools of one round that run at the same time. */
 export const CALLS_AT_ONCE = 5;
 
-/** Calls of one round that are run; what a model asks for beyond them gets an error response. */
+/** Calls of one round that are run, by server and app together; what a model asks for beyond them gets an error response. */
 export const CALLS_PER_ROUND = 32;
 
 /** JSON of one output, bytes of UTF-8. */

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import type { Content } from '../../../shared/conversation/content.ts';
+import { roundLimitOf, roundLimitResponse } from '../../../shared/loops/round-limit.ts';
+
+const gave = (response: Record<string, unknown>): Content => ({
+  role: 'user',
+  parts: [{ functionResponse: { name: 'f', response } }],
+});
+
+test.each<[string, Content[], number | undefined]>([
+  ['without calls', [{ role: 'model', parts: [{ text: 'a' }] }], undefined],
+  ['whose calls gave something', [gave({ ok: true }), gave({ error: 'broken' })], undefined],
+  ['that was refused a round', [gave({ ok: true }), gave(roundLimitResponse(10))], 10],
+  ['whose tool gave a number of that name', [gave({ roundLimit: 3 })], undefined],
+])('of a turn %s the limit that it met is read', (_, contents, expected) => {
+  expect(roundLimitOf(contents)).toBe(expected);
+});
+
+test('the model is told the limit, and what to do instead', () => {
+  expect(roundLimitResponse(10)['error']).toMatch(/limit of 10 rounds.*Answer with what is known/u);
+});
