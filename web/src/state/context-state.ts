@@ -2,6 +2,7 @@ import { batch, signal, type Signal } from '@preact/signals';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import type { CompactionRecordView } from '../../../shared/wire/responses/compaction.ts';
 import type { ContextView } from '../../../shared/wire/responses/context.ts';
+import type { PinListView } from '../../../shared/wire/responses/pins.ts';
 import type { ConversationApi, ConversationWithContext } from '../api/chat-api.ts';
 import { observeStatus, type CompactionStep } from './compaction-steps.ts';
 
@@ -11,6 +12,8 @@ export interface ContextState {
   context: Signal<ContextObject | undefined>;
   /** What the model would see now. */
   shown: Signal<ContextView | undefined>;
+  /** What stays word for word; undefined: never asked for, since there was none. */
+  pins: Signal<PinListView | undefined>;
   steps: Signal<readonly CompactionStep[]>;
   /** The newest first. */
   compactions: Signal<readonly CompactionRecordView[]>;
@@ -22,6 +25,8 @@ export interface ContextState {
   refresh(isAnew: boolean): Promise<ConversationWithContext>;
   /** Reads what the model would see, where a change does not show in the conversation. Throws ApiError. */
   refreshItems(): Promise<void>;
+  /** Reads the pins. Throws ApiError. */
+  refreshPins(): Promise<void>;
   loadMoreCompactions(): Promise<void>;
 }
 
@@ -40,6 +45,7 @@ export function createContextState(api: ConversationApi): ContextState {
   const view = signal<ConversationWithContext | undefined>(undefined);
   const context = signal<ContextObject | undefined>(undefined);
   const shown = signal<ContextView | undefined>(undefined);
+  const pins = signal<PinListView | undefined>(undefined);
   const steps = signal<readonly CompactionStep[]>([]);
   const compactions = signal<readonly CompactionRecordView[]>([]);
   const moreCompactions = signal<string | undefined>(undefined);
@@ -50,10 +56,15 @@ export function createContextState(api: ConversationApi): ContextState {
       context.value = next;
     });
 
+  const refreshPins = async (): Promise<void> => {
+    pins.value = await api.pins();
+  };
+
   return {
     view,
     context,
     shown,
+    pins,
     steps,
     compactions,
     moreCompactions,
@@ -72,11 +83,15 @@ export function createContextState(api: ConversationApi): ContextState {
         compactions.value = page.compactions;
         moreCompactions.value = page.nextPageToken;
       });
+      const hadPins = (pins.value?.pins.length ?? 0) > 0;
+      if (hadPins || items.items.some(({ kind }) => kind === 'pin')) await refreshPins();
       return next;
     },
     refreshItems: async () => {
-      shown.value = await api.context();
+      const [items] = await Promise.all([api.context(), refreshPins()]);
+      shown.value = items;
     },
+    refreshPins,
     loadMoreCompactions: async () => {
       const page = await api.compactions(moreCompactions.value);
       batch(() => {

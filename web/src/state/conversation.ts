@@ -17,10 +17,12 @@ export interface OpenConversation extends Omit<ContextState, 'refresh'> {
   answers: Answers;
   /** What did not work; undefined: nothing. */
   problem: Signal<ApiError | undefined>;
-  /** Reads what has changed. Throws ApiError. */
-  refresh(): Promise<void>;
-  /** Keeps a text word for word in every context. Throws ApiError. */
-  pin(text: string): Promise<void>;
+  /** Reads what has changed, or all of it anew. Throws ApiError. */
+  refresh(isAnew?: boolean): Promise<void>;
+  /** Keeps a text word for word in every context; the same id again is the same pin. Throws ApiError. */
+  pin(pinId: string, text: string): Promise<void>;
+  /** Throws ApiError. */
+  unpin(pinId: string): Promise<void>;
   /** Runs a call, and shows its problem instead of throwing. */
   attempt<T>(work: () => Promise<T>): Promise<T | undefined>;
   leave(): void;
@@ -135,8 +137,9 @@ export function openConversation(parts: ConversationParts): OpenConversation {
       },
     },
     problem,
-    refresh: () => refresh(),
-    pin: (text) => api.pin(crypto.randomUUID(), text).then(() => state.refreshItems()),
+    refresh,
+    pin: (pinId, text) => api.pin(pinId, text).then(() => state.refreshItems()),
+    unpin: (pinId) => api.unpin(pinId).then(() => state.refreshItems()),
     attempt,
     leave: () => leaving.abort(),
     left,

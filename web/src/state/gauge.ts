@@ -42,6 +42,12 @@ export interface Gauge {
 /** Room behind the hard threshold, so that its mark does not stand at the edge. */
 const SCALE_ROOM = 1.08;
 
+/** What the estimates of the parts are to be multiplied by so that they add up to the figure; 1 for none. */
+export function scaleOf(tokens: number, items: readonly ContextItemView[]): number {
+  const estimated = items.reduce((sum, item) => sum + item.tokens, 0);
+  return estimated === 0 ? 1 : tokens / estimated;
+}
+
 /** Tokens of the prompt by what they are. */
 export function tokensByKind(items: readonly ContextItemView[]): Record<SegmentKind, number> {
   const sums = { system: 0, memory: 0, pins: 0, snapshot: 0, tail: 0 };
@@ -87,7 +93,7 @@ export function gaugeOf(context: ContextObject, shown: ContextView | undefined):
   const estimated = segmentKinds.reduce((sum, kind) => sum + sums[kind], 0);
   // Nothing is known of the parts yet: all of it is the tail.
   if (estimated === 0) sums.tail = tokens;
-  const factor = estimated === 0 ? 1 : tokens / estimated;
+  const factor = scaleOf(tokens, shown?.items ?? []);
   const used = segmentKinds.map((kind) => ({
     kind,
     tokens: Math.round(sums[kind] * factor),

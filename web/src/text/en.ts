@@ -34,6 +34,8 @@ export const en = {
       `You change turn ${turn}: what you send takes its place and that of all that follows.`,
     sendChanged: 'Change it',
     pin: 'Pin',
+    pinned: 'Pinned',
+    pinHint: 'Your message stays word for word in every context',
     cancelEdit: 'Cancel',
     replaced: (turn: string) => `Turn ${turn} took its place: the model does not see it.`,
     deleted: 'This message was deleted.',
@@ -62,7 +64,15 @@ export const en = {
   },
   inspector: {
     title: 'What the model sees',
+    empty:
+      'From the first message on you see here how full the context is, and every part of the prompt. To watch a compaction at once, play a conversation: Events, Player.',
     gauge: 'Context in use',
+    partsEstimated: 'parts estimated',
+    limits:
+      'At the first mark it is compacted. From the second on the model sees a shortened view until that is done.',
+    notDue: 'Over the threshold: the next compaction comes when more was added since the last one.',
+    thresholdField: 'Threshold (tokens)',
+    thresholdHint: 'From how many tokens on this conversation is compacted',
 
     of: (tokens: string, threshold: string) => `${tokens} of ${threshold} tokens`,
     compactsAt: 'compacts at',
@@ -80,7 +90,7 @@ export const en = {
       tail: 'Recent turns',
       free: 'Free',
     },
-    marks: { soft: 'Soft', hard: 'Hard', window: 'Window' },
+    marks: { soft: 'Compacts', hard: 'Shortens', window: 'Window' },
     noThreshold: 'Automatic compaction is off',
     items: 'Parts of the prompt',
     compactNow: 'Compact now',

@@ -35,6 +35,8 @@ export const ja: Texts = {
       `${turn} 番目のやり取りを編集しています。送信すると、それ以降のすべてに取って代わります。`,
     sendChanged: '書き直す',
     pin: 'ピン留め',
+    pinned: 'ピン留め済み',
+    pinHint: 'あなたのメッセージは原文のまま、すべてのコンテキストに残ります',
     cancelEdit: 'キャンセル',
     replaced: (turn) => `${turn} 番目のやり取りに置き換えられ、モデルには見えません。`,
     deleted: 'このメッセージは削除されました。',
@@ -63,7 +65,15 @@ export const ja: Texts = {
   },
   inspector: {
     title: 'モデルに見えているもの',
+    empty:
+      '最初のメッセージから、コンテキストの使用量とプロンプトの内訳がここに表示されます。すぐにコンパクションを見るには、「イベント」の「再生」で会話を再生してください。',
     gauge: '使用中のコンテキスト',
+    partsEstimated: '内訳は推定値',
+    limits:
+      '最初の印で圧縮されます。次の印からは、圧縮が終わるまでモデルには短縮した内容が見えます。',
+    notDue: 'しきい値を超えています。次の圧縮は、前回からの追加が増えたときに行われます。',
+    thresholdField: 'しきい値（トークン）',
+    thresholdHint: 'この会話を圧縮し始めるトークン数',
 
     of: (tokens, threshold) => `${threshold} トークン中 ${tokens}`,
     compactsAt: 'コンパクション開始',
@@ -81,7 +91,7 @@ export const ja: Texts = {
       tail: '最近のやり取り',
       free: '空き',
     },
-    marks: { soft: 'ソフト', hard: 'ハード', window: 'ウィンドウ' },
+    marks: { soft: '圧縮', hard: '短縮', window: 'ウィンドウ' },
     noThreshold: '自動コンパクションはオフです',
     items: 'プロンプトの内訳',
     compactNow: '今すぐ圧縮',

@@ -1,7 +1,6 @@
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { CompactionDetailView } from '../../../../shared/wire/responses/compaction.ts';
-import type { PinListView } from '../../../../shared/wire/responses/pins.ts';
 import type { App } from '../../state/app.ts';
 import { isSaving, savedShare } from '../../state/compaction-figures.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
@@ -16,15 +15,17 @@ import { VerificationReport } from './verification-report.tsx';
 export interface Detail {
   compaction: CompactionDetailView;
   turns: readonly StoredTurn[];
-  pins: PinListView;
 }
 
 /** What is pointed at: a statement lights its turns, a turn its statements. */
 export type Lit = Signal<{ item?: string; seq?: number }>;
 
-async function readDetail({ api }: OpenConversation, generation: number): Promise<Detail> {
-  const [compaction, pins] = await Promise.all([api.compaction(generation), api.pins()]);
-  return { compaction, pins, turns: await loadTurns(api, turnsToShow(compaction)) };
+async function readDetail(
+  { api, refreshPins }: OpenConversation,
+  generation: number,
+): Promise<Detail> {
+  const [compaction] = await Promise.all([api.compaction(generation), refreshPins()]);
+  return { compaction, turns: await loadTurns(api, turnsToShow(compaction)) };
 }
 
 function Head({ app, detail }: { app: App; detail: Detail }) {

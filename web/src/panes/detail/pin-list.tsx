@@ -1,31 +1,24 @@
-import { useSignal } from '@preact/signals';
-import type { PinListView } from '../../../../shared/wire/responses/pins.ts';
 import type { App } from '../../state/app.ts';
+import type { OpenConversation } from '../../state/conversation.ts';
 
-/** What stands in every context word for word. */
-export function PinList({ app, pins }: { app: App; pins: PinListView }) {
+/** What stands in every context word for word, and the way to take it out. */
+export function PinList({ app, conversation }: { app: App; conversation: OpenConversation }) {
   const texts = app.texts.value.detail;
   const { count } = app.figures.value;
-  const shown = useSignal(pins.pins);
-  const unpin = async (id: string): Promise<void> => {
-    const conversation = app.open.value;
-    await conversation.attempt(async () => {
-      await conversation.api.unpin(id);
-      await conversation.refreshItems();
-      shown.value = shown.value.filter((pin) => pin.id !== id);
-    });
-  };
+  const { pins: shown = [], tokens = 0, budgetTokens = 0 } = conversation.pins.value ?? {};
   return (
-    <section>
+    <section class="pins">
       <h4>
         {texts.pins}{' '}
-        <span class="quiet figure">
-          {count(pins.tokens)} / {count(pins.budgetTokens)}
-        </span>
+        {budgetTokens > 0 && (
+          <span class="quiet figure">
+            {count(tokens)} / {count(budgetTokens)} {app.texts.value.inspector.tokens}
+          </span>
+        )}
       </h4>
-      {shown.value.length === 0 && <p class="quiet">{texts.noPins}</p>}
+      {shown.length === 0 && <p class="quiet">{texts.noPins}</p>}
       <ul class="report-list">
-        {shown.value.map(({ id, text }) => (
+        {shown.map(({ id, text }) => (
           <li key={id} class="pin">
             <span>{text}</span>
             <button
@@ -33,7 +26,7 @@ export function PinList({ app, pins }: { app: App; pins: PinListView }) {
               class="icon-button"
               aria-label={`${texts.unpin}: ${text}`}
               title={texts.unpin}
-              onClick={() => void unpin(id)}
+              onClick={() => void conversation.attempt(() => conversation.unpin(id))}
             >
               ✕
             </button>

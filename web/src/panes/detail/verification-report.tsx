@@ -141,7 +141,7 @@ export function VerificationReport({ app, detail }: { app: App; detail: Detail }
   return (
     <div class="detail-list report" tabIndex={0} role="group" aria-labelledby="detail-report">
       <Report app={app} found={snapshotReportOf(detail.compaction)} />
-      <PinList app={app} pins={detail.pins} />
+      <PinList app={app} conversation={app.open.value} />
     </div>
   );
 }

@@ -1,9 +1,9 @@
 import type { ContextItemView } from '../../../../shared/wire/responses/context.ts';
 import type { App } from '../../state/app.ts';
-import { segmentOf } from '../../state/gauge.ts';
+import { scaleOf, segmentOf } from '../../state/gauge.ts';
 import { contentText } from '../../state/content-text.ts';
 
-function Item({ app, item }: { app: App; item: ContextItemView }) {
+function Item({ app, item, scale }: { app: App; item: ContextItemView; scale: number }) {
   const { kinds } = app.texts.value.inspector;
   const text = contentText(item.content);
   return (
@@ -15,21 +15,24 @@ function Item({ app, item }: { app: App; item: ContextItemView }) {
           {item.seq !== undefined && <span class="figure"> {item.seq}</span>}
         </span>
         <span class="prompt-item-text">{text.slice(0, 160)}</span>
-        <span class="figure prompt-item-tokens">{app.figures.value.count(item.tokens)}</span>
+        <span class="figure prompt-item-tokens">
+          {app.figures.value.count(Math.round(scale * item.tokens))}
+        </span>
       </summary>
       <pre tabIndex={0}>{text}</pre>
     </details>
   );
 }
 
-/** Every piece of the prompt, in its order. */
-export function PromptItems({ app, items }: { app: App; items: readonly ContextItemView[] }) {
+/** Every piece of the prompt, in its order; their figures add up to that of the whole, as in the gauge. */
+export function PromptItems(of: { app: App; items: readonly ContextItemView[]; tokens: number }) {
+  const { app, items, tokens } = of;
   const texts = app.texts.value.inspector;
   return (
     <section aria-labelledby="prompt-items-title">
       <h3 id="prompt-items-title">{texts.items}</h3>
       {items.map((item, at) => (
-        <Item key={at} app={app} item={item} />
+        <Item key={at} app={app} item={item} scale={scaleOf(tokens, items)} />
       ))}
     </section>
   );

@@ -1,3 +1,4 @@
+import type { ContextObject } from '../../../../shared/wire/context-object.ts';
 import type { App } from '../../state/app.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
 import { gaugeOf, type Gauge, type Mark } from '../../state/gauge.ts';
@@ -16,7 +17,7 @@ function Marks({ app, marks }: { app: App; marks: readonly Mark[] }) {
   // The window stands in the legend when it is beyond the scale.
   const shown = marks.filter(({ isBeyond }) => !isBeyond);
   return (
-    <div class="gauge-marks" aria-hidden="true">
+    <div class="gauge-marks" aria-hidden="true" title={app.texts.value.inspector.limits}>
       {shown.map((mark) => (
         <span
           key={mark.kind}
@@ -61,6 +62,10 @@ function Legend({ app, gauge }: { app: App; gauge: Gauge }) {
   );
 }
 
+/** Over the threshold a swap is not followed by the next one at once. */
+const isNotDue = ({ thresholdTokens, tokens, compaction }: ContextObject): boolean =>
+  thresholdTokens !== null && tokens >= thresholdTokens && compaction?.state === 'COMPACTED';
+
 /** How full the context is, of what, and where it is compacted. */
 export function TokenGauge({ app, conversation }: { app: App; conversation: OpenConversation }) {
   const texts = app.texts.value.inspector;
@@ -100,8 +105,10 @@ export function TokenGauge({ app, conversation }: { app: App; conversation: Open
       <Legend app={app} gauge={gauge} />
       <p class="quiet gauge-source">
         {texts.source[context.source]}
+        {context.source !== 'estimated' && ` · ${texts.partsEstimated}`}
         {context.thresholdTokens === null && ` · ${texts.noThreshold}`}
       </p>
+      {isNotDue(context) && <p class="quiet gauge-source">{texts.notDue}</p>}
     </div>
   );
 }

@@ -6,7 +6,7 @@ export function SlimGauge({ app, conversation }: { app: App; conversation: OpenC
   const context = conversation.context.value;
   if (!context) return null;
   const limit = context.thresholdTokens ?? context.windowTokens;
-  const share = Math.min(1, context.tokens / limit);
+  const share = context.tokens / limit;
   const { panes } = app.texts.value;
   return (
     <button
@@ -17,7 +17,7 @@ export function SlimGauge({ app, conversation }: { app: App; conversation: OpenC
       onClick={() => (app.pane.value = 'inspector')}
     >
       <span class="slim-gauge-bar" aria-hidden="true">
-        <span style={{ width: `${100 * share}%` }} />
+        <span style={{ width: `${100 * Math.min(1, share)}%` }} />
       </span>
       <span class="figure">{app.figures.value.percent(share)}</span>
     </button>

@@ -1,4 +1,5 @@
 import type { MessageView } from '../../../../shared/wire/responses/messages.ts';
+import type { OpenConversation } from '../../state/conversation.ts';
 import { foldedOf } from '../../state/folded.ts';
 import { isOpen } from '../../state/live-turn.ts';
 import { textOfMessage } from '../../state/message-text.ts';
@@ -48,6 +49,10 @@ function Remarks({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
   );
 }
 
+/** A pin of a message has its id: pinned twice it is pinned once. */
+const isPinnedIn = ({ pins }: OpenConversation, messageId: string): boolean =>
+  pins.value?.pins.some(({ id }) => id === messageId) ?? false;
+
 function Actions({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
   const { app, conversation, draft } = of;
   const { answers, transcript } = conversation;
@@ -57,6 +62,7 @@ function Actions({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
   const isLast = seq === transcript.turnCount.value;
   const text = textOfMessage(user);
   const messageId = () => crypto.randomUUID();
+  const isPinned = isPinnedIn(conversation, user.id);
   return (
     <div class="turn-actions">
       {isLast && user.state === 'failed' && (
@@ -88,8 +94,17 @@ function Actions({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
           {texts.edit}
         </button>
       )}
-      <button type="button" onClick={() => void conversation.attempt(() => conversation.pin(text))}>
-        {texts.pin}
+      <button
+        type="button"
+        aria-pressed={isPinned}
+        title={texts.pinHint}
+        onClick={() =>
+          void conversation.attempt(() =>
+            isPinned ? conversation.unpin(user.id) : conversation.pin(user.id, text),
+          )
+        }
+      >
+        {isPinned ? texts.pinned : texts.pin}
       </button>
     </div>
   );
@@ -127,6 +142,11 @@ export function StoredRow({
         <div class="message user">
           <Parts message={turn.user} />
         </div>
+      )}
+      {turn.user && isPinnedIn(of.conversation, turn.user.id) && (
+        <p class="pinned-mark">
+          <span class="chip">{of.app.texts.value.transcript.pinned}</span>
+        </p>
       )}
       {turn.answer && (
         <div class="message model">
