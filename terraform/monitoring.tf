@@ -355,6 +355,7 @@ locals {
     name       = var.name
     chat       = local.chat_name
     compaction = local.compaction_name
+    database   = local.database_id
   }
 }
 

@@ -259,7 +259,7 @@ run "defaults" {
   # Operation
 
   assert {
-    condition     = alltrue([for policy in concat(values(google_monitoring_alert_policy.alert), values(google_monitoring_alert_policy.burning)) : strcontains(policy.documentation[0].content, "1. ") || strcontains(policy.documentation[0].content, "See ") || strcontains(policy.documentation[0].content, "Look ")])
+    condition     = alltrue([for policy in concat(values(google_monitoring_alert_policy.alert), values(google_monitoring_alert_policy.burning)) : strcontains(policy.documentation[0].content, "## First look") && strcontains(policy.documentation[0].content, "## What to do") && length(policy.documentation[0].content) <= 8192])
     error_message = "Every alert must say what to do."
   }
   assert {

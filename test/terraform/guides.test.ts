@@ -55,6 +55,15 @@ describe('docs/operations.md', () => {
     );
   });
 
+  test('sets every variable that its commands use', () => {
+    const commands = matches(operations, /^```bash\n([\s\S]*?)^```/gm).join('\n');
+    const set = matches(commands, /(?:export | )([A-Z_]+)=/g);
+    const used = matches(commands, /\$\{?([A-Z_]+)/g);
+
+    expect(used.length).toBeGreaterThan(10);
+    expect(unique(used).filter((name) => !set.includes(name))).toEqual([]);
+  });
+
   test('links the instructions of every alert', async () => {
     const { alerts: keys } = await monitoring();
 
