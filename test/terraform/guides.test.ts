@@ -57,7 +57,7 @@ describe('docs/operations.md', () => {
 
   test('sets every variable that its commands use', () => {
     const commands = matches(operations, /^```bash\n([\s\S]*?)^```/gm).join('\n');
-    const set = matches(commands, /(?:export | )([A-Z_]+)=/g);
+    const set = matches(commands, /(?:^|\s)([A-Z_]+)=/gm);
     const used = matches(commands, /\$\{?([A-Z_]+)/g);
 
     expect(used.length).toBeGreaterThan(10);
