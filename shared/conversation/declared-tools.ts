@@ -11,6 +11,8 @@ export const clientToolSchema = z.object({
   parameters: z.record(z.string(), z.unknown()),
   /** The app asks its user before it runs it; nothing to the server. */
   needsApproval: z.boolean().optional(),
+  /** Asked again and again until something has happened: equal calls of it are no loop. */
+  polled: z.boolean().optional(),
 });
 export type ClientTool = z.infer<typeof clientToolSchema>;
 

@@ -2,7 +2,10 @@ import { canonicalJson } from '../canonical-json.ts';
 import { hasFunctionCall, type Content } from '../conversation/content.ts';
 import { callsOf } from '../conversation/tool-calls.ts';
 
-/** So often a call, or a series of calls, is made in a row before it is a loop, as in Gemini CLI. */
+/**
+ * A call, or a series of calls, that the model asks for so often in a row is a loop, as in Gemini CLI: the fifth time is
+ * the detection, and is not run. What happens then is told in docs/guides/loops.md.
+ */
 export const LOOP_TIMES = 5;
 /** The longest series that is looked for. */
 export const LOOP_LENGTH_MAX = 5;
@@ -14,6 +17,9 @@ export interface LoopCall {
   response?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Names of the tools that are asked again and again until something has happened. */
+export type PolledTools = ReadonlySet<string>;
+
 export interface CallLoop {
   /** Calls that make the series. */
   length: number;
@@ -21,8 +27,8 @@ export interface CallLoop {
   times: number;
 }
 
-/** So often the model is told of a loop in one turn; with the last time the turn ends. */
-const FEEDBACK_MAX = 2;
+/** Detections in one turn: with the first one the model is told, with the second one the turn ends. */
+const LOOP_DETECTIONS = 2;
 
 const FEEDBACK_KEY = 'repeatedCall';
 
@@ -30,8 +36,8 @@ const FEEDBACK_KEY = 'repeatedCall';
 export const loopFeedback = ({ length, times }: CallLoop): Record<string, unknown> => ({
   error:
     length === 1
-      ? `This call was made ${times} times in a row with the same arguments and gave nothing new. It was not run again. Do not repeat it: change the arguments, use another tool, or answer with what is known and say what is missing.`
-      : `The same ${length} calls were made ${times} times in a row and gave nothing new. They were not run again. Do not repeat them: change the arguments, use another tool, or answer with what is known and say what is missing.`,
+      ? `This call was asked for ${times} times in a row with the same arguments and gave nothing new. It was not run again. Do not repeat it: change the arguments, use another tool, or answer with what is known and say what is missing or still to come.`
+      : `The same ${length} calls were asked for ${times} times in a row and gave nothing new. They were not run again. Do not repeat them: change the arguments, use another tool, or answer with what is known and say what is missing or still to come.`,
   [FEEDBACK_KEY]: true,
 });
 
@@ -41,26 +47,32 @@ interface Step {
   call: string;
   /** Undefined of a call that was not run: it says nothing about what running it would give. */
   response: string | undefined;
+  /** Of a tool that is polled: equal to no other. */
+  isPolled: boolean;
 }
 
 /** Equal calls of one round are one: none of them could know what the others gave. */
-function stepsOf(round: readonly LoopCall[]): Step[] {
+function stepsOf(round: readonly LoopCall[], polled: PolledTools): Step[] {
   const responses = new Map<string, Set<string>>();
+  const polling = new Set<string>();
   for (const each of round) {
     const call = canonicalJson([each.name, each.args]);
     const known = responses.get(call) ?? new Set();
     responses.set(call, known);
+    if (polled.has(each.name)) polling.add(call);
     if (each.response && !isFeedback(each)) known.add(canonicalJson(each.response));
   }
   return [...responses].map(([call, known]) => ({
     call,
     response: known.size === 0 ? undefined : [...known].toSorted().join('\n'),
+    isPolled: polling.has(call),
   }));
 }
 
 /** Whether two calls are the same, and gave the same as far as is known. */
 const isSame = (a: Step | undefined, b: Step | undefined): boolean =>
   a?.call === b?.call &&
+  a?.isPolled !== true &&
   (a?.response === b?.response || a?.response === undefined || b?.response === undefined);
 
 /** How often the last `length` steps stand at the end in a row. */
@@ -72,20 +84,24 @@ function timesAtEnd(steps: readonly Step[], length: number): number {
     const before = steps.slice(end - length, end);
     if (!before.every((step, i) => isSame(step, series[i]))) break;
     for (const [i, step] of before.entries())
-      series[i] = { call: step.call, response: series[i]?.response ?? step.response };
+      series[i] = { ...step, response: series[i]?.response ?? step.response };
     times += 1;
   }
   return times;
 }
 
 /**
- * The series of one to five calls that the model makes for at least the fifth time in a row, or undefined.
+ * The series of one to five calls that the model asks for at least the fifth time in a row, or undefined.
  * `rounds`: all calls of the turn, oldest first; the last round may have no responses yet. A call whose
  * response changes from time to time is none: who asks for the state of something until it is there, or
- * pages through results by a cursor of the server, gets on.
+ * pages through results by a cursor of the server, gets on. Nor is a series with a call of one of the tools in
+ * `polled`: who waits may hear "pending" a hundred times, and has its rounds for it.
  */
-export function findCallLoop(rounds: readonly (readonly LoopCall[])[]): CallLoop | undefined {
-  const steps = rounds.flatMap(stepsOf);
+export function findCallLoop(
+  rounds: readonly (readonly LoopCall[])[],
+  polled: PolledTools = new Set(),
+): CallLoop | undefined {
+  const steps = rounds.flatMap((round) => stepsOf(round, polled));
   for (let length = 1; length <= LOOP_LENGTH_MAX && length * LOOP_TIMES <= steps.length; length++) {
     const times = timesAtEnd(steps, length);
     if (times >= LOOP_TIMES) return { length, times };
@@ -98,7 +114,7 @@ export function findCallLoop(rounds: readonly (readonly LoopCall[])[]): CallLoop
  * again. Read from the responses, so that whoever takes a turn over decides the same.
  */
 export const hasLooped = (rounds: readonly (readonly LoopCall[])[]): boolean =>
-  rounds.filter((round) => round.some(isFeedback)).length >= FEEDBACK_MAX;
+  rounds.filter((round) => round.some(isFeedback)).length >= LOOP_DETECTIONS;
 
 /** The calls of a turn by round, one for each content of the model that has any. */
 export function roundsIn(contents: readonly Content[]): LoopCall[][] {

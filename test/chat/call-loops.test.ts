@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import type { ServerTool } from '../../functions/src/chat/tools/server-tool.ts';
 import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { callsOf } from '../../shared/conversation/tool-calls.ts';
+import { caller } from '../support/routing.ts';
 import { collect, request } from '../support/sending.ts';
-import { say, startToolModel, toolChat } from '../support/tool-world.ts';
+import { answerAll } from '../support/switching.ts';
+import { say, startToolModel, tool, toolChat } from '../support/tool-world.ts';
 
 let standIn: StandIn;
 let model: ReturnType<typeof createGeminiModel>;
@@ -32,8 +37,8 @@ async function asked(text: string, environment: Record<string, string> = {}) {
   return { chat, conversationId, turn, chunks, effects, responses };
 }
 
-describe('a call that is made five times in a row', () => {
-  test('is not run the fifth time: the model reads why, and what to do instead', async () => {
+describe('a call that is asked for five times in a row', () => {
+  test('is a loop the fifth time, which is not run: the model reads why, and what to do instead', async () => {
     const { turn, effects, responses } = await asked(rounds(...times(5, OSLO)));
 
     expect([...effects.keys()]).toEqual(['t_1:0', 't_1:1', 't_1:2', 't_1:3']);
@@ -57,7 +62,7 @@ describe('a call that is made five times in a row', () => {
     expect(turn.finishReason).toBe('STOP');
   });
 
-  test('ends the turn the sixth time, with whole pairs and a notice', async () => {
+  test('is found a second time when the model goes on: that ends the turn, with whole pairs and a notice', async () => {
     const { turn, chunks, effects, responses } = await asked(rounds(...times(8, OSLO)));
 
     expect(turn).toMatchObject({ state: 'done', finishReason: 'LOOP_OF_CALLS', inContext: true });
@@ -97,6 +102,51 @@ describe('a call that is made five times in a row', () => {
     expect(effects.size).toBe(6);
     expect(turn.finishReason).toBe('STOP');
   });
+});
+
+describe('a tool that is polled', () => {
+  const STATE = 'call job_state {"id":7}';
+  const pending = tool('job_state', { id: z.number() }, () =>
+    Promise.resolve({ state: 'pending' }),
+  );
+  const polling = async (tools: readonly ServerTool[]) => {
+    const { chat } = toolChat(model, { environment: { LOOP_DETECTION: 'on' }, tools });
+    return (await say(chat, randomUUID(), rounds(...times(8, STATE)))).turn;
+  };
+
+  test('may say the same as often as there are rounds', async () => {
+    const turn = await polling([{ ...pending, polled: true }]);
+
+    expect(turn).toMatchObject({ finishReason: 'STOP', rounds: { count: 8 } });
+  });
+
+  test('is a loop where nobody has declared it so', async () => {
+    const turn = await polling([pending]);
+
+    expect(turn).toMatchObject({ finishReason: 'LOOP_OF_CALLS', rounds: { count: 6 } });
+  });
+
+  test.each([
+    { declared: { polled: true }, end: 'STOP', asked: 7 },
+    { declared: {}, end: 'LOOP_OF_CALLS', asked: 4 },
+  ])(
+    'of the app, $declared, waits for it $asked times',
+    async ({ declared, end, asked: waits }) => {
+      const { chat } = toolChat(model, {
+        environment: { LOOP_DETECTION: 'on', CLIENT_WRITABLE: 'tools' },
+      });
+      const id = randomUUID();
+      const tools = [{ name: 'locate', parameters: { type: 'object' as const }, ...declared }];
+      await createConversation(chat, { caller, id, fields: { tools } });
+
+      let { turn } = await say(chat, id, rounds(...times(7, 'call locate')));
+      let answered = 0;
+      for (; turn.state === 'awaiting_tool'; answered++) turn = await answerAll(chat, id, 1);
+
+      expect(answered).toBe(waits);
+      expect(turn.finishReason).toBe(end);
+    },
+  );
 });
 
 test('two calls by turns are a loop of ten, and those of one round none', async () => {

@@ -21,6 +21,12 @@ const toolSchema = z.strictObject({
     .boolean()
     .optional()
     .describe('For the app: it asks its user first. The server does nothing with it.'),
+  polled: z
+    .boolean()
+    .optional()
+    .describe(
+      'It is asked again and again until something has happened: equal calls of it are no loop.',
+    ),
 });
 
 /** The functions that the app runs for the model. */

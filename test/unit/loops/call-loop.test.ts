@@ -75,6 +75,22 @@ describe('calls of one name', () => {
   });
 });
 
+describe('a tool that is declared as polled', () => {
+  const waiting = (letters: string) => Array.from(letters, (letter) => [call(letter, 'pending')]);
+
+  test.each<[string, string[], object | undefined]>([
+    ['aaaaaaaa', ['a'], undefined],
+    ['aaaaaaaa', ['b'], { length: 1, times: 8 }],
+    ['abababababab', ['a'], undefined],
+    ['abababababab', ['b'], undefined],
+    ['abbbbb', ['a'], { length: 1, times: 5 }],
+    ['bbbbba', ['a'], undefined],
+    ['bbabbb', ['a'], undefined],
+  ])('%s, polled %j: %o', (letters, polled, expected) => {
+    expect(findCallLoop(waiting(letters), new Set(polled))).toEqual(expected);
+  });
+});
+
 describe('calls of one round', () => {
   test('that are equal are one: none of them knew what the others gave', () => {
     const dice = Array.from({ length: 8 }, () => call('roll'));
@@ -119,8 +135,8 @@ describe('a loop', () => {
   });
 
   test.each([
-    [1, 'This call was made 5 times'],
-    [3, 'The same 3 calls were made 5 times'],
+    [1, 'This call was asked for 5 times'],
+    [3, 'The same 3 calls were asked for 5 times'],
   ])('of %i calls says in its response what to do instead', (length, beginning) => {
     const { error } = loopFeedback({ length, times: 5 });
 

@@ -9,7 +9,12 @@ import {
   type ToolCall,
 } from '../../../../shared/conversation/tool-calls.ts';
 import type { Rounds } from '../../../../shared/conversation/turn.ts';
-import { findCallLoop, loopFeedback, roundsIn } from '../../../../shared/loops/call-loop.ts';
+import {
+  findCallLoop,
+  loopFeedback,
+  roundsIn,
+  type PolledTools,
+} from '../../../../shared/loops/call-loop.ts';
 import { roundLimitResponse } from '../../../../shared/loops/round-limit.ts';
 import { utf8Length } from '../../../../shared/store/names.ts';
 import type { StreamChunk } from '../../../../shared/wire/stream.ts';
@@ -141,6 +146,17 @@ const tooMany = errorResponse(
   `More than ${CALLS_PER_ROUND} calls at once: this one was not run. Call it again, with fewer others.`,
 );
 
+/** Tools of both sides whose equal calls are no loop. */
+const polledTools = (
+  { toolbox }: Pick<ChatDependencies, 'toolbox'>,
+  { head }: BegunTurn,
+): PolledTools => {
+  const apps = clientToolsOf(head).filter(
+    ({ name, polled }) => polled === true && toolbox.find(name) === undefined,
+  );
+  return new Set([...toolbox.polled, ...apps.map(({ name }) => name)]);
+};
+
 /** Why no call of the newest round is run, as the model reads it; undefined: they are run. */
 function refusalOf(
   dependencies: ChatDependencies,
@@ -150,7 +166,7 @@ function refusalOf(
   const limit = roundsLimit(dependencies, begun);
   if (rounds.count > limit) return roundLimitResponse(limit);
   if (dependencies.config.LOOP_DETECTION === 'off') return undefined;
-  const loop = findCallLoop(roundsIn(contents));
+  const loop = findCallLoop(roundsIn(contents), polledTools(dependencies, begun));
   return loop && loopFeedback(loop);
 }
 

@@ -27,6 +27,8 @@ export interface ServerTool<Parameters extends z.ZodObject = z.ZodObject> {
   timeoutMs: number;
   /** The user is asked before it runs. */
   needsApproval?: boolean;
+  /** It is asked again and again until something has happened: equal calls of it are no loop. */
+  polled?: boolean;
   /**
    * The response as the model gets it. An AppError becomes an error response with its public message, any
    * other error one without details.

@@ -7,6 +7,8 @@ const NAME = /^[A-Za-z]\w{0,63}$/;
 /** The functions that this server runs for the model. */
 export interface Toolbox {
   find(name: string): ServerTool | undefined;
+  /** Names of those that are asked again and again until something has happened. */
+  polled: ReadonlySet<string>;
   /** As the model sees them. */
   declarations: readonly ToolDeclaration[];
 }
@@ -29,6 +31,7 @@ export function createToolbox(tools: readonly ServerTool[]): Toolbox {
   }
   return {
     find: (name) => byName.get(name),
+    polled: new Set(tools.filter(({ polled }) => polled === true).map(({ name }) => name)),
     declarations: tools.map((tool) => ({
       name: tool.name,
       description: tool.description,
