@@ -1,6 +1,14 @@
 # Both functions are built from one archive. Why google_cloudfunctions2_function: docs/decisions/0024.
 
 locals {
+  # What Cloud Run gives to so many CPUs.
+  memory_mib_of_cpus = {
+    "1" = { least = 512, most = 4096 }
+    "2" = { least = 512, most = 8192 }
+    "4" = { least = 2048, most = 16384 }
+    "8" = { least = 4096, most = 32768 }
+  }
+
   project_number = data.google_project.this.number
 
   chat_name       = "${var.name}-chat"

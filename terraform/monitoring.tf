@@ -326,8 +326,9 @@ locals {
     sweep-missing = {
       display  = "No sweep has ended for half an hour"
       severity = "ERROR"
-      duration = "300s"
-      query    = "absent_over_time(${local.counted}sweeps{${local.on_revision}}[30m])"
+      # Ten minutes and twenty-five: a deployment has that long until its first sweep.
+      duration = "1500s"
+      query    = "absent_over_time(${local.counted}sweeps{${local.on_revision}}[10m])"
     }
     defects = {
       display  = "The code met what it did not expect"
@@ -391,7 +392,8 @@ resource "google_monitoring_alert_policy" "alert" {
   }
   notification_channels = concat([for channel in google_monitoring_notification_channel.email : channel.name], var.notification_channels)
 
-  depends_on = [google_logging_metric.counter, google_logging_metric.distribution]
+  # With the schedule: before it there is no sweep to miss.
+  depends_on = [google_logging_metric.counter, google_logging_metric.distribution, google_cloud_scheduler_job.sweep]
 }
 
 # An objective is about to be missed: in an hour ten times as much went wrong as 28 days allow an hour.
@@ -458,7 +460,8 @@ resource "google_billing_budget" "monthly" {
     }
   }
   all_updates_rule {
-    monitoring_notification_channels = [for channel in google_monitoring_notification_channel.email : channel.name]
+    # Google takes five channels of a budget, and addresses alone.
+    monitoring_notification_channels = [for address in slice(var.notification_emails, 0, min(5, length(var.notification_emails))) : google_monitoring_notification_channel.email[address].name]
     disable_default_iam_recipients   = false
   }
 

@@ -91,8 +91,8 @@ variable "chat" {
     error_message = "chat.concurrency must be a whole number from 1 to 1000."
   }
   validation {
-    condition     = var.chat.memory_mib >= 512 && var.chat.memory_mib <= 32768
-    error_message = "chat.memory_mib must be from 512 to 32768: the function takes 160 MiB and caches 32 MiB, and with less memory comes less of a CPU."
+    condition     = var.chat.memory_mib >= try(local.memory_mib_of_cpus[tostring(var.chat.cpu)].least, 512) && var.chat.memory_mib <= try(local.memory_mib_of_cpus[tostring(var.chat.cpu)].most, var.chat.cpu >= 0.5 ? 1024 : 512)
+    error_message = "chat.memory_mib must be 512 or more, for the function takes 160 MiB and caches 32 MiB, and what Cloud Run gives to chat.cpu: at most 512 below half a CPU, 1024 below one, 4096 with 1, 8192 with 2; 2048 to 16384 with 4; 4096 to 32768 with 8."
   }
   validation {
     condition     = var.chat.min_instances >= 0 && var.chat.max_instances >= 1 && var.chat.min_instances <= var.chat.max_instances && var.chat.max_instances <= 1000
@@ -133,8 +133,8 @@ variable "compaction" {
     error_message = "compaction.concurrency must be a whole number from 1 to 1000."
   }
   validation {
-    condition     = var.compaction.memory_mib >= 512 && var.compaction.memory_mib <= 32768
-    error_message = "compaction.memory_mib must be from 512 to 32768."
+    condition     = var.compaction.memory_mib >= try(local.memory_mib_of_cpus[tostring(var.compaction.cpu)].least, 512) && var.compaction.memory_mib <= try(local.memory_mib_of_cpus[tostring(var.compaction.cpu)].most, var.compaction.cpu >= 0.5 ? 1024 : 512)
+    error_message = "compaction.memory_mib must be 512 or more, and what Cloud Run gives to compaction.cpu, as of chat."
   }
   validation {
     condition     = var.compaction.min_instances >= 0 && var.compaction.max_instances >= 1 && var.compaction.min_instances <= var.compaction.max_instances && var.compaction.max_instances <= 1000

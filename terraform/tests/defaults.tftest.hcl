@@ -267,6 +267,10 @@ run "defaults" {
     error_message = "The rule of an alert must have a name that Prometheus takes, or Monitoring refuses the policy."
   }
   assert {
+    condition     = strcontains(google_monitoring_alert_policy.alert["sweep-missing"].conditions[0].condition_prometheus_query_language[0].query, "[10m]") && google_monitoring_alert_policy.alert["sweep-missing"].conditions[0].condition_prometheus_query_language[0].duration == "1500s"
+    error_message = "A deployment that has just been made has time for its first sweep before it is missed."
+  }
+  assert {
     condition     = can(jsondecode(google_monitoring_dashboard.recap.dashboard_json).mosaicLayout.tiles[0].widget.title)
     error_message = "The dashboard must be JSON that Monitoring understands."
   }

@@ -110,6 +110,25 @@ run "options" {
   }
 }
 
+run "many_addresses" {
+  command = apply
+
+  variables {
+    notification_emails = [for number in range(7) : "oncall-${number}@example.com"]
+    chat                = { cpu = 4, memory_mib = 2048 }
+    compaction          = { cpu = 8, memory_mib = 32768 }
+  }
+
+  assert {
+    condition     = length(google_billing_budget.monthly[0].all_updates_rule[0].monitoring_notification_channels) == 5
+    error_message = "A budget takes five channels: the first five addresses."
+  }
+  assert {
+    condition     = google_cloudfunctions2_function.chat.service_config[0].available_memory == "2048Mi" && google_cloudfunctions2_function.compaction.service_config[0].available_memory == "32768Mi"
+    error_message = "What Cloud Run gives to so many CPUs is taken."
+  }
+}
+
 run "existing_database" {
   command = apply
 

@@ -27,6 +27,10 @@ run "prod" {
     error_message = "In production the database must survive a destroy."
   }
   assert {
+    condition     = output.dead_letter_subscriptions == ["recap-compaction-dead"] && strcontains(output.keep_cpu_command, "recap-chat")
+    error_message = "What documents name is an output of the root."
+  }
+  assert {
     condition     = module.recap.erasures_kept_days > 8 * 7
     error_message = "In production, too, who was erased must be known longer than the backups of eight weeks."
   }

@@ -216,6 +216,38 @@ run "refusals_6" {
   ]
 }
 
+run "memory_of_four_cpus" {
+  command = plan
+
+  variables {
+    # four cpus with the memory of one
+    chat = { cpu = 4 }
+    # memory of two cpus
+    compaction = { memory_mib = 8192 }
+  }
+
+  expect_failures = [
+    var.chat,
+    var.compaction,
+  ]
+}
+
+run "memory_of_half_a_cpu" {
+  command = plan
+
+  variables {
+    # memory of a cpu
+    chat = { cpu = 0.5, concurrency = 1, memory_mib = 2048 }
+    # memory of half a cpu
+    compaction = { cpu = 0.25, concurrency = 1, memory_mib = 1024 }
+  }
+
+  expect_failures = [
+    var.chat,
+    var.compaction,
+  ]
+}
+
 run "refusals_7" {
   command = plan
 

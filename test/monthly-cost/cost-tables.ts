@@ -1,4 +1,11 @@
-import { assumed, costAtRest, monthlyCost, sizes, unitPrices } from './monthly-cost.ts';
+import {
+  assumed,
+  costAtRest,
+  monthlyCost,
+  sizes,
+  sweepsPerMonth,
+  unitPrices,
+} from './monthly-cost.ts';
 import { documentCounts, type Operations } from './document-counts.ts';
 
 const table = (head: string[], rows: string[][]) =>
@@ -102,6 +109,7 @@ export function restTable(alertConditions: number): string {
     alertConditions: `${alertConditions} alert conditions`,
     secretVersions: 'one secret version (six are free in an account)',
     schedule: 'one schedule (three are free in an account)',
+    sweeps: `${sweepsPerMonth.toLocaleString('en-US')} sweeps of ${assumed.sweepSeconds} s with nothing to do: an instance, ${documentCounts.sweep.reads} reads, 2 messages`,
     images: 'about 1 GiB of images and archives (half a GiB is free)',
   };
   const rows = Object.entries(names).map(([key, name]) => [

@@ -1,6 +1,7 @@
 import { listPrices } from '../../shared/compaction/prices.ts';
 import { cloudPrices } from '../cost/cloud-prices.ts';
-import type { DocumentCounts } from './document-counts.ts';
+import { defaultSweepSeconds } from '../../infra/local/sweep-schedule.ts';
+import { documentCounts, type DocumentCounts } from './document-counts.ts';
 
 /**
  * List prices of us-central1 in US dollars, November 2026, as public pages quote them; they change, and the
@@ -37,6 +38,7 @@ export const assumed = {
   coldShare: 0.5,
   answerSeconds: 6,
   compactionSeconds: 25,
+  sweepSeconds: 0.5,
   promptTokens: 8_000,
   cachedShare: 0.5,
   answerTokens: 300,
@@ -119,6 +121,19 @@ export function monthlyCost(
 
 const SECONDS_PER_MONTH = 30 * 86_400;
 
+/** The schedule's, one in five minutes. */
+export const sweepsPerMonth = SECONDS_PER_MONTH / defaultSweepSeconds;
+
+/** US dollars of all sweeps of a month that find nothing to do. */
+function costOfSweeps(): number {
+  const price = unitPrices;
+  const second = price.cpuSecond.usd + assumed.memoryGib * price.memoryGibSecond.usd;
+  // Published and pushed.
+  const event = 2 * price.message.usd + price.request.usd;
+  const reads = documentCounts.sweep.reads * price.documentRead.usd;
+  return sweepsPerMonth * (assumed.sweepSeconds * second + event + reads);
+}
+
 /** US dollars a month before anybody sends anything, with `minInstances` of chat. */
 export function costAtRest(minInstances: number, alertConditions: number): Record<string, number> {
   const price = unitPrices;
@@ -128,6 +143,7 @@ export function costAtRest(minInstances: number, alertConditions: number): Recor
     alertConditions: alertConditions * price.alertCondition.usd,
     secretVersions: price.secretVersion.usd,
     schedule: price.schedulerJob.usd,
+    sweeps: costOfSweeps(),
     images: price.imageGibMonth.usd,
   };
 }

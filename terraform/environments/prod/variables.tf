@@ -29,9 +29,9 @@ variable "snapshot_keys" {
 }
 
 variable "settings" {
-  description = "Environment variables of both functions, as docs/reference/configuration.md lists them."
+  description = "Environment variables of both functions, as docs/reference/configuration.md lists them. To decide before anybody comes: APP_CHECK (off), GLOBAL_DAILY_USD (100) and USER_DAILY_USD (5)."
   type        = map(string)
-  default     = { APP_CHECK = "off" }
+  default     = {}
 }
 
 variable "cors_origins" {

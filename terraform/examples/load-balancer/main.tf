@@ -19,6 +19,9 @@ terraform {
 provider "google" {
   project = var.project_id
   region  = var.region
+  # Billing of budgets and Firebase APIs go by this project, not by that of gcloud.
+  user_project_override = true
+  billing_project       = var.project_id
 }
 
 module "recap" {
