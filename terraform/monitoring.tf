@@ -257,6 +257,7 @@ locals {
   on_revision = "monitored_resource=\"cloud_run_revision\""
   counted     = "${local.query_prefix}_"
   thresholds  = var.alert_thresholds
+  channels    = concat([for channel in google_monitoring_notification_channel.email : channel.name], var.notification_channels)
 
   subscriptions      = join("|", concat([google_pubsub_subscription.compaction.name], google_pubsub_subscription.events[*].name))
   dead_subscriptions = join("|", concat([google_pubsub_subscription.compaction_dead.name], google_pubsub_subscription.events_dead[*].name))
@@ -390,7 +391,7 @@ resource "google_monitoring_alert_policy" "alert" {
   alert_strategy {
     auto_close = "86400s"
   }
-  notification_channels = concat([for channel in google_monitoring_notification_channel.email : channel.name], var.notification_channels)
+  notification_channels = local.channels
 
   # With the schedule: before it there is no sweep to miss.
   depends_on = [google_logging_metric.counter, google_logging_metric.distribution, google_cloud_scheduler_job.sweep]
@@ -420,7 +421,7 @@ resource "google_monitoring_alert_policy" "burning" {
     subject   = "Recap (${var.name}): objective in danger: ${each.value.display_name}"
     content   = templatefile("${path.module}/alerts/objective-in-danger.md", local.documented)
   }
-  notification_channels = concat([for channel in google_monitoring_notification_channel.email : channel.name], var.notification_channels)
+  notification_channels = local.channels
 }
 
 resource "google_monitoring_dashboard" "recap" {

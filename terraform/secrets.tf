@@ -13,11 +13,6 @@ locals {
     GEMINI_API_KEY   = var.gemini_api_key
     HOOK_SIGNING_KEY = var.hook_signing_key
   }
-
-  secret_accessors = {
-    chat       = google_service_account.chat.member
-    compaction = google_service_account.compaction.member
-  }
 }
 
 resource "google_secret_manager_secret" "secret" {
@@ -51,12 +46,12 @@ resource "google_secret_manager_secret_version" "value" {
 
 resource "google_secret_manager_secret_iam_member" "functions" {
   for_each = {
-    for pair in setproduct(keys(local.secret_versions), keys(local.secret_accessors)) :
+    for pair in setproduct(keys(local.secret_versions), keys(local.function_members)) :
     "${pair[0]}-${pair[1]}" => { secret = pair[0], function = pair[1] }
   }
 
   project   = var.project_id
   secret_id = google_secret_manager_secret.secret[each.value.secret].secret_id
   role      = "roles/secretmanager.secretAccessor"
-  member    = local.secret_accessors[each.value.function]
+  member    = local.function_members[each.value.function]
 }
