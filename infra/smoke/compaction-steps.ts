@@ -5,6 +5,7 @@ import { compactionRecordResponse } from '../../shared/wire/responses/compaction
 import { contextResponse } from '../../shared/wire/responses/context.ts';
 import { conversationWithContextResponse } from '../../shared/wire/responses/conversations.ts';
 import { SmokeFailure } from './failure.ts';
+import { remedyFor } from './remedies.ts';
 import type { Step } from './run-steps.ts';
 import { conversationPath, type SmokeContext } from './smoke-context.ts';
 
@@ -16,11 +17,11 @@ type Looked = z.infer<typeof conversationWithContextResponse>;
 
 const remedies = {
   queued:
-    'No worker took it. Chat may not publish: look for compaction_publish_failed in its log (roles/pubsub.publisher, COMPACTION_TOPIC). The push may not arrive: look at the subscription of recap-compaction, its dead letters (terraform output dead_letter_subscriptions), and 401 or 403 in the log of the worker (PUSH_AUDIENCE, PUSH_SERVICE_ACCOUNT, run.invoker of recap-push). Or the worker does not start.',
+    'No worker took it. Look, in this order: (1) log of chat: compaction_publish_failed means that it may not publish or that there is no such topic (roles/pubsub.publisher, COMPACTION_TOPIC). (2) Log of the worker: no line at all means that the push does not arrive (the subscription of recap-compaction, run.invoker of recap-push), 401 or 403 that it is not taken (PUSH_AUDIENCE, PUSH_SERVICE_ACCOUNT), `the environment is not usable` that it does not start. (3) `npm run ops -- dead-letters list` shows dead letters, which were refused eight times. The commands stand in terraform/alerts/backlog-old.md.',
   running:
     'A worker took it and has not ended it: look for compaction_ lines of this conversation in the log of the worker; a summariser that does not answer is tried for COMPACTION_TIMEOUT_MS. --wait-seconds waits longer.',
   failed:
-    'The worker works, the summary does not: see the reason, and the log of the worker. MODEL_ reasons are about key, roles/aiplatform.user of recap-compaction, and COMPRESSOR_MODEL at VERTEX_LOCATION.',
+    'The worker works, the summary does not: terraform/alerts/compactions-failing.md says what to do about each outcome and reason, the log of the worker more of this one.',
 } as const;
 
 /** Follows a compaction to its end. Throws SmokeFailure when it takes longer than the run may wait. */
@@ -67,10 +68,13 @@ const compact: Step<SmokeContext> = {
       context.isNoop = true;
       return `NOOP (${reason}): ${message}`;
     }
+    const ofModel = reason.startsWith('MODEL_')
+      ? `${remedyFor({ status: 200, reason })} It is about the worker’s COMPRESSOR_MODEL here, and its account recap-compaction.`
+      : remedies.failed;
     throw new SmokeFailure({
       tried,
       came: `${state}${reason === '' ? '' : ` (${reason})`}: ${JSON.stringify(message)}`,
-      remedy: remedies.failed,
+      remedy: ofModel,
     });
   },
 };

@@ -196,6 +196,48 @@ describe('an answer that does not come', () => {
     expect(outcomes).toMatchObject({ compact: 'skipped', search: 'skipped', erase: 'ok' });
   });
 
+  test.each([
+    {
+      what: 'a wrong key, a 400 of the Gemini API',
+      fault: { code: 400, status: 'INVALID_ARGUMENT', reason: 'API_KEY_INVALID' },
+      told: ['MODEL_REFUSED_REQUEST', 'not allowed to ask the model', 'GEMINI_API_KEY'],
+    },
+    {
+      what: 'a quota that is used up',
+      fault: { code: 429, status: 'RESOURCE_EXHAUSTED' },
+      told: ['MODEL_QUOTA', 'VERTEX_LOCATION=global'],
+    },
+  ])('$what is told with what to do', async ({ fault, told }) => {
+    const { url, standIn } = await startRecap();
+    const faults = [{ kind: 'http', ...fault, times: 100 }];
+    await post(`${standIn.url}/control/faults`, { faults });
+
+    const { failed } = await check(url);
+
+    expect(failed).toHaveLength(1);
+    for (const words of told) expect(failed[0]).toContain(words);
+  });
+
+  test('a database that may be read and not written is told by the first step that writes', async () => {
+    const store = createMemoryDocumentStore();
+    const commit = () =>
+      Promise.reject(
+        new AppError({
+          status: 'INTERNAL',
+          reason: 'STORE_REFUSED',
+          message: 'permission denied',
+          publicMessage: 'no',
+        }),
+      );
+    const { url } = await startRecap({ overrides: { store: { ...store, commit } } });
+
+    const { failed, outcomes } = await check(url);
+
+    expect(failed).toHaveLength(1);
+    expect(failed[0]).toMatch(/^FAILED create: .*STORE_REFUSED.*roles\/datastore\.user/);
+    expect(outcomes).toMatchObject({ send: 'skipped', erase: 'skipped' });
+  });
+
   test('a token of another project is told with reason and request id', async () => {
     const { url } = await startRecap();
 

@@ -17,6 +17,7 @@ const googleErrorSchema = z.looseObject({
       .array(
         z.looseObject({
           retryDelay: z.string().optional(),
+          reason: z.string().optional(),
           fieldViolations: z.array(z.looseObject({ field: z.string().optional() })).optional(),
         }),
       )
@@ -109,14 +110,25 @@ const unknownModelError = (call: ModelCall, cause: unknown) =>
     cause: scrub(cause),
   });
 
+/**
+ * Whether the deployment is at fault and no message: key, account or its rights. A wrong key is a 400 of the Gemini
+ * API (`API_KEY_INVALID`), a missing right a 403.
+ */
+const isAboutAccess = ({ httpStatus, problem, modelReason }: Record<string, string>): boolean =>
+  httpStatus === '401' ||
+  httpStatus === '403' ||
+  problem === 'credentials' ||
+  modelReason?.startsWith('API_KEY_') === true;
+
 function refusedError(call: ModelCall, evidence: Record<string, string>, cause: unknown): AppError {
   const facts = Object.entries(evidence).map(([key, value]) => `${key}=${value}`);
   return new AppError({
     status: 'INTERNAL',
     reason: 'MODEL_REFUSED_REQUEST',
     message: `${describe(call)} was refused: ${facts.join(' ')}`,
-    publicMessage:
-      'The model did not accept the request. Send a text alone, or files of types that the model takes; the same again is refused again.',
+    publicMessage: isAboutAccess(evidence)
+      ? 'The service is not allowed to ask the model. No message can change that; whoever runs it finds the cause in its log.'
+      : 'The model did not accept the request. Send a text alone, or files of types that the model takes; the same again is refused again.',
     metadata: evidence,
     cause: scrub(cause),
   });
@@ -171,10 +183,13 @@ function translateApiError(call: ModelCall, httpStatus: number, error: Error): A
   if (overflowText.test(google.message ?? '')) return overflowError(call, google.message ?? '');
   const fields = google.details?.flatMap((detail) => detail.fieldViolations ?? []);
   const field = fields?.find((violation) => violation.field !== undefined)?.field;
+  const reason = google.details?.find((detail) => detail.reason !== undefined)?.reason ?? '';
   const evidence = {
     httpStatus: String(httpStatus),
     ...(google.status !== undefined && { modelStatus: google.status }),
     ...(field !== undefined && { field }),
+    // A name and no text.
+    ...(/^[A-Z_]{1,63}$/.test(reason) && { modelReason: reason }),
   };
   return refusedError(call, evidence, error);
 }

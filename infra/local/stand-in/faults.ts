@@ -16,6 +16,8 @@ const kinds = [
     code: z.int().min(400).max(599),
     status: z.string(),
     message: z.string().optional(),
+    /** Of an ErrorInfo beside it, as `API_KEY_INVALID`. */
+    reason: z.string().optional(),
   }),
   /** The connection is reset, ends cleanly, ends within an event, or ends with an error event. Default after 1 event. */
   z.strictObject({ kind: z.literal('cut'), ...afterEvents }),

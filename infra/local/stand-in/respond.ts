@@ -56,7 +56,11 @@ function quotaError(retryDelayMs: number | undefined): GoogleError {
 
 function failureOf(fault: Fault | undefined): GoogleError | undefined {
   if (fault?.kind === 'quota') return quotaError(fault.retryDelayMs);
-  if (fault?.kind === 'http') return { ...fault, message: fault.message ?? 'An injected error.' };
+  if (fault?.kind === 'http') {
+    const { code, status, message = 'An injected error.', reason } = fault;
+    const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason };
+    return { code, status, message, ...(reason !== undefined && { details: [info] }) };
+  }
   if (fault?.kind === 'internal') {
     return { code: 500, status: 'INTERNAL', message: 'An internal error has occurred.' };
   }

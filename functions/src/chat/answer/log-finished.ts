@@ -24,10 +24,12 @@ export function createTurnTimes(clock: Pick<Clock, 'now'>): TurnTimes {
   });
 }
 
-/** One line for every turn that ended. `usage` is what this attempt took: what earlier ones took stands in theirs. */
+/**
+ * One line for every turn that ended. `detail`: what its error says for logs. `usage` is what this attempt took: what earlier ones took stands in theirs.
+ */
 export function logFinished(
   { logger }: Pick<ChatDependencies, 'logger'>,
-  batch: FinishBatch,
+  batch: FinishBatch & { detail?: string | undefined },
   { startMs, firstTokenMs }: Pick<TurnTimes, 'startMs' | 'firstTokenMs'>,
 ): void {
   logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
@@ -36,6 +38,7 @@ export function logFinished(
     attempt: batch.attempt,
     state: batch.state,
     reason: batch.error?.reason,
+    detail: batch.error && batch.detail,
     loop: loopOf(batch.finishReason),
     promptTokens: batch.usage?.promptTokens,
     cachedTokens: batch.usage?.cachedTokens,

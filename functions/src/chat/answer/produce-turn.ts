@@ -139,7 +139,7 @@ async function finishTurn(
   for (const chunk of closing) log.emit(chunk);
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
-  logFinished(dependencies, unsettled, times);
+  logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
   await Promise.all([
     publishNeed(dependencies, begun, batch),
     begun.reservation?.settle(spendingOf(unsettled, { isAsked })),
