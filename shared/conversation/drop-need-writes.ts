@@ -93,7 +93,7 @@ export function dropNeedWrites(
     {
       op: 'update',
       path: headPath(conversationId),
-      fields,
+      fields: { ...fields, settledNeed: need.requestId },
       remove: [`compactionNeeded.${need.kind}`],
       guard: { updateTime: head.updateTime },
     },

@@ -154,6 +154,11 @@ export const headSchema = z.object({
    */
   memoryRevision: z.number().int().nonnegative().optional(),
   compactionNeeded: compactionNeededSchema,
+  /**
+   * Request id of the need that was taken off last. With the generation it names what `jobs/compaction` tells of the
+   * past, so that an instance that knows it need not read it again. Absent: none was.
+   */
+  settledNeed: z.string().optional(),
 });
 export type Head = z.infer<typeof headSchema>;
 

@@ -4,6 +4,7 @@ import type { TurnTexts } from '../search/turn-texts.ts';
 import { cleanHistory } from './erased-history.ts';
 import { decodeHead, type Head, type Versioned } from './head.ts';
 import type { History } from './history.ts';
+import type { KnownJob } from './known-job.ts';
 import { headPath, historyPath, turnPath } from './paths.ts';
 import { readSignedHistory } from './signed-history.ts';
 import {
@@ -28,6 +29,9 @@ export interface ConversationCache {
   /** What can be searched of a turn: far more turns of it fit than of whole ones. */
   texts(epoch: string, seq: number): { texts: TurnTexts; loadedAt: number } | undefined;
   keepTexts(epoch: string, entry: { texts: TurnTexts; loadedAt: number }): void;
+  /** What the job of a conversation tells of the past; see `known-job.ts`. */
+  job(conversationId: string): KnownJob | undefined;
+  keepJob(conversationId: string, known: KnownJob): void;
 }
 
 /** What histories are read with. */
@@ -46,6 +50,8 @@ export const noCache: ConversationCache = {
   keepHistory: () => undefined,
   texts: () => undefined,
   keepTexts: () => undefined,
+  job: () => undefined,
+  keepJob: () => undefined,
 };
 
 export async function readHead(

@@ -82,6 +82,8 @@ function changingCache() {
     keepHistory: (...entry) => now.keepHistory(...entry),
     texts: (...key) => now.texts(...key),
     keepTexts: (...entry) => now.keepTexts(...entry),
+    job: (...of) => now.job(...of),
+    keepJob: (...of) => now.keepJob(...of),
   };
   const empty = () => {
     now = warm();

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { History } from '../../../shared/conversation/history.ts';
+import type { KnownJob } from '../../../shared/conversation/known-job.ts';
 import { noCache, type ConversationCache } from '../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
 import type { TurnTexts } from '../../../shared/search/turn-texts.ts';
@@ -22,8 +23,9 @@ const textsBytes = ({ texts: { messages, tools } }: TextsEntry) =>
   messages.reduce((sum, { text }) => sum + utf8Length(text), TEXTS_BYTES + utf8Length(tools));
 
 /**
- * Finished turns (half), histories and what is searched of turns (a quarter each) of an instance, least
- * recently used out first, together at most `maxBytes` (estimated). Keys begin with the epoch, so that a conversation id that comes
+ * Finished turns (half), histories and what is searched of turns (a quarter each, but for a sixteenth for what jobs of
+ * compaction tell) of an instance, least recently used out first, together at most `maxBytes` (estimated). Keys begin
+ * with the epoch, or stand beside it, so that a conversation id that comes
  * back with another owner finds nothing. 0 bytes: keeps nothing.
  */
 export function createMemoryCache({ maxBytes }: { maxBytes: number }): ConversationCache {
@@ -37,8 +39,12 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
     sizeCalculation: sizeBytes,
   });
   const searched = new LRUCache<string, TextsEntry>({
-    maxSize: Math.max(1, Math.floor(maxBytes / 4)),
+    maxSize: Math.max(1, Math.floor((maxBytes * 3) / 16)),
     sizeCalculation: textsBytes,
+  });
+  const jobs = new LRUCache<string, KnownJob>({
+    maxSize: Math.max(1, Math.floor(maxBytes / 16)),
+    sizeCalculation: sizeBytes,
   });
   return {
     turn: (epoch, seq) => turns.get(`${epoch}/${seq}`),
@@ -52,6 +58,10 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
     texts: (epoch, seq) => searched.get(`${epoch}/${seq}`),
     keepTexts: (epoch, entry) => {
       searched.set(`${epoch}/${entry.texts.seq}`, entry);
+    },
+    job: (conversationId) => jobs.get(conversationId),
+    keepJob: (conversationId, known) => {
+      jobs.set(conversationId, known);
     },
   };
 }

@@ -83,6 +83,7 @@ export async function clearNeed(
           op: 'update',
           path: headPath(conversationId),
           fields: {
+            settledNeed: need.requestId,
             ...(renewed && { 'compactionNeeded.auto': { ...renewed } }),
             ...declinedFields(served, head.value),
           },

@@ -3,6 +3,7 @@ import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import { decodeHead } from '../../../../shared/conversation/head.ts';
 import { decodeJob, type CompactionJob } from '../../../../shared/conversation/job.ts';
+import { isStillTold, knownJob, type KnownJob } from '../../../../shared/conversation/known-job.ts';
 import { decodeMessageGuard } from '../../../../shared/conversation/message-guard.ts';
 import {
   compactionJobPath,
@@ -15,6 +16,7 @@ import {
   readContextParts,
   readTurnDocuments,
 } from '../../../../shared/conversation/read-conversation.ts';
+import type { StoredDocument } from '../../../../shared/ports.ts';
 import type { ReplacingFacts, StartFacts } from '../../../../shared/conversation/start-decision.ts';
 import type { Turn, TurnDocument } from '../../../../shared/conversation/turn.ts';
 import {
@@ -65,24 +67,48 @@ function replacingFacts(replacing: Replacing, target: TurnDocument | undefined):
   return { kind, isAnswer, target: isGone ? undefined : target.value };
 }
 
-/** One read of head, message guards, job and notes; a second only when a turn is known, open, queued or named. */
+/** What the job of the conversation tells: as it was read with the head, as this instance knows it, or read now. */
+async function jobOf(
+  { store, cache, clock }: Pick<ChatDependencies, 'store' | 'cache' | 'clock'>,
+  of: { conversationId: string; head: Head | undefined; known: KnownJob | undefined },
+  readWithHead: StoredDocument | undefined,
+): Promise<CompactionJob | undefined> {
+  const { conversationId, head, known } = of;
+  if (!head) return undefined;
+  if (known && isStillTold(known, head)) return known.job;
+  const [readNow] = known ? await store.get([compactionJobPath(conversationId)]) : [];
+  const document = known ? readNow : readWithHead;
+  const job = document && decodeJob(document).value;
+  const kept = knownJob(head, job, clock.now());
+  if (kept) cache.keepJob(conversationId, kept);
+  return job;
+}
+
+/**
+ * One read of head, message guards, notes and, where this instance does not know it, the job; a second only when a turn
+ * is known, open, queued or named, or the job has changed.
+ */
 export async function readStart(
-  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'sha256' | 'config'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'sha256' | 'config'>,
   request: SendRequest,
 ): Promise<StartState> {
-  const { store, clock, sha256 } = dependencies;
+  const { store, cache, clock, sha256 } = dependencies;
   const { conversationId, message, caller, replacing } = request;
   const namedSeq = replacing && seqOfId(replacing.messageId, 'm');
   const notesPath = notesPaths(dependencies.config, caller.uid);
-  const [headDocument, guardDocument, jobDocument, ...others] = await store.get([
+  const keptJob = cache.job(conversationId);
+  const jobPath = keptJob ? [] : [compactionJobPath(conversationId)];
+  const [headDocument, guardDocument, ...rest] = await store.get([
     headPath(conversationId),
     messageGuardPath(conversationId, message.id),
-    compactionJobPath(conversationId),
+    ...jobPath,
     ...notesPath,
     ...(replacing && namedSeq === undefined
       ? [messageGuardPath(conversationId, replacing.messageId)]
       : []),
   ]);
+  const [jobDocument] = rest.slice(0, jobPath.length);
+  const others = rest.slice(jobPath.length);
   const [notesDocument] = others.slice(0, notesPath.length);
   const [targetGuardDocument] = others.slice(notesPath.length);
   const head = headDocument && decodeHead(headDocument);
@@ -92,7 +118,11 @@ export async function readStart(
   const queued = head ? queueSeqs(head.value) : [];
   const openSeq = head?.value.open?.seq;
   const seqs = [guard?.seq, openSeq, targetSeq, ...queued].filter((seq) => seq !== undefined);
-  const found = await readTurnDocuments(store, conversationId, [...new Set(seqs)]);
+  const ofJob = { conversationId, head: head?.value, known: keptJob };
+  const [found, job] = await Promise.all([
+    readTurnDocuments(store, conversationId, [...new Set(seqs)]),
+    jobOf(dependencies, ofJob, jobDocument),
+  ]);
   const turns = new Map(found.map((turn) => [turn?.value.seq, turn]));
   const known = guard && turns.get(guard.seq);
   const open = openSeq === undefined ? undefined : turns.get(openSeq);
@@ -115,7 +145,7 @@ export async function readStart(
     known,
     open,
     queue,
-    job: jobDocument && decodeJob(jobDocument).value,
+    job,
     notes: decodeNotes(notesDocument),
   };
 }
