@@ -1,6 +1,7 @@
 import { compressorModel } from '../../shared/compaction/compressor-model.ts';
 import { contextWindowTokens } from '../../shared/compaction/model-limits.ts';
 import { resolvePolicy, type CompactionPolicy } from '../../shared/compaction/policy.ts';
+import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
 import type { SpendAllowance } from '../../shared/compaction/spend-limit.ts';
 import { snapshotConstants } from '../../shared/compaction/snapshot-constants.ts';
 import { mediaFamilyOf } from '../../shared/compaction/media-tokens.ts';
@@ -29,22 +30,45 @@ export const limitingModelOf = (
   model: string,
 ): string => limitingModel(model, { routing, fallback: MODEL, windows: MODEL_WINDOWS });
 
+type PolicyConfig = Pick<
+  Config,
+  | 'THRESHOLD_FRACTION'
+  | 'THRESHOLD_TOKENS'
+  | 'THRESHOLD_TABLE'
+  | 'SPLIT_POLICY'
+  | 'MODEL'
+  | 'MODEL_WINDOWS'
+  | 'routing'
+  | 'policySettings'
+  | 'remotePolicy'
+  | 'COMPACTION_VARIANTS'
+>;
+
+type PolicyHead = Pick<Head, 'epoch' | 'settings' | 'profile' | 'model' | 'context'>;
+
+/** What a policy is made of beside the head. */
+interface Deciding {
+  config: object;
+  remote: PolicySettings | undefined;
+}
+
+/** A head is never changed once it is read, and one piece of work asks for its policy many times. */
+const policies = new WeakMap<object, Deciding & { policy: CompactionPolicy }>();
+
 /** The policy of one conversation in this deployment: its own settings, then those of the deployment. */
-export function policyOf(
-  config: Pick<
-    Config,
-    | 'THRESHOLD_FRACTION'
-    | 'THRESHOLD_TOKENS'
-    | 'THRESHOLD_TABLE'
-    | 'SPLIT_POLICY'
-    | 'MODEL'
-    | 'MODEL_WINDOWS'
-    | 'routing'
-    | 'policySettings'
-    | 'remotePolicy'
-    | 'COMPACTION_VARIANTS'
-  >,
-  head: Pick<Head, 'epoch' | 'settings' | 'profile' | 'model' | 'context'>,
+export function policyOf(config: PolicyConfig, head: PolicyHead): CompactionPolicy {
+  const remote = config.remotePolicy?.current();
+  const known = policies.get(head);
+  if (known && known.config === config && known.remote === remote) return known.policy;
+  const policy = decidePolicy(config, head, remote);
+  policies.set(head, { config, remote, policy });
+  return policy;
+}
+
+function decidePolicy(
+  config: PolicyConfig,
+  head: PolicyHead,
+  remote: PolicySettings | undefined,
 ): CompactionPolicy {
   const { windowTokens, thresholdFraction, thresholdTokens } = head.settings;
   const model = limitingModelOf(config, head.model);
@@ -58,7 +82,7 @@ export function policyOf(
       ...config.policySettings,
       ...variantOfHead(config, head)?.settings,
     },
-    remote: config.remotePolicy?.current(),
+    remote,
     table: config.THRESHOLD_TABLE,
     model,
     profile: head.profile,

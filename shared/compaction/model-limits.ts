@@ -15,11 +15,19 @@ const builtIn: WindowOverrides = {
   'gemma-2*': windowConstants.windowTokensGemma2.value,
 };
 
+/** A table by the names that it means. */
+const named = (table: WindowOverrides): (readonly [wanted: string, tokens: number])[] =>
+  Object.entries(table).map(([key, tokens]) => [modelName(key), tokens]);
+
+const namedBuiltIn = named(builtIn);
+
 /** The exact id wins, then the longest prefix. */
-function find(table: WindowOverrides, name: string): number | undefined {
+function find(
+  table: readonly (readonly [wanted: string, tokens: number])[],
+  name: string,
+): number | undefined {
   let best: { length: number; tokens: number } | undefined;
-  for (const [key, tokens] of Object.entries(table)) {
-    const wanted = modelName(key);
+  for (const [wanted, tokens] of table) {
     if (wanted === name) return tokens;
     if (!wanted.endsWith('*') || !name.startsWith(wanted.slice(0, -1))) continue;
     if (best === undefined || wanted.length > best.length) best = { length: wanted.length, tokens };
@@ -33,5 +41,7 @@ function find(table: WindowOverrides, name: string): number | undefined {
  */
 export function contextWindowTokens(model: string, overrides: WindowOverrides = {}): number {
   const name = modelName(model);
-  return find(overrides, name) ?? find(builtIn, name) ?? windowConstants.windowTokens.value;
+  return (
+    find(named(overrides), name) ?? find(namedBuiltIn, name) ?? windowConstants.windowTokens.value
+  );
 }

@@ -35,9 +35,10 @@ function refuse(
 
 /** A setting of the app or the operator is refused aloud; one of a remote document never stops a turn. */
 function checked(level: DecidingLevel, settings: PolicySettings | undefined): PolicySettings {
+  if (settings === undefined) return {};
   const isLoud = level === 'conversation' || level === 'environment';
-  const result: PolicySettings = { tokenRule: settings?.tokenRule };
-  const splitPolicy = settings?.splitPolicy;
+  const result: PolicySettings = { tokenRule: settings.tokenRule };
+  const splitPolicy = settings.splitPolicy;
   if (splitPolicy !== undefined) {
     if (splitPolicies.includes(splitPolicy)) result.splitPolicy = splitPolicy;
     else if (isLoud)
@@ -48,7 +49,7 @@ function checked(level: DecidingLevel, settings: PolicySettings | undefined): Po
       });
   }
   for (const field of numberFields) {
-    const value = settings?.[field];
+    const value = settings[field];
     if (value === undefined) continue;
     if (isUsableNumber(field, value)) result[field] = value;
     else if (isLoud) refuse(level, { field, value, allowed: allowedText(field) });
@@ -97,6 +98,7 @@ export function findLevel(
   let levelOf: SettingLevels = {};
   for (const [level, given] of levels) {
     const present = Object.entries(given).filter(([, value]) => value !== undefined);
+    if (present.length === 0) continue;
     settings = { ...Object.fromEntries(present), ...settings };
     levelOf = { ...Object.fromEntries(present.map(([field]) => [field, level])), ...levelOf };
     if (threshold !== undefined) continue;

@@ -97,9 +97,10 @@ export function findRow<Row extends PolicyTableEntry>(
   rows: readonly Row[],
   wanted: { model: string; profile: string },
 ): Row | undefined {
+  const name = modelName(wanted.model);
   return rows.find(
     ({ modelPrefix = '', profile }) =>
-      modelName(wanted.model).startsWith(modelName(modelPrefix)) &&
+      name.startsWith(modelName(modelPrefix)) &&
       (profile === undefined || profile === wanted.profile),
   );
 }

@@ -112,6 +112,11 @@ export function encodeHistory(history: History): DocumentFields {
   };
 }
 
+/** What stands in a history as JSON. Made once: making a schema takes longer than reading with it. */
+const storedSnapshotSchema = snapshotSchema.nullable();
+const storedMasksSchema = z.array(maskSchema);
+const storedReportSchema = z.record(z.string(), z.unknown());
+
 /** Reads a history. Throws NewerDocumentError, and ZodError or SyntaxError for a shape that no version knows. */
 export function decodeHistory(document: StoredDocument): History {
   refuseNewer(document);
@@ -120,8 +125,8 @@ export function decodeHistory(document: StoredDocument): History {
   );
   return {
     ...fields,
-    snapshot: snapshotSchema.nullable().parse(JSON.parse(snapshotJson)),
-    masks: z.array(maskSchema).parse(JSON.parse(masksJson)),
-    report: z.record(z.string(), z.unknown()).parse(JSON.parse(reportJson)),
+    snapshot: storedSnapshotSchema.parse(JSON.parse(snapshotJson)),
+    masks: storedMasksSchema.parse(JSON.parse(masksJson)),
+    report: storedReportSchema.parse(JSON.parse(reportJson)),
   };
 }

@@ -6,6 +6,8 @@ export interface Mutant {
   name: string;
   /** The invariant that the first failing program breaks. */
   breaks: RegExp;
+  /** Whose programs find it within a hundred; those of most seeds take some hundreds. */
+  seed: number;
   rewrite: Rewrite;
 }
 
@@ -27,6 +29,7 @@ function withoutNeed(write: Write): Write {
 const noOutbox: Mutant = {
   name: 'a finish that publishes its need and does not write it',
   breaks: /^I6/,
+  seed: 1,
   rewrite: ({ writes }) => Promise.resolve([writes.map(withoutNeed)]),
 };
 
@@ -34,6 +37,7 @@ const noOutbox: Mutant = {
 const noFence: Mutant = {
   name: 'a swap that overwrites the next history and guards by existence',
   breaks: /^I[34]/,
+  seed: 11,
   rewrite: async ({ writes, peek }) => {
     const created = writes.find(isHistory);
     if (created?.op !== 'create') return [writes];
@@ -69,6 +73,7 @@ function whole(write: Update, read: StoredDocument): Update {
 const wholeDocument: Mutant = {
   name: 'a head that is written whole as it was read, without a guard',
   breaks: /^I1 /,
+  seed: 1,
   rewrite: ({ writes, lastRead }) =>
     Promise.resolve([
       writes.map((write) => {
@@ -82,6 +87,7 @@ const wholeDocument: Mutant = {
 const bareCounter: Mutant = {
   name: 'a counter of turns that rises beside the batch of its turn, without a guard',
   breaks: /^I1 /,
+  seed: 1,
   rewrite: async ({ writes, peek }) => {
     const head = writes.find(
       (write): write is Update => write.op === 'update' && 'lastSeq' in write.fields,
@@ -106,6 +112,7 @@ const bareCounter: Mutant = {
 const settlesBlindly: Mutant = {
   name: 'a worker that settles a swap and does not look at the context again',
   breaks: /^I6 a crossing/,
+  seed: 6,
   rewrite: ({ writes }) => {
     const [write] = writes;
     const isRenewal =
@@ -121,6 +128,7 @@ const settlesBlindly: Mutant = {
 const silentUndelete: Mutant = {
   name: 'an undelete that does not ask again for what was dropped',
   breaks: /^I6 a crossing/,
+  seed: 3,
   rewrite: ({ writes }) =>
     Promise.resolve([
       writes.map((write) =>
@@ -138,6 +146,7 @@ const closesTurn = (write: Write) =>
 const closesBlindly: Mutant = {
   name: 'a turn that waits or is abandoned and is closed without a look at the context',
   breaks: /^I6 a crossing/,
+  seed: 2,
   rewrite: ({ writes }) =>
     Promise.resolve([writes.some(closesTurn) ? writes.map(withoutNeed) : writes]),
 };

@@ -54,6 +54,9 @@ const TRIES = 12;
 /** Longer than any lease, and than a need waits before it is told again. */
 const REST_MS = 61_000;
 
+/** More than any program makes. */
+const TURNS_MAX = 100;
+
 interface Running {
   world: World;
   interleaving: Interleaving;
@@ -146,8 +149,9 @@ async function showOn(running: Running, server: string): Promise<ShownContext> {
 
 /** The app never comes back: what waits for it expires. */
 async function expireWaiting(running: Running): Promise<void> {
-  const { turns } = await readDocuments(running.world.store, CONVERSATION);
-  if (!turns.some(({ state }) => state === 'awaiting_tool')) return;
+  const turns = { collection: `${headPath(CONVERSATION)}/turns`, limit: TURNS_MAX };
+  const found = await running.world.store.query(turns);
+  if (!found.some(({ fields }) => fields['state'] === 'awaiting_tool')) return;
   running.interleaving.elapse(TOOL_RESULT_TIMEOUT_MS);
   await complete(running, 'the sweep of what waits', () => sweepOnce(running));
 }

@@ -1,8 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { Signer } from '../../../shared/ports.ts';
 import type { SnapshotKey } from '../snapshot-keys.ts';
 
-const macOf = (payload: string, { secret }: SnapshotKey) =>
+const macOf = (payload: string, secret: KeyObject) =>
   createHmac('sha256', secret).update(payload, 'utf8').digest();
 
 /**
@@ -12,12 +12,18 @@ const macOf = (payload: string, { secret }: SnapshotKey) =>
 export function createHmacSigner(keys: readonly SnapshotKey[]): Signer {
   const [first] = keys;
   if (!first) throw new Error('a signer needs a key');
+  // Made once: a key from bytes costs as much as the hash itself.
+  const secrets = new Map(keys.map(({ keyId, secret }) => [keyId, createSecretKey(secret)]));
+  const firstSecret = createSecretKey(first.secret);
   return {
-    sign: (payload) => ({ keyId: first.keyId, mac: macOf(payload, first).toString('base64') }),
+    sign: (payload) => ({
+      keyId: first.keyId,
+      mac: macOf(payload, firstSecret).toString('base64'),
+    }),
     isValid: (payload, { keyId, mac }) => {
-      const key = keys.find((each) => each.keyId === keyId);
-      if (!key) return false;
-      const [expected, given] = [macOf(payload, key), Buffer.from(mac, 'base64')];
+      const secret = secrets.get(keyId);
+      if (!secret) return false;
+      const [expected, given] = [macOf(payload, secret), Buffer.from(mac, 'base64')];
       return expected.length === given.length && timingSafeEqual(expected, given);
     },
   };

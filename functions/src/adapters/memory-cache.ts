@@ -10,10 +10,19 @@ type TurnEntry = { turn: Turn; loadedAt: number };
 type HistoryEntry = { history: History; loadedAt: number };
 type TextsEntry = { texts: TurnTexts; loadedAt: number };
 
-/** Bytes of one UTF-16 unit; the JSON of an entry is close to what its strings take in memory. */
+/** Bytes of one UTF-16 unit. */
 const UNIT_BYTES = 2;
+/** Of a number, a date, a flag, and of the place of a value in its object; generous. */
+const VALUE_BYTES = 16;
 
-const sizeBytes = (value: unknown) => Math.max(1, JSON.stringify(value).length * UNIT_BYTES);
+/** What an entry takes in memory: its texts, and something for each value. */
+function sizeBytes(value: unknown): number {
+  if (typeof value === 'string') return VALUE_BYTES + value.length * UNIT_BYTES;
+  if (typeof value !== 'object' || value === null) return VALUE_BYTES;
+  let bytes = VALUE_BYTES;
+  for (const each of Object.values(value)) bytes += VALUE_BYTES + sizeBytes(each);
+  return bytes;
+}
 
 /** Bytes of an entry beside its texts; generous. */
 const TEXTS_BYTES = 300;

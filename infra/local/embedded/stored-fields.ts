@@ -27,7 +27,12 @@ export function updatedFields(
 
 /** A deep copy, so that nobody outside holds what the store holds. */
 export function copyOf(fields: StoredFields): StoredFields {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, copy(value)]));
+  const copied: StoredFields = {};
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value !== undefined) copied[name] = copy(value);
+  }
+  return copied;
 }
 
 function copy(value: StoredValue): StoredValue {

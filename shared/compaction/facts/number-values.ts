@@ -1,3 +1,4 @@
+import { matchesOf } from './matches.ts';
 import { writtenNumbers } from './written-numbers.ts';
 
 /** A number as people write it, with what multiplies it. Groups of classes only: linear. */
@@ -58,6 +59,8 @@ const numberByPhrase: ReadonlyMap<string, string> = new Map([
 ]);
 
 const easternDigits = '零一二三四五六七八九';
+const easternSign = /[一二两兩三四五六七八九十]/gu;
+const spelledWord = /[\p{L}\p{M}]{1,40}/gu;
 const easternNumber = /[零一二两兩三四五六七八九十百千万萬億亿]{2,16}/gu;
 const easternUnits: Readonly<Record<string, number>> = { 十: 10, 百: 100, 千: 1_000 };
 /** These multiply all that stands before them. */
@@ -86,12 +89,12 @@ function easternValue(written: string): number {
 /** Numbers that a plain text spells out: English and European words, Chinese and Korean numerals. */
 export function spelledNumbers(plain: string): string[] {
   const values: string[] = [];
-  for (const [word] of plain.matchAll(/[\p{L}\p{M}]{1,40}/gu)) {
+  for (const [word] of matchesOf(plain, spelledWord)) {
     const value = numberByWord.get(word) ?? numberByPhrase.get(word);
     if (value !== undefined) values.push(value);
   }
-  for (const [written] of plain.matchAll(easternNumber)) values.push(String(easternValue(written)));
-  for (const [sign] of plain.matchAll(/[一二两兩三四五六七八九十]/gu))
-    values.push(numberByWord.get(sign) ?? '');
+  for (const [written] of matchesOf(plain, easternNumber))
+    values.push(String(easternValue(written)));
+  for (const [sign] of matchesOf(plain, easternSign)) values.push(numberByWord.get(sign) ?? '');
   return values;
 }

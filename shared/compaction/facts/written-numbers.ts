@@ -1,3 +1,5 @@
+import { matchesOf } from './matches.ts';
+
 /** A number as written, with a word or sign that multiplies it. Classes only: linear. */
 const written =
   /(\d+(?:[.,]\d+)*)(?:\s?(k|thousand|million|mn|m|천|千|만|万|萬|억|億)(?![a-z0-9]))?/g;
@@ -107,6 +109,7 @@ const ordinals = [
   'eighth',
   'ninth',
 ];
+const words = /\p{L}+/gu;
 const afterNoon = /(?:오후|午後|下午)\s?(\d{1,2})(?!\d)|(?<!\d)(\d{1,2})(?::\d\d)?\s?p\.?m/g;
 const clock = /(?<!\d)(1[3-9]|2[0-3]):\d\d/g;
 const shortYear = /(?<!\d)\d{1,2}[/.-]\d{1,2}[/.-](\d\d)(?!\d)/g;
@@ -120,17 +123,17 @@ const HALF_A_DAY_HOURS = 12;
  */
 export function impliedNumbers(text: string): string[] {
   const implied: number[] = [];
-  for (const [word] of text.matchAll(/\p{L}+/gu)) {
+  for (const [word] of matchesOf(text, words)) {
     const number = numberByWord.get(word);
     if (number !== undefined) implied.push(number);
   }
-  for (const [, tens = '', unit = ''] of text.matchAll(compound))
+  for (const [, tens = '', unit = ''] of matchesOf(text, compound))
     implied.push(
       (numberByWord.get(tens) ?? 0) + Math.max(units.indexOf(unit), ordinals.indexOf(unit)) + 1,
     );
-  for (const [, east, west] of text.matchAll(afterNoon))
+  for (const [, east, west] of matchesOf(text, afterNoon))
     implied.push(Number(east ?? west) + HALF_A_DAY_HOURS);
-  for (const [, hour] of text.matchAll(clock)) implied.push(Number(hour) - HALF_A_DAY_HOURS);
-  for (const [, year] of text.matchAll(shortYear)) implied.push(2_000 + Number(year));
+  for (const [, hour] of matchesOf(text, clock)) implied.push(Number(hour) - HALF_A_DAY_HOURS);
+  for (const [, year] of matchesOf(text, shortYear)) implied.push(2_000 + Number(year));
   return implied.map(String);
 }
