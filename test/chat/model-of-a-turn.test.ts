@@ -32,11 +32,11 @@ const WEATHER = 'call weather {"city":"Oslo"}';
 const tools = [{ name: 'locate', parameters: { type: 'object' as const } }];
 
 /** Instances over one store, whose commits are checked; one of them dies at a point. */
-function world() {
+function world(environment: Record<string, string> = {}) {
   const recorded = recordCommits();
   const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
   const toolbox = createToolbox(countingTools().tools);
-  const short = { TURN_LEASE_MS: '200' };
+  const short = { TURN_LEASE_MS: '200', ...environment };
   const chat = (overrides: Partial<ChatDependencies> = {}) =>
     routedChat(model, { store, toolbox, ...overrides }, short);
   const dyingAt = (point: string) => {
@@ -76,6 +76,23 @@ describe('a turn that waits for the app', () => {
     expect(signedCalls(server)).toEqual([`${answering}: 0`, `${answering}: ${signatures}`]);
     expect(refusalsOf(server)).toEqual([]);
     expect(recorded.brokenRules()).toEqual([]);
+  });
+
+  test('is measured at its end by the limits of the model that goes on', async () => {
+    const { chat } = world({
+      MODEL_WINDOWS: JSON.stringify({ [OLD]: 4_000 }),
+      THRESHOLD_FRACTION: '0.5',
+    });
+    const id = await autoConversation(chat, { model: FAST, tools });
+    await ask(chat, id, `${'A long message. '.repeat(700)}\ncall locate`);
+    const switched = await switchTo(chat, id, OLD);
+    const asked = [...chat.published];
+
+    await answerAll(chat, id, 1);
+
+    expect(switched.compactionNeeded).toEqual({});
+    expect(asked).toEqual([]);
+    expect(chat.published).toHaveLength(1);
   });
 
   test('is shown in the context as it is going to be sent', async () => {

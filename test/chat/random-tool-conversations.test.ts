@@ -18,7 +18,7 @@ afterAll(() => standIn.close());
 
 /** The same conversations in every run; TOOLS_SEED and TOOLS_RUNS look at others. */
 const seed = Number(process.env.TOOLS_SEED ?? 20_261_122);
-const numRuns = Number(process.env.TOOLS_RUNS ?? 120);
+const numRuns = Number(process.env.TOOLS_RUNS ?? 80);
 
 /** What a search that proves something has come by. */
 const EXPECTED = [

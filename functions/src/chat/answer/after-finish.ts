@@ -10,6 +10,7 @@ import type { BegunTurn } from '../send/begin-turn.ts';
 /** The head as the finish leaves it, without reading it again. */
 const headAfter = (begun: BegunTurn, batch: FinishBatch): Head => ({
   ...begun.head,
+  model: begun.nextModel,
   lastSeq: batch.seq,
   context: batch.meter ?? begun.head.context,
   compactionNeeded: {

@@ -93,7 +93,7 @@ export const needWith = (
       compactionNeeded: { declined: begun.head.compactionNeeded.declined },
     },
     history: begun.history,
-    policy: policyOf(config, begun.head),
+    policy: policyOf(config, { ...begun.head, model: begun.nextModel }),
   });
 
 const errorOf = (error: AppError): TurnError => ({

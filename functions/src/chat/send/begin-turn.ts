@@ -30,7 +30,10 @@ import type { Surroundings } from './surroundings.ts';
 /** A turn that this instance now owns, with all that its answer needs. */
 export interface BegunTurn extends Message, Surroundings, SentView {
   attempt: Attempt;
+  /** With the model of the turn. */
   head: Head;
+  /** What the conversation has changed to meanwhile: answers the next turn, whose limits are those of this context. */
+  nextModel: string;
   job: CompactionJob | undefined;
   history: History | undefined;
   /** Terminal turns of the tail before this one, without those that it replaces. */
@@ -138,6 +141,7 @@ export async function beginTurn(
   return {
     attempt: { conversationId, seq, attempt, producer, turnUpdateTime },
     head: before.head,
+    nextModel: headRead.model,
     job: state.job,
     history,
     turns,
