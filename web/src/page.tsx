@@ -10,7 +10,7 @@ import type { App } from './state/app.ts';
 /** The four panes; on narrow screens one at a time. */
 export function Page({ app }: { app: App }) {
   const conversation = app.open.value;
-  const title = conversation.view.value?.title;
+  const title = app.nameOf({ id: conversation.id, title: conversation.view.value?.title });
   useEffect(() => {
     document.title = title ? `${title} – Recap` : 'Recap';
   }, [title]);

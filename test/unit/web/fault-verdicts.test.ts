@@ -181,6 +181,7 @@ test.each([
   ['every name in the context', 'held', forgetful],
   ['a name that is gone', 'broken', { ...forgetful, context: 'ORD-1' }],
   ['no compaction', 'unclear', { ...forgetful, broughtBack: undefined }],
+  ['nothing left out', 'unclear', { ...forgetful, broughtBack: 0 }],
 ])('of a forgetful summariser, %s: %s', (_case, outcome, seen) => {
   expect(judgeForgetful(seen).outcome).toBe(outcome);
 });

@@ -37,7 +37,9 @@ function conversationApi({ json, stream, blob }: Requester, id: string) {
     read: () => json<ConversationWithContext>({ method: 'GET', path: base }),
     change: (body: object, updateMask: string) =>
       json<ConversationView>({ method: 'PATCH', path: base, query: { updateMask }, body }),
+    /** Into the bin, and out of it. */
     remove: () => json<unknown>({ method: 'DELETE', path: base }),
+    undelete: () => json<unknown>({ method: 'POST', path: `${base}:undelete` }),
     /** Turns after `afterSeq`, the oldest first. */
     messages: (afterSeq: number, pageSize: number) =>
       json<Page<'messages', MessageView>>({

@@ -8,7 +8,9 @@ import { createFigures, type Figures } from '../text/figures.ts';
 import { textsOf, type Language } from '../text/languages.ts';
 import { createConversationList, type ConversationList } from './conversation-list.ts';
 import { openConversation, type OpenConversation } from './conversation.ts';
+import { createFirstWords } from './first-words.ts';
 import { createOutbox } from './outbox.ts';
+import { createRemoval, type Removed } from './removal.ts';
 import { createSettings, type Settings } from './settings.ts';
 import { createWire, type Wire } from './wire.ts';
 
@@ -29,9 +31,15 @@ export interface App {
   pane: Signal<PaneName>;
   /** The generation whose compaction is shown in detail. */
   detail: Signal<number | undefined>;
+  /** What a conversation is called: its title, else how it begins; undefined where neither is known. */
+  nameOf(conversation: { id: string; title?: string | undefined }): string | undefined;
   select(id: string): void;
   startNew(): void;
   remove(id: string): Promise<void>;
+  /** What was deleted last, until it is taken back or dismissed. */
+  removed: Signal<Removed | undefined>;
+  /** Brings that back and shows it. */
+  takeBack(): Promise<void>;
 }
 
 export interface AppParts {
@@ -60,7 +68,9 @@ export function createApp(parts: AppParts): App {
   const wire = createWire();
   const api = createApi(parts, settings, wire);
   const outbox = createOutbox(parts.storage);
+  const firstWords = createFirstWords(parts.storage);
   const conversations = createConversationList(api);
+  const removal = createRemoval(conversations, firstWords);
   const detail = signal<number | undefined>(undefined);
   const pane = signal<PaneName>('transcript');
 
@@ -73,7 +83,10 @@ export function createApp(parts: AppParts): App {
       api: api.conversation(id),
       outbox,
       locale: () => settings.language.value,
-      onBegin: () => history.replaceState(null, '', `#/c/${id}`),
+      onBegin: (text) => {
+        firstWords.note(id, text);
+        history.replaceState(null, '', `#/c/${id}`);
+      },
       onChange: () => void conversations.refresh(),
     });
   };
@@ -87,6 +100,12 @@ export function createApp(parts: AppParts): App {
       detail.value = undefined;
       pane.value = 'transcript';
     });
+  }
+
+  function select(id: string): void {
+    show(id);
+    pane.value = 'transcript';
+    if (idOfAddress() !== id) history.pushState(null, '', `#/c/${id}`);
   }
 
   function startNew(): void {
@@ -106,14 +125,16 @@ export function createApp(parts: AppParts): App {
     open,
     pane,
     detail,
-    select: (id) => {
-      show(id);
-      pane.value = 'transcript';
-      if (idOfAddress() !== id) history.pushState(null, '', `#/c/${id}`);
-    },
+    nameOf: ({ id, title }) => title ?? firstWords.of(id),
+    select,
     startNew,
+    removed: removal.removed,
     remove: async (id) => {
-      if ((await conversations.remove(id)) && id === open.value.id) startNew();
+      if (!(await removal.remove(id)) || id !== open.value.id) return;
+      startNew();
+      // Where it was deleted is the way back.
+      pane.value = 'conversations';
     },
+    takeBack: async () => void (await removal.takeBack().then((id) => id && select(id))),
   };
 }

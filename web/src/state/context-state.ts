@@ -21,8 +21,10 @@ export interface ContextState {
   moreCompactions: Signal<string | undefined>;
   /** From a stream. */
   learn(context: ContextObject): void;
-  /** Reads what has changed, or all of it anew; resolves to the conversation. Throws ApiError. */
-  refresh(isAnew: boolean): Promise<ConversationWithContext>;
+  /** Reads the conversation; `details` reads what has changed of its context, or all of it anew. Both throw ApiError. */
+  read(
+    isAnew: boolean,
+  ): Promise<{ conversation: ConversationWithContext; details: () => Promise<void> }>;
   /** Reads what the model would see, where a change does not show in the conversation. Throws ApiError. */
   refreshItems(): Promise<void>;
   /** Reads the pins. Throws ApiError. */
@@ -60,6 +62,17 @@ export function createContextState(api: ConversationApi): ContextState {
     pins.value = await api.pins();
   };
 
+  async function readDetails(): Promise<void> {
+    const [items, page] = await Promise.all([api.context(), api.compactions()]);
+    batch(() => {
+      shown.value = items;
+      compactions.value = page.compactions;
+      moreCompactions.value = page.nextPageToken;
+    });
+    const hadPins = (pins.value?.pins.length ?? 0) > 0;
+    if (hadPins || items.items.some(({ kind }) => kind === 'pin')) await refreshPins();
+  }
+
   return {
     view,
     context,
@@ -69,23 +82,14 @@ export function createContextState(api: ConversationApi): ContextState {
     compactions,
     moreCompactions,
     learn,
-    refresh: async (isAnew) => {
-      const next = await api.read();
-      const before = view.value;
+    read: async (isAnew) => {
+      const conversation = await api.read();
+      const isToRead = isAnew || isNews(view.value, conversation);
       batch(() => {
-        view.value = next;
-        learn(next.context);
+        view.value = conversation;
+        learn(conversation.context);
       });
-      if (!isAnew && !isNews(before, next)) return next;
-      const [items, page] = await Promise.all([api.context(), api.compactions()]);
-      batch(() => {
-        shown.value = items;
-        compactions.value = page.compactions;
-        moreCompactions.value = page.nextPageToken;
-      });
-      const hadPins = (pins.value?.pins.length ?? 0) > 0;
-      if (hadPins || items.items.some(({ kind }) => kind === 'pin')) await refreshPins();
-      return next;
+      return { conversation, details: isToRead ? readDetails : () => Promise.resolve() };
     },
     refreshItems: async () => {
       const [items] = await Promise.all([api.context(), refreshPins()]);

@@ -14,6 +14,8 @@ export interface ConversationList {
   loadMore(): Promise<void>;
   /** Resolves to whether it is gone. */
   remove(id: string): Promise<boolean>;
+  /** Out of the bin; resolves to whether it is back. */
+  takeBack(id: string): Promise<boolean>;
 }
 
 export function createConversationList(api: ChatApi): ConversationList {
@@ -52,6 +54,11 @@ export function createConversationList(api: ChatApi): ConversationList {
     remove: (id) =>
       attempt(async () => {
         await api.conversation(id).remove();
+        await load(undefined)();
+      }),
+    takeBack: (id) =>
+      attempt(async () => {
+        await api.conversation(id).undelete();
         await load(undefined)();
       }),
   };

@@ -10,7 +10,7 @@ import { createTranscript, type Transcript } from './transcript.ts';
 import { watchContext } from './watch-context.ts';
 
 /** A conversation that is shown: signals that panes read, and what they may ask of it. */
-export interface OpenConversation extends Omit<ContextState, 'refresh'> {
+export interface OpenConversation extends Omit<ContextState, 'read'> {
   id: string;
   api: ConversationApi;
   transcript: Transcript;
@@ -38,7 +38,7 @@ export interface ConversationParts {
   outbox: Outbox;
   locale: () => string;
   /** Its first message is on its way. */
-  onBegin: () => void;
+  onBegin: (text: string) => void;
   /** The list of conversations has changed: a title, an order. */
   onChange: () => void;
 }
@@ -85,13 +85,17 @@ export function openConversation(parts: ConversationParts): OpenConversation {
 
   const attempt: OpenConversation['attempt'] = (work) => attemptAndTell(work, problem, left);
 
+  /** The transcript as far as it goes now. */
+  async function showTurns(lastSeq: number): Promise<void> {
+    if (lastSeq > transcript.turnCount.value) await followOther(transcript, answers, lastSeq);
+    transcript.turnCount.value = lastSeq;
+  }
+
   async function refresh(isAnew = false): Promise<void> {
     const title = state.view.value?.title;
-    const next = await state.refresh(isAnew);
-    if (next.lastSeq > transcript.turnCount.value)
-      await followOther(transcript, answers, next.lastSeq);
-    transcript.turnCount.value = next.lastSeq;
-    if (next.title !== title) onChange();
+    const next = await state.read(isAnew);
+    await Promise.all([next.details(), showTurns(next.conversation.lastSeq)]);
+    if (next.conversation.title !== title) onChange();
   }
 
   const answers = createAnswers({
@@ -131,7 +135,7 @@ export function openConversation(parts: ConversationParts): OpenConversation {
     answers: {
       ...answers,
       ask: (request) => {
-        if (!hasBegun) parts.onBegin();
+        if (!hasBegun) parts.onBegin(request.text);
         hasBegun = true;
         answers.ask(request);
       },

@@ -12,7 +12,9 @@ export const en = {
   },
   conversations: {
     new: 'New chat',
-    untitled: 'New chat',
+    untitled: 'Untitled',
+    removed: (name: string) => `Deleted: ${name}`,
+    takeBack: 'Undo',
     empty: 'No conversations yet.',
     more: 'Show older',
     remove: 'Delete conversation',

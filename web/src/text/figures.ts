@@ -7,6 +7,8 @@ export interface Figures {
   duration: (milliseconds: number) => string;
   /** The time; of another day than today’s with its date. */
   moment: (date: Date, now: Date) => string;
+  /** Shorter: the time of today, else the date. */
+  when: (date: Date, now: Date) => string;
   day: (date: Date) => string;
 }
 
@@ -41,6 +43,8 @@ export function createFigures(language: string): Figures {
     hour: '2-digit',
     minute: '2-digit',
   });
+  const hours = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
+  const shortDay = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' });
   const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   return {
     count: (value) => count.format(value),
@@ -50,6 +54,8 @@ export function createFigures(language: string): Figures {
       value < 1_000 ? milliseconds.format(value) : seconds.format(value / 1_000),
     moment: (date, now) =>
       date.toDateString() === now.toDateString() ? time.format(date) : dayAndTime.format(date),
+    when: (date, now) =>
+      date.toDateString() === now.toDateString() ? hours.format(date) : shortDay.format(date),
     day: (date) => day.format(date),
   };
 }

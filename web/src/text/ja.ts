@@ -13,7 +13,9 @@ export const ja: Texts = {
   },
   conversations: {
     new: '新しい会話',
-    untitled: '新しい会話',
+    untitled: '無題',
+    removed: (name) => `削除しました：${name}`,
+    takeBack: '元に戻す',
     empty: '会話はまだありません。',
     more: '以前のものを表示',
     remove: '会話を削除',

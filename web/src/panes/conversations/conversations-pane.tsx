@@ -5,7 +5,9 @@ import { SettingsBar } from './settings-bar.tsx';
 
 function Entry({ app, conversation }: { app: App; conversation: ConversationView }) {
   const texts = app.texts.value.conversations;
-  const { id, title, lastSeq } = conversation;
+  const { id, lastSeq, updateTime } = conversation;
+  const name = app.nameOf(conversation) ?? texts.untitled;
+  const { count, when } = app.figures.value;
   const isOpen = app.open.value.id === id;
   return (
     <li class="conversation" data-open={isOpen}>
@@ -15,21 +17,46 @@ function Entry({ app, conversation }: { app: App; conversation: ConversationView
         aria-current={isOpen ? 'true' : undefined}
         onClick={() => app.select(id)}
       >
-        <span class="conversation-title">{title ?? texts.untitled}</span>
+        <span class="conversation-title">{name}</span>
         <span class="conversation-turns">
-          {texts.turns(lastSeq, app.figures.value.count(lastSeq))}
+          {texts.turns(lastSeq, count(lastSeq))} ·{' '}
+          <time dateTime={updateTime}>{when(new Date(updateTime), new Date())}</time>
         </span>
       </button>
       <button
         type="button"
         class="icon-button conversation-remove"
-        aria-label={`${texts.remove}: ${title ?? id}`}
+        aria-label={`${texts.remove}: ${name}`}
         title={texts.remove}
         onClick={() => void app.remove(id)}
       >
         ×
       </button>
     </li>
+  );
+}
+
+/** What was deleted last, and the way back: it stays in the bin for a while. */
+function Removed({ app }: { app: App }) {
+  const { conversations: texts, problems } = app.texts.value;
+  const last = app.removed.value;
+  if (!last) return null;
+  return (
+    <p class="removed" role="status">
+      <span>{texts.removed(last.name ?? texts.untitled)}</span>
+      <button type="button" class="link" onClick={() => void app.takeBack()}>
+        {texts.takeBack}
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={problems.dismiss}
+        title={problems.dismiss}
+        onClick={() => (app.removed.value = undefined)}
+      >
+        ✕
+      </button>
+    </p>
   );
 }
 
@@ -56,6 +83,7 @@ export function ConversationsPane({ app }: { app: App }) {
           {texts.more}
         </button>
       )}
+      <Removed app={app} />
       <ProblemBar app={app} problem={app.conversations.problem} />
       <SettingsBar app={app} />
     </nav>

@@ -50,7 +50,9 @@ export function judgeForgetful(seen: {
     missing,
     broughtBack: seen.broughtBack ?? 0,
   } as const;
-  return judged(finding, { hasHappened: seen.broughtBack !== undefined, holds: missing === 0 });
+  // A summary that left nothing out shows nothing; that something is missing shows a defect.
+  const hasHappened = seen.broughtBack !== undefined && finding.broughtBack + missing > 0;
+  return judged(finding, { hasHappened, holds: missing === 0 });
 }
 
 /** Every figure of a text, as it is written: dates, times and amounts are one figure each. */

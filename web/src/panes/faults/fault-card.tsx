@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '../../state/app.ts';
 import { toolTextsOf } from '../../text/tools/tool-texts.ts';
 import type { FaultRunner, FaultState } from './fault-runner.ts';
@@ -43,9 +44,13 @@ export function FaultCard(of: {
   const { title, does, holds } = texts.names[name];
   const state = runner.stateOf(name);
   const isRunning = runner.running.value === name;
+  const card = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isRunning) card.current?.scrollIntoView({ block: 'nearest' });
+  }, [isRunning]);
   const outcome = state.phase === 'judged' ? state.verdict.outcome : state.phase;
   return (
-    <li class="fault" data-fault={name} data-outcome={outcome}>
+    <li ref={card} class="fault" data-fault={name} data-outcome={outcome}>
       <div class="fault-head">
         <h3>{title}</h3>
         <button

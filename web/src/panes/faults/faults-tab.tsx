@@ -25,6 +25,11 @@ export function FaultsTab({ app }: { app: App }) {
   const state = runner.supervisor.value;
   const possible = faultNames.filter((name) => state && hindranceOf(name, state) === undefined);
   const isRunning = runner.running.value !== undefined;
+  const { count } = app.figures.value;
+  const judged = faultNames.flatMap((name) => {
+    const found = runner.stateOf(name);
+    return found.phase === 'judged' ? [found.verdict.outcome === 'held'] : [];
+  });
   const waiting = state?.model?.waitingFaults ?? 0;
   return (
     <div class="tool faults">
@@ -41,6 +46,11 @@ export function FaultsTab({ app }: { app: App }) {
         <button type="button" class="button small" onClick={() => void runner.reset()}>
           {texts.reset}
         </button>
+        {judged.length > 0 && (
+          <span role="status" class="figure">
+            {texts.sum(count(judged.filter((held) => held).length), count(judged.length))}
+          </span>
+        )}
         {waiting > 0 && !isRunning && (
           <span class="quiet">{texts.armed(app.figures.value.count(waiting))}</span>
         )}

@@ -6,6 +6,17 @@ import type { TranscriptOf } from './message-list.tsx';
 const sends = (event: KeyboardEvent): boolean =>
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
+/**
+ * Who came to write may write at once; a fault or the player that opens a conversation leaves the keyboard where it
+ * is, and a phone is not covered by its keyboard.
+ */
+function isFocusWelcome(): boolean {
+  const focused = document.activeElement;
+  const isFree =
+    !focused || focused === document.body || focused.closest('.conversations') !== null;
+  return isFree && matchMedia('(pointer: fine)').matches;
+}
+
 function SendButton({ app, conversation, draft }: TranscriptOf) {
   const texts = app.texts.value;
   const running = conversation.answers.live.value.find(isOpen);
@@ -35,7 +46,9 @@ export function Composer({ app, conversation, draft }: TranscriptOf) {
   const texts = app.texts.value;
   const { text: written, edited } = draft;
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), [edited.value]);
+  useEffect(() => {
+    if (edited.value !== undefined || isFocusWelcome()) field.current?.focus();
+  }, [edited.value]);
 
   const send = (): void => {
     const text = written.value.trim();

@@ -16,7 +16,10 @@ export function TranscriptPane({
   conversation: OpenConversation;
 }) {
   const texts = app.texts.value;
-  const title = conversation.view.value?.title ?? texts.conversations.untitled;
+  const { view, answers, id } = conversation;
+  const isNew = view.value === undefined && answers.live.value.length === 0;
+  const { new: newChat, untitled } = texts.conversations;
+  const title = app.nameOf({ id, title: view.value?.title }) ?? (isNew ? newChat : untitled);
   const draft: Draft = { text: useSignal(''), edited: useSignal(undefined) };
   return (
     <main class="pane transcript" aria-label={texts.panes.transcript}>

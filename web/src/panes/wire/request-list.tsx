@@ -5,6 +5,8 @@ import { toolTextsOf } from '../../text/tools/tool-texts.ts';
 import { curlOf } from './curl.ts';
 import { shortened } from './frame-table.tsx';
 
+const COPIED_SHOWN_MS = 3_000;
+
 /** The newest 200 requests, the newest first. */
 export function RequestList({ app, exchanges }: { app: App; exchanges: readonly Exchange[] }) {
   return (
@@ -38,7 +40,10 @@ function RequestRow({ app, exchange }: { app: App; exchange: Exchange }) {
         aria-label={`${texts.copy}: ${method} ${path}`}
         onClick={() => {
           navigator.clipboard.writeText(command).then(
-            () => (copied.value = 'yes'),
+            () => {
+              copied.value = 'yes';
+              setTimeout(() => (copied.value = 'no'), COPIED_SHOWN_MS);
+            },
             () => (copied.value = 'refused'),
           );
         }}

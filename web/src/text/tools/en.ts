@@ -87,6 +87,7 @@ export const en = {
     noStandIn: 'Not possible here: a real model takes no orders.',
     failed: (problem: string) => `It could not be tried: ${problem}`,
     took: (elapsed: string) => `after ${elapsed}`,
+    sum: (held: string, judged: string) => `${held} of ${judged} held`,
     armed: (count: string) => `Armed now: ${count} refusals of the model wait.`,
     outcome: { held: 'held', broken: 'BROKEN', unclear: 'unclear' } satisfies Record<
       Verdict['outcome'],

@@ -73,6 +73,7 @@ export const ja: ToolTexts = {
     noStandIn: 'ここではできません。本物のモデルは指示を受けません。',
     failed: (problem) => `試せませんでした：${problem}`,
     took: (elapsed) => `${elapsed} 後`,
+    sum: (held, judged) => `${judged} 件中 ${held} 件が守られました`,
     armed: (count) => `待機中のモデルの拒否：${count} 件`,
     outcome: { held: '守られた', broken: '破られた', unclear: '不明' },
     finding: findingText,
