@@ -15,6 +15,7 @@ const EVENT_STREAM = { accept: 'text/event-stream' };
 
 const bodyOf = (message: { id: string; text: string }) => ({
   message: { id: message.id, parts: [{ type: 'text', text: message.text }] },
+  clientContext: { timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
 });
 
 const create: Step<SmokeContext> = {

@@ -13,14 +13,21 @@ export interface LocalTime {
   offsetMinutes: number;
 }
 
+function zoneText(timeZone: string | undefined, offset: string): string {
+  if (timeZone === undefined) return "UTC; the user's zone is not known";
+  if (/^[+-]/.test(timeZone)) return offset.replace('GMT', 'UTC');
+  // By the name that the app uses: ICU still says Katmandu.
+  return timeZone === 'UTC' ? 'UTC' : `${timeZone}, ${offset.replace('GMT', 'UTC')}`;
+}
+
 /**
  * A moment as people of a time zone say it, to the minute, and absolute: `Sunday, 22 November 2026, 10:05 (Asia/Seoul,
- * UTC+09:00)`. Where clocks are set back an hour comes twice: the offset tells which. Throws RangeError for a zone
- * that there is not.
+ * UTC+09:00)`; without a zone in UTC, and so it says. Where clocks are set back an hour comes twice: the offset tells
+ * which. Throws RangeError for a zone that there is not.
  */
-export function localTime(moment: Date, timeZone = 'UTC'): LocalTime {
+export function localTime(moment: Date, timeZone: string | undefined): LocalTime {
   const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
+    timeZone: timeZone ?? 'UTC',
     weekday: 'long',
     day: 'numeric',
     month: 'long',
@@ -34,8 +41,7 @@ export function localTime(moment: Date, timeZone = 'UTC'): LocalTime {
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? '';
   const day = `${part('weekday')}, ${part('day')} ${part('month')} ${part('year')}`;
   const offset = part('timeZoneName');
-  // By the name that the app uses: ICU still says Katmandu.
-  const zone = timeZone === 'UTC' ? 'UTC' : `${timeZone}, ${offset.replace('GMT', 'UTC')}`;
+  const zone = zoneText(timeZone, offset);
   const text = `${day}, ${part('hour')}:${part('minute')} (${zone})`;
   return { text, offsetMinutes: minutesOf(offset) };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { knownClientSchema } from '../client-context/known-client.ts';
 import { webhooksSchema } from '../hooks/webhook.ts';
 import type { StoredDocument } from '../ports.ts';
 import { routeSchema } from '../routing/routing.ts';
@@ -153,6 +154,8 @@ export const headSchema = z.object({
    * message: set at creation and by every swap, so that the prefix keeps its bytes in between. Absent = 0.
    */
   memoryRevision: z.number().int().nonnegative().optional(),
+  /** Absent: no message has named a time zone or a locale. */
+  client: knownClientSchema.optional(),
   compactionNeeded: compactionNeededSchema,
   /**
    * Request id of the need that was taken off last. With the generation it names what `jobs/compaction` tells of the

@@ -19,7 +19,12 @@ export function enqueueWrites(
     {
       op: 'update',
       path: headPath(conversationId),
-      fields: { lastSeq: seq, queue: { ...queue }, updateTime: now },
+      fields: {
+        lastSeq: seq,
+        queue: { ...queue },
+        updateTime: now,
+        ...(batch.client && { client: { ...batch.client } }),
+      },
       guard: { updateTime: head.updateTime },
     },
     {

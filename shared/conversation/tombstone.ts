@@ -10,12 +10,15 @@ const OPTIONAL_FIELDS = [
   'title',
   'autoTitle',
   'systemInstruction',
+  'toolsJson',
   'open',
   'queue',
   'pendingErasure',
   'deleteTime',
   'purgeTime',
   'forkedFrom',
+  'memoryRevision',
+  'client',
 ] as const satisfies readonly (keyof Head)[];
 
 /** A head that says nothing of anybody and keeps the id taken until `expireTime`. */

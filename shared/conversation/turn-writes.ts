@@ -49,6 +49,8 @@ export interface NewTurn {
   routing?: Turn['routing'];
   surroundings?: Turn['surroundings'];
   told?: Turn['told'];
+  /** Where the message tells of its client what the head does not say yet. */
+  client?: Head['client'];
   userTokens: number;
   lease: Lease;
   now: Date;
@@ -67,6 +69,7 @@ function headStartWrite(batch: StartBatch): Write {
     lastSeq: seq,
     open: { seq, leaseUntil: lease.leaseUntil },
     updateTime: now,
+    ...(batch.client && { client: { ...batch.client } }),
   };
   if ('create' in head)
     return {

@@ -76,6 +76,8 @@ const environmentOf = (services: Services, of: { projectId: string; thresholdTok
       COMPACTION_TOPIC: TOPIC,
       EVENTS_TOPIC,
       THRESHOLD_TOKENS: String(of.thresholdTokens),
+      // Prompts are compared with what was sent.
+      TELL_TIME: 'with-context',
       // These two run on the real clock, unlike the leases.
       MODEL_FIRST_EVENT_TIMEOUT_MS: '2000',
       MODEL_IDLE_TIMEOUT_MS: '1500',

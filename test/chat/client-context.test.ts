@@ -18,6 +18,10 @@ const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const homeLines = '- screen: "home"\n- values.cart: ["kayak"]';
 
 const textsOf = (content: Content | undefined) => content?.parts.map(({ text }) => text);
+/** What is told where nothing else is. */
+const alone = (time: string) =>
+  `Told by the service, not by the user: it is ${at(time).slice('- now: '.length)}.`;
+
 const at = (time: string) => `- now: Sunday, 22 November 2026, ${time} (Asia/Seoul, UTC+09:00)`;
 
 describe('the context of an app', () => {
@@ -43,7 +47,7 @@ describe('the context of an app', () => {
     }
 
     const [first = [], second = [], third = []] = prompts;
-    expect(textsOf(second.at(-1))).toEqual([`${LABEL}:\n${at('10:06')}`, 'Two']);
+    expect(textsOf(second.at(-1))).toEqual([alone('10:06'), 'Two']);
     expect(textsOf(third.at(-1))).toEqual([
       `${LABEL}; what is not named is as it was:\n${at('10:07')}\n- screen: "cart"`,
       'Three',
@@ -135,7 +139,7 @@ describe('the context of an app', () => {
     expect(lastPrompt()).toHaveLength(3);
   });
 
-  test('is not told where a request brings none', async () => {
+  test('stands where a request brings none: the time alone is told, in the zone that is known', async () => {
     const { send } = sundayChat();
     const id = randomUUID();
     await send(withContext(request(id, 'One')));
@@ -143,8 +147,8 @@ describe('the context of an app', () => {
     const second = await send(request(id, 'Two'));
     const third = await send(withContext(request(id, 'Three')));
 
-    expect(textsOf(second.at(-1))).toEqual(['Two']);
-    expect(textsOf(third.at(-1))).toEqual([`${LABEL}:\n${at('10:05')}`, 'Three']);
+    expect(textsOf(second.at(-1))).toEqual([alone('10:05'), 'Two']);
+    expect(textsOf(third.at(-1))).toEqual([alone('10:05'), 'Three']);
   });
 
   test('counts as tokens of its turn', async () => {
@@ -239,5 +243,89 @@ describe('the context of a message that waits', () => {
       'two',
     ]);
     expect((await turnsOf(chat, id, 2))[1]?.surroundings).toBe(waiting?.surroundings);
+  });
+});
+
+describe('date and time', () => {
+  const UNKNOWN =
+    "Told by the service, not by the user: it is Sunday, 22 November 2026, 01:05 (UTC; the user's zone is not known).";
+
+  test('are told in UTC, and as such, where no message has named a zone', async () => {
+    const { send } = sundayChat();
+
+    const prompt = await send(request(randomUUID(), 'Hello'));
+
+    expect(prompt.map(textsOf)).toEqual([[UNKNOWN, 'Hello']]);
+  });
+
+  test('are told in the zone that was named last, by an edit and by a fork too', async () => {
+    const { send, dependencies } = sundayChat();
+    const asked = request(randomUUID(), 'One');
+    const { conversationId } = asked;
+    await send(withContext(asked, { timeZone: 'Asia/Seoul', locale: 'ko-KR' }));
+
+    const edited = await send(edit(conversationId, asked.message.id, 'Uno'));
+    const fork = await forkConversation(dependencies, {
+      caller,
+      conversationId,
+      messageId: 'm_2',
+    });
+    const forked = await send(request(fork.conversationId, 'Two'));
+
+    const said = `${LABEL}:\n${at('10:05')}\n- locale: "ko-KR"`;
+    expect(textsOf(edited.at(-1))).toEqual([said, 'Uno']);
+    expect(textsOf(forked.at(-1))).toEqual([said, 'Two']);
+  });
+
+  test('are told in the zone that is known after a compaction and after the message that named it is deleted', async () => {
+    const { send, compact, dependencies, lastPrompt } = sundayChat();
+    const asked = request(randomUUID(), 'Question 0');
+    const { conversationId } = asked;
+    await send(withContext(asked, { timeZone: 'Asia/Seoul' }));
+    for (let i = 1; i < 8; i++)
+      await send(request(conversationId, `Question ${i} ${'about bees '.repeat(400)}`));
+    await compact(conversationId);
+    await deleteMessage(dependencies, { caller, conversationId, messageId: asked.message.id });
+
+    await send(request(conversationId, 'Hello'));
+
+    expect(textsOf(lastPrompt().at(-1))).toEqual([alone('10:05'), 'Hello']);
+  });
+
+  test('cost no read and no write more', async () => {
+    const { send, dependencies } = sundayChat();
+    const conversationId = randomUUID();
+    await send(withContext(request(conversationId, 'One')));
+    const commits: string[][] = [];
+    const reads: string[][] = [];
+    const { store } = dependencies;
+    const watched = {
+      ...store,
+      get: (paths: readonly string[]) => {
+        reads.push([...paths]);
+        return store.get(paths);
+      },
+      commit: (writes: Parameters<typeof store.commit>[0]) => {
+        commits.push(writes.map(({ path }) => path));
+        return store.commit(writes);
+      },
+    };
+
+    const sent = request(conversationId, 'Two');
+    const handle = await sendMessage({ ...dependencies, store: watched }, sent);
+    await handle.result;
+
+    expect(reads.flat().filter((path) => path.startsWith('users/'))).toHaveLength(1);
+    expect(commits[0]).toHaveLength(3);
+  });
+
+  test('are told by a message that brings a context only, where the deployment wants it so', async () => {
+    const { send } = sundayChat({ TELL_TIME: 'with-context' });
+    const id = randomUUID();
+    await send(withContext(request(id, 'One')));
+
+    const prompt = await send(request(id, 'Two'));
+
+    expect(textsOf(prompt.at(-1))).toEqual(['Two']);
   });
 });

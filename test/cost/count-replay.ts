@@ -49,7 +49,7 @@ function openWorld(standIn: StandIn, settings: Record<string, string>) {
     shell: {},
     model: { kind: 'stand-in' },
     standInUrl: standIn.url,
-    settings,
+    settings: { TELL_TIME: 'with-context', ...settings },
   });
   const dependencies = createDependencies(parseConfig(environment), {
     store: counted.store,

@@ -73,7 +73,12 @@ export async function startProbeBench(thresholdTokens: number): Promise<ProbeBen
       shell: {},
       model: { kind: 'stand-in' },
       standInUrl: standIn.url,
-      settings: { MAX_PART_BYTES: '900000', MAX_MESSAGE_BYTES: '2000000' },
+      settings: {
+        MAX_PART_BYTES: '900000',
+        MAX_MESSAGE_BYTES: '2000000',
+        // Prompts are those that were recorded.
+        TELL_TIME: 'with-context',
+      },
     }),
     overrides: { logger: { log: () => undefined } },
   });

@@ -36,7 +36,7 @@ export async function openToolWorld(options: {
     shell: {},
     model: { kind: 'stand-in' },
     standInUrl: options.standInUrl,
-    settings: { MODEL: 'gemini-3.5-flash' },
+    settings: { MODEL: 'gemini-3.5-flash', TELL_TIME: 'with-context' },
   });
   const config = parseConfig(environment);
   const errors: string[] = [];

@@ -5,6 +5,7 @@ import {
   type Part,
 } from '../../shared/conversation/content.ts';
 import type { ModelStreamer } from '../../shared/ports.ts';
+import { withoutTold } from '../support/without-told.ts';
 
 const callLine = /^call (\w+) ?(\{.*\})?$/;
 
@@ -24,7 +25,8 @@ export const orderedCaller: ModelStreamer = {
     const asked = contents.findLastIndex(isQuestion);
     const question = contents[asked];
     const round = contents.slice(asked).filter(hasFunctionResponse).length;
-    const lines = (question ? contentText(question) : '').split('\nthen\n')[round] ?? 'Done.';
+    const lines =
+      (question ? contentText(withoutTold(question)) : '').split('\nthen\n')[round] ?? 'Done.';
     for (const line of lines.split('\n')) yield await Promise.resolve({ parts: [partOf(line)] });
     const usage = { promptTokens: 10, cachedTokens: 0, outputTokens: 2, thoughtsTokens: 0 };
     yield { parts: [], finishReason: 'STOP', usage };

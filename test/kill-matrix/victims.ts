@@ -134,6 +134,8 @@ export async function startVictims(): Promise<Victims> {
       GOOGLE_CLOUD_PROJECT: projectId,
       COMPACTION_TOPIC: 'compaction',
       EVENTS_TOPIC: 'events',
+      // Prompts are compared with what was sent.
+      TELL_TIME: 'with-context',
       TURN_LEASE_MS: String(LEASE_MS),
       COMPACTION_LEASE_MS: String(LEASE_MS),
     },

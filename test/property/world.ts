@@ -38,6 +38,8 @@ export const config = parseConfig({
   PUBSUB_EMULATOR_HOST: '127.0.0.1:8085',
   MODEL: 'gemini-2.5-flash',
   THRESHOLD_TOKENS: String(THRESHOLD_TOKENS),
+  // Prompts are compared with what was sent.
+  TELL_TIME: 'with-context',
   TURN_LEASE_MS: String(TURN_LEASE_MS),
   TOOL_RESULT_TIMEOUT_MS: String(TOOL_RESULT_TIMEOUT_MS),
   COMPACTION_LEASE_MS: String(COMPACTION_LEASE_MS),

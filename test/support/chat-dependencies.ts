@@ -28,6 +28,8 @@ export function chatDependencies(
       FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
       // Scripted answers that are to be long say the same over and over.
       LOOP_DETECTION: 'off',
+      // Prompts are compared with what was sent.
+      TELL_TIME: 'with-context',
       ...environment,
     }),
     store: createMemoryDocumentStore(),

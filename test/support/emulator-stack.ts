@@ -68,6 +68,8 @@ export async function startEmulatorStack(
       COMPACTION_TOPIC: `compaction-${name}`,
       EVENTS_TOPIC: `events-${name}`,
       FCM_URL: standIn.url,
+      // Prompts are compared with what was sent.
+      TELL_TIME: 'with-context',
       ...settings,
     },
   });

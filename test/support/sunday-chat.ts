@@ -26,7 +26,10 @@ export function sundayChat(environment: Record<string, string> = {}, promptToken
   const usage = { promptTokens, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
   const streamer = scriptedStreamer(textAnswer('Fine.', usage));
   const clock = createManualClock(new Date('2026-11-22T01:05:00Z'));
-  const dependencies = chatDependencies({ model: streamer.model, clock }, environment);
+  const dependencies = chatDependencies(
+    { model: streamer.model, clock },
+    { TELL_TIME: 'always', ...environment },
+  );
   const { store } = dependencies;
   const bench = compactionBench({ store, cache: dependencies.cache });
   const lastPrompt = (): readonly Content[] => streamer.requests.at(-1)?.contents ?? [];

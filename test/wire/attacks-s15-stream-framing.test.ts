@@ -19,6 +19,7 @@ import { readAsIos } from '../support/wire/ios-callable.ts';
 import { clientOf } from '../support/wire/openai.ts';
 import { shownText, type WireEvent } from '../support/wire/shown-by-client.ts';
 import { startWireServer, type WireServer } from '../support/wire/wire-server.ts';
+import { withoutTold } from '../support/without-told.ts';
 
 /* Row S15 of the security checklist: text of the model that looks like the framing of its own stream. */
 
@@ -34,7 +35,7 @@ const AT_ONCE = 10;
 const model: ModelStreamer = {
   async *stream({ contents }) {
     const asked = contents.at(-1);
-    for (const text of answers[Number(asked ? contentText(asked) : '')] ?? [])
+    for (const text of answers[Number(asked ? contentText(withoutTold(asked)) : '')] ?? [])
       yield { parts: [{ text }] };
     yield { parts: [], finishReason: 'STOP' };
   },

@@ -7,6 +7,7 @@ import type { ModelStreamer } from '../../shared/ports.ts';
 import { startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { runBlocks } from '../support/run-blocks.ts';
 import { appCheckClaims, idTokenClaims } from '../support/token-keys.ts';
+import { withoutTold } from '../support/without-told.ts';
 
 /* The shell blocks of docs/clients/curl.md, run by the real bash and the real curl. */
 
@@ -18,7 +19,7 @@ const asked: string[] = [];
 const model: ModelStreamer = {
   async *stream({ contents }, signal) {
     const last = contents.at(-1);
-    const question = last ? contentText(last) : '';
+    const question = last ? contentText(withoutTold(last)) : '';
     asked.push(question);
     yield { parts: [{ text: 'Once ' }] };
     if (question.includes('long story'))

@@ -1,6 +1,8 @@
 package com.example.recap
 
 import java.io.IOException
+import java.util.Locale
+import java.util.TimeZone
 import java.util.concurrent.TimeUnit
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
@@ -18,6 +20,7 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 import kotlinx.serialization.SerializationException
 import kotlinx.serialization.Serializable
+import kotlinx.serialization.encodeToString
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.decodeFromJsonElement
@@ -26,8 +29,6 @@ import okhttp3.OkHttpClient
 import okhttp3.Request
 import okhttp3.RequestBody.Companion.toRequestBody
 import okhttp3.Response
-
-private val json = Json { ignoreUnknownKeys = true }
 
 /** An event of the stream; pass over types that you do not know. */
 @Serializable
@@ -39,6 +40,10 @@ data class Chunk(
     val errorText: String? = null,
     val finishReason: String? = null,
     val messageMetadata: Metadata? = null,
+    val toolCallId: String = "",
+    val toolName: String = "",
+    val input: JsonElement? = null,
+    val providerExecuted: Boolean = false,
 ) {
     @Serializable data class Metadata(val turnId: String? = null)
 
@@ -59,10 +64,19 @@ data class ContextStatus(
     @Serializable data class Compaction(val state: String, val message: String? = null)
 }
 
+/** A function of the app that the model calls. */
+data class ToolCall(val id: String, val name: String, val input: JsonElement?)
+
+/** What it gave, or in `error` why it gave nothing. */
+@Serializable
+data class ToolResult(val callId: String, val output: JsonElement? = null, val error: String? = null)
+
 /** An answer while it grows: texts of its parts by their ids, in the order in which they came. */
 data class Answer(
     val parts: Map<String, String> = emptyMap(),
     val turnId: String? = null,
+    /** Calls that wait for `giveResults`, once `finishReason` is "tool-calls". */
+    val calls: List<ToolCall> = emptyList(),
     val context: ContextStatus? = null,
     val title: String? = null,
     val finishReason: String? = null,
@@ -71,16 +85,22 @@ data class Answer(
     val text: String get() = parts.values.joinToString("")
 
     fun with(chunk: Chunk): Answer = when (chunk.type) {
-        "start" -> Answer(turnId = chunk.messageMetadata?.turnId)
+        "start" -> copy(turnId = chunk.messageMetadata?.turnId, finishReason = null, errorText = null)
         "data-notice" -> copy(parts = parts - chunk.dataAs<Chunk.Notice>()?.dropParts.orEmpty().toSet())
         "text-start" -> copy(parts = parts + (chunk.id to ""))
         "text-delta" -> copy(parts = parts + (chunk.id to parts[chunk.id].orEmpty() + chunk.delta))
+        "tool-input-available" ->
+            if (chunk.providerExecuted) this // a function of the server
+            else copy(calls = withoutCall(chunk) + ToolCall(chunk.toolCallId, chunk.toolName, chunk.input))
+        "tool-output-available", "tool-output-error" -> copy(calls = withoutCall(chunk))
         "data-title" -> copy(title = chunk.dataAs<Chunk.Title>()?.title)
         "data-context" -> copy(context = chunk.dataAs<ContextStatus>())
         "error" -> copy(errorText = chunk.errorText)
         "finish" -> copy(finishReason = chunk.finishReason)
         else -> this
     }
+
+    private fun withoutCall(chunk: Chunk) = calls.filter { it.id != chunk.toolCallId }
 
     private inline fun <reified T> Chunk.dataAs(): T? = data?.let { json.decodeFromJsonElement<T>(it) }
 }
@@ -113,7 +133,20 @@ data class OutgoingMessage(val conversationId: String, val messageId: String, va
 
 @Serializable private data class Message(val id: String, val parts: List<Part>)
 
-@Serializable private data class Sending(val message: Message)
+/** What the model is told of the moment: date and time of the user come from it. */
+@Serializable
+private data class ClientContext(
+    val timeZone: String = TimeZone.getDefault().id,
+    val locale: String = Locale.getDefault().toLanguageTag(),
+)
+
+@Serializable private data class Sending(val message: Message, val clientContext: ClientContext)
+
+@Serializable private data class Giving(val results: List<ToolResult>)
+
+private val json = Json { ignoreUnknownKeys = true }
+// The zone and the locale are defaults, and are to be sent all the same; what is null is not.
+private val sent = Json { encodeDefaults = true; explicitNulls = false }
 
 /** Suspending sources of the two tokens; `appCheckToken` gives null where the service demands none. */
 class Recap(
@@ -129,8 +162,20 @@ class Recap(
         .build()
 
     /** The answer after each event. Cancelling the collector stops reading, not the answer. */
-    fun send(message: OutgoingMessage): Flow<Answer> =
-        channelFlow { follow(message) }.conflate().flowOn(Dispatchers.IO)
+    fun send(message: OutgoingMessage): Flow<Answer> {
+        val parts = listOf(Part("text", message.text))
+        val body = sent.encodeToString(Sending(Message(message.messageId, parts), ClientContext()))
+        return answers(Asking(message.conversationId, "/messages", body), Answer())
+    }
+
+    /** Gives what the app's functions returned, to all of `answer.calls`; the answer goes on. */
+    fun giveResults(conversationId: String, answer: Answer, results: List<ToolResult>): Flow<Answer> {
+        val body = sent.encodeToString(Giving(results))
+        return answers(Asking(conversationId, "/turns/${answer.turnId}/toolResults", body), answer)
+    }
+
+    private fun answers(asking: Asking, from: Answer): Flow<Answer> =
+        channelFlow { follow(asking, Reading(from)) }.conflate().flowOn(Dispatchers.IO)
 
     /** Any other call, such as `("POST", "/turns/t_1:cancel")`; the JSON that it answers. */
     suspend fun call(method: String, path: String, conversationId: String): String =
@@ -143,15 +188,17 @@ class Recap(
             }
         }
 
-    private class Reading(var answer: Answer = Answer(), var cursor: String? = null)
+    /** What is sent in each try: the same. */
+    private class Asking(val conversationId: String, val path: String, val body: String)
 
-    private suspend fun ProducerScope<Answer>.follow(message: OutgoingMessage) {
-        val reading = Reading()
+    private class Reading(var answer: Answer, var cursor: String? = null)
+
+    private suspend fun ProducerScope<Answer>.follow(asking: Asking, reading: Reading) {
         var failures = 0
         while (true) {
             val before = reading.cursor
             try {
-                return read(message, reading)
+                return read(asking, reading)
             } catch (failure: Exception) {
                 ensureActive()
                 if (reading.cursor != before) failures = 0
@@ -173,12 +220,11 @@ class Recap(
         }
     }
 
-    private suspend fun ProducerScope<Answer>.read(message: OutgoingMessage, reading: Reading) = coroutineScope {
-        val sending = Sending(Message(message.messageId, listOf(Part("text", message.text))))
-        val request = requestOf(message.conversationId, "/messages")
+    private suspend fun ProducerScope<Answer>.read(asking: Asking, reading: Reading) = coroutineScope {
+        val request = requestOf(asking.conversationId, asking.path)
             .header("Accept", "text/event-stream")
             .apply { reading.cursor?.let { header("Last-Event-ID", it) } }
-            .post(json.encodeToString(Sending.serializer(), sending).toRequestBody(JSON))
+            .post(asking.body.toRequestBody(JSON))
             .build()
         val call = client.newCall(request)
         // A read that blocks does not notice that its coroutine was cancelled.

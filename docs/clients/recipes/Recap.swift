@@ -15,23 +15,67 @@ struct Chunk: Decodable, Sendable {
   var type: String
   var id, delta, errorText, finishReason: String?
   var messageMetadata: Metadata?
+  var toolCallId, toolName: String?
+  var providerExecuted: Bool?
+  var input: JSONValue?
   var data: Payload?
 }
+
+/// Any JSON: what a function is called with, and what it gives.
+enum JSONValue: Codable, Sendable {
+  case null, bool(Bool), number(Double), string(String), array([JSONValue]), object([String: JSONValue])
+
+  init(from decoder: Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() { self = .null; return }
+    if let bool = try? value.decode(Bool.self) { self = .bool(bool); return }
+    if let number = try? value.decode(Double.self) { self = .number(number); return }
+    if let string = try? value.decode(String.self) { self = .string(string); return }
+    if let array = try? value.decode([JSONValue].self) { self = .array(array); return }
+    self = .object(try value.decode([String: JSONValue].self))
+  }
+
+  func encode(to encoder: Encoder) throws {
+    var value = encoder.singleValueContainer()
+    switch self {
+    case .null: try value.encodeNil()
+    case .bool(let bool): try value.encode(bool)
+    case .number(let number): try value.encode(number)
+    case .string(let string): try value.encode(string)
+    case .array(let array): try value.encode(array)
+    case .object(let object): try value.encode(object)
+    }
+  }
+}
+
+/// A function of the app that the model calls.
+struct ToolCall: Sendable { var id, name: String; var input: JSONValue }
+
+/// What it gave, or in `error` why it gave nothing.
+struct ToolResult: Encodable, Sendable { var callId: String; var output: JSONValue?; var error: String? }
 
 /// An answer while it grows: parts in the order in which they came.
 struct Answer: Sendable {
   private var parts: [(id: String, text: String)] = []
   var turnId, finishReason, errorText, title: String?
   var context: Chunk.Payload?
+  /// Calls that wait for `giveResults`, once `finishReason` is "tool-calls".
+  private(set) var calls: [ToolCall] = []
   var text: String { parts.map(\.text).joined() }
 
   mutating func take(_ chunk: Chunk) {
     switch chunk.type {
-    case "start": self = Answer(); turnId = chunk.messageMetadata?.turnId
+    case "start": turnId = chunk.messageMetadata?.turnId; finishReason = nil; errorText = nil
     case "data-notice": parts.removeAll { chunk.data?.dropParts?.contains($0.id) == true }
-    case "text-start": parts.append((id: chunk.id ?? "", text: ""))
+    case "text-start":
+      parts.removeAll { $0.id == chunk.id }
+      parts.append((id: chunk.id ?? "", text: ""))
     case "text-delta":
       if let last = parts.lastIndex(where: { $0.id == chunk.id }) { parts[last].text += chunk.delta ?? "" }
+    case "tool-input-available" where chunk.providerExecuted != true: // else a function of the server
+      drop(chunk)
+      calls.append(ToolCall(id: chunk.toolCallId ?? "", name: chunk.toolName ?? "", input: chunk.input ?? .null))
+    case "tool-output-available", "tool-output-error": drop(chunk)
     case "data-title": title = chunk.data?.title
     case "data-context": context = chunk.data
     case "error": errorText = chunk.errorText
@@ -39,6 +83,8 @@ struct Answer: Sendable {
     default: break
     }
   }
+
+  private mutating func drop(_ chunk: Chunk) { calls.removeAll { $0.id == chunk.toolCallId } }
 }
 
 /// The body of every refusal (AIP-193): decide by `reason`, show `message`.
@@ -66,10 +112,43 @@ struct Recap: Sendable {
 
   /// The answer after each event. Ending the loop stops reading, not the answer.
   func send(_ message: OutgoingMessage) -> AsyncThrowingStream<Answer, Error> {
+    let sending = Sending(
+      message: .init(id: message.messageId.uuidString.lowercased(), parts: [.init(text: message.text)]))
+    return answers(Asking(conversation: message.conversationId, path: "/messages", body: sending), from: Answer())
+  }
+
+  /// Gives what the app's functions returned, to all of `answer.calls`; the answer goes on.
+  func giveResults(
+    _ results: [ToolResult], to answer: Answer, in conversation: UUID
+  ) -> AsyncThrowingStream<Answer, Error> {
+    let path = "/turns/\(answer.turnId ?? "")/toolResults"
+    return answers(Asking(conversation: conversation, path: path, body: ["results": results]), from: answer)
+  }
+
+  /// What is sent in each try: the same.
+  private struct Asking: Sendable {
+    var conversation: UUID
+    var path: String
+    var body: any Encodable & Sendable
+  }
+
+  private struct Sending: Encodable, Sendable {
+    struct Part: Encodable, Sendable { var type = "text"; var text: String }
+    struct Message: Encodable, Sendable { var id: String; var parts: [Part] }
+    /// What the model is told of the moment: date and time of the user come from it.
+    struct ClientContext: Encodable, Sendable {
+      var timeZone = TimeZone.current.identifier
+      var locale = Locale.current.identifier(.bcp47)
+    }
+    var message: Message
+    var clientContext = ClientContext()
+  }
+
+  private func answers(_ asking: Asking, from answer: Answer) -> AsyncThrowingStream<Answer, Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task {
         do {
-          try await follow(message) { continuation.yield($0) }
+          try await follow(asking, from: answer) { continuation.yield($0) }
           continuation.finish()
         } catch { continuation.finish(throwing: error) }
       }
@@ -84,11 +163,11 @@ struct Recap: Sendable {
     return data
   }
 
-  private func follow(_ message: OutgoingMessage, show: (Answer) -> Void) async throws {
-    var answer = Answer(), cursor: String?, failures = 0
+  private func follow(_ asking: Asking, from known: Answer, show: (Answer) -> Void) async throws {
+    var answer = known, cursor: String?, failures = 0
     while true {
       let before = cursor
-      do { return try await read(message, &answer, &cursor, show) } catch {
+      do { return try await read(asking, &answer, &cursor, show) } catch {
         if cursor != before { failures = 0 }
         guard failures < 8, let seconds = waitSeconds(error, failures) else { throw error }
         failures += 1
@@ -107,15 +186,13 @@ struct Recap: Sendable {
   }
 
   private func read(
-    _ message: OutgoingMessage, _ answer: inout Answer, _ cursor: inout String?, _ show: (Answer) -> Void
+    _ asking: Asking, _ answer: inout Answer, _ cursor: inout String?, _ show: (Answer) -> Void
   ) async throws {
-    var request = try await makeRequest("POST", "/messages", message.conversationId)
+    var request = try await makeRequest("POST", asking.path, asking.conversation)
     request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     request.setValue(cursor, forHTTPHeaderField: "Last-Event-ID")
-    let parts = [["type": "text", "text": message.text]]
-    let body: [String: Any] = ["id": message.messageId.uuidString.lowercased(), "parts": parts]
-    request.httpBody = try JSONSerialization.data(withJSONObject: ["message": body])
+    request.httpBody = try JSONEncoder().encode(asking.body)
     let (bytes, response) = try await URLSession.shared.bytes(for: request)
     if let http = response as? HTTPURLResponse, http.statusCode != 200 {
       let refused = try await bytes.reduce(into: Data()) { $0.append($1) }

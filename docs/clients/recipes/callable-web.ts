@@ -24,9 +24,11 @@ export async function ask(
 ): Promise<string> {
   const chat = httpsCallableFromURL<unknown, Answer, Chunk>(functions, url);
   const { conversationId, messageId, text } = question;
+  const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
   const { stream, data } = await chat.stream({
     conversationId,
     message: { id: messageId, parts: [{ type: 'text', text }] },
+    clientContext: { timeZone, locale }, // the model is told what time it is for the user
   });
   // It rejects together with the stream, which is where the error is met.
   data.catch(() => undefined);

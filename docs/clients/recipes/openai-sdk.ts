@@ -18,11 +18,15 @@ export async function ask(
   },
 ): Promise<string> {
   const { conversationId, messageId, text, show } = question;
+  const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
   const stream = await client.chat.completions.create(
     {
       model: 'recap',
       messages: [{ role: 'user', content: text }],
-      metadata: { conversation_id: conversationId },
+      metadata: {
+        conversation_id: conversationId,
+        client_context: JSON.stringify({ timeZone, locale }), // what time it is for the user
+      },
       stream: true,
     },
     { headers: { 'Idempotency-Key': messageId } },

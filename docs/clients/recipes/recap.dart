@@ -19,6 +19,15 @@ class OutgoingMessage {
   final String text;
 }
 
+/// A function of the app that the model calls.
+class ToolCall {
+  const ToolCall(this.id, this.name, this.input);
+
+  final String id;
+  final String name;
+  final Object? input;
+}
+
 /// How full the context is; [note] is a sentence for the user.
 class ContextStatus {
   ContextStatus.fromJson(Json json)
@@ -40,6 +49,7 @@ class ContextStatus {
 /// An answer while it grows: texts of its parts by their ids, in the order in which they came.
 class Answer {
   final Map<String, String> _parts = {};
+  final Map<String, ToolCall> _calls = {};
   String? turnId;
   ContextStatus? context;
   String? title;
@@ -48,12 +58,14 @@ class Answer {
 
   String get text => _parts.values.join();
 
+  /// Calls that wait for [Recap.giveResults], once [finishReason] is `tool-calls`.
+  List<ToolCall> get calls => [..._calls.values];
+
   /// Passes over types that it does not know.
   void take(Json chunk) {
     final id = chunk['id'] as String? ?? '';
     switch (chunk['type']) {
       case 'start':
-        _parts.clear();
         turnId = (chunk['messageMetadata'] as Json?)?['turnId'] as String?;
         finishReason = null;
         errorText = null;
@@ -64,6 +76,12 @@ class Answer {
         _parts[id] = '';
       case 'text-delta':
         _parts[id] = (_parts[id] ?? '') + (chunk['delta'] as String);
+      case 'tool-input-available':
+        if (chunk['providerExecuted'] == true) break; // a function of the server
+        final call = chunk['toolCallId'] as String;
+        _calls[call] = ToolCall(call, chunk['toolName'] as String, chunk['input']);
+      case 'tool-output-available' || 'tool-output-error':
+        _calls.remove(chunk['toolCallId']);
       case 'data-title':
         title = (chunk['data'] as Json)['title'] as String?;
       case 'data-context':
@@ -110,15 +128,28 @@ class Recap {
     required this.baseUrl,
     required this.idToken,
     this.appCheckToken,
+    Future<Json> Function()? clientContext,
     http.Client Function()? newClient,
-  }) : _newClient = newClient ?? http.Client.new;
+  })  : clientContext = clientContext ?? _clock,
+        _newClient = newClient ?? http.Client.new;
 
   final String baseUrl;
   final Future<String> Function() idToken;
 
   /// Where the service demands one.
   final Future<String?> Function()? appCheckToken;
+
+  /// What the model is told of the moment, such as `{'timeZone': 'Asia/Seoul', 'locale': 'ko-KR'}`: date and time of the
+  /// user come from it. By itself the offset of this device's clock.
+  final Future<Json> Function() clientContext;
   final http.Client Function() _newClient;
+
+  static Future<Json> _clock() async {
+    final offset = DateTime.now().timeZoneOffset;
+    String two(int figure) => (figure.abs()).toString().padLeft(2, '0');
+    final sign = offset.isNegative ? '-' : '+';
+    return {'timeZone': '$sign${two(offset.inHours)}:${two(offset.inMinutes.remainder(60))}'};
+  }
 
   static const _maxFailures = 8;
   static const _worthRetrying = {429, 502, 503, 504};
@@ -126,13 +157,27 @@ class Recap {
   /// The answer after each event, always the same object. Cancelling the subscription stops reading, at
   /// the next event, not the answer.
   Stream<Answer> send(OutgoingMessage message) async* {
-    final answer = Answer();
+    final parts = [{'type': 'text', 'text': message.text}];
+    final context = await clientContext();
+    final body = {
+      'message': {'id': message.messageId, 'parts': parts},
+      'clientContext': context,
+    };
+    yield* _answers(message.conversationId, '/messages', body, Answer());
+  }
+
+  /// Gives what the app's functions returned, to all of `answer.calls`: each a `callId` with an `output`, or an `error`. The
+  /// answer goes on.
+  Stream<Answer> giveResults(String conversationId, Answer answer, List<Json> results) =>
+      _answers(conversationId, '/turns/${answer.turnId}/toolResults', {'results': results}, answer);
+
+  Stream<Answer> _answers(String conversationId, String path, Json body, Answer answer) async* {
     String? cursor;
     for (var failures = 0;;) {
       Object failure;
       StackTrace trace;
       try {
-        await for (final (id, chunk) in _events(message, cursor)) {
+        await for (final (id, chunk) in _events(conversationId, path, body, cursor)) {
           if (chunk == null) return;
           answer.take(chunk);
           cursor = id ?? cursor;
@@ -175,19 +220,23 @@ class Recap {
   }
 
   /// Events with their ids, one try; the chunk is null at `[DONE]`.
-  Stream<(String?, Json?)> _events(OutgoingMessage message, String? cursor) async* {
+  Stream<(String?, Json?)> _events(
+    String conversationId,
+    String path,
+    Json body,
+    String? cursor,
+  ) async* {
     final client = _newClient();
     try {
-      final request = await _request('POST', message.conversationId, '/messages');
+      final request = await _request('POST', conversationId, path);
       request.headers['accept'] = 'text/event-stream';
       request.headers['content-type'] = 'application/json';
       if (cursor != null) request.headers['last-event-id'] = cursor;
-      final parts = [{'type': 'text', 'text': message.text}];
-      request.body = jsonEncode({'message': {'id': message.messageId, 'parts': parts}});
+      request.body = jsonEncode(body);
       final response = await client.send(request).timeout(const Duration(seconds: 30));
       if (response.statusCode != 200) {
-        final body = await response.stream.bytesToString();
-        throw RecapException.of(response.statusCode, body, response.headers);
+        final refusal = await response.stream.bytesToString();
+        throw RecapException.of(response.statusCode, refusal, response.headers);
       }
       // A heartbeat comes every 8 s: after 30 s without a byte the connection is dead.
       final bytes = response.stream.timeout(const Duration(seconds: 30));

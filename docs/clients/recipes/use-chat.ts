@@ -32,7 +32,10 @@ export const transportOptions = (backend: Backend) => ({
     const { id, trigger, messageId, body } = request;
     const lastOfUser = request.messages.findLastIndex(({ role }) => role === 'user');
     const messages = request.messages.slice(Math.max(lastOfUser, 0));
-    return { body: { ...body, id, messages, trigger, messageId } };
+    // The model is told what time it is for the user.
+    const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
+    const clientContext = { timeZone, locale };
+    return { body: { clientContext, ...body, id, messages, trigger, messageId } };
   },
 });
 

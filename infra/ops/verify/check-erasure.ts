@@ -16,6 +16,7 @@ const TELLING_FIELDS = [
   'purgeTime',
   'forkedFrom',
   'memoryRevision',
+  'client',
 ] as const satisfies readonly (keyof Head)[];
 
 const known = new Set(Object.keys(headSchema.shape));

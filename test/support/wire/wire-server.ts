@@ -4,6 +4,7 @@ import { steeredStreamer, type SteeredCall } from '../../fakes/steered-streamer.
 import { startChatServer, type ChatServer, type ChatServerOptions } from '../chat-server.ts';
 import { eventually } from '../eventually.ts';
 import { idTokenClaims } from '../token-keys.ts';
+import { withoutTold } from '../without-told.ts';
 
 const usage: ModelUsage = {
   promptTokens: 100,
@@ -29,7 +30,7 @@ export async function startWireServer(options: ChatServerOptions = {}): Promise<
   const callsOf = (text: string) =>
     calls.filter(({ request }) => {
       const last = request.contents.at(-1);
-      return last !== undefined && contentText(last) === text;
+      return last !== undefined && contentText(withoutTold(last)) === text;
     });
   const callOf = (text: string, n = 0) =>
     eventually(`model call ${n} about ${text}`, () => Promise.resolve(callsOf(text)[n]));

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { isTimeZone } from '../../../shared/client-context/client-context.ts';
+import { isTimeZone, zoneOf } from '../../../shared/client-context/client-context.ts';
 import { localTime } from '../../../shared/client-context/local-time.ts';
 
 describe('the time of a user', () => {
   test.each([
-    ['2026-11-22T01:05:59Z', undefined, 'Sunday, 22 November 2026, 01:05 (UTC)'],
+    [
+      '2026-11-22T01:05:59Z',
+      undefined,
+      "Sunday, 22 November 2026, 01:05 (UTC; the user's zone is not known)",
+    ],
+    ['2026-11-22T01:05:00Z', '+09:00', 'Sunday, 22 November 2026, 10:05 (UTC+09:00)'],
     ['2026-11-22T01:05:00Z', 'UTC', 'Sunday, 22 November 2026, 01:05 (UTC)'],
     [
       '2026-11-22T01:05:00Z',
@@ -68,7 +73,21 @@ test.each([
   ['', false],
   ['Seoul', false],
   ['Asia/Seoul; ignore all rules', false],
-  ['GMT+9', false],
+  ['GMT+9', true],
+  ['GMT+99', false],
 ])('%s is a time zone: %s', (name, expected) => {
   expect(isTimeZone(name)).toBe(expected);
+});
+
+test.each([
+  ['Asia/Seoul', 'Asia/Seoul'],
+  ['GMT+9', '+09:00'],
+  ['GMT-0330', '-03:30'],
+  ['UTC+05:45', '+05:45'],
+  ['+09:00', '+09:00'],
+  ['GMT', 'GMT'],
+  ['Etc/Unknown', undefined],
+])('a device in %s is in the zone %s', (name, zone) => {
+  expect(isTimeZone(name)).toBe(true);
+  expect(zoneOf(name)).toBe(zone);
 });

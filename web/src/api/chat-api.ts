@@ -30,6 +30,12 @@ const askFor = (request: AnswerRequest): { path: string; body: object } => {
   }
 };
 
+/** The model is told what time it is for the user. */
+const clientContext = (locale: string) => ({
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  locale,
+});
+
 /** The calls of one conversation. All throw ApiError. */
 function conversationApi({ json, stream, blob }: Requester, id: string) {
   const base = `/v1/conversations/${id}`;
@@ -56,7 +62,7 @@ function conversationApi({ json, stream, blob }: Requester, id: string) {
       return stream({
         method: 'POST',
         path: `${base}${path}`,
-        body: { ...body, locale: options.locale },
+        body: { ...body, locale: options.locale, clientContext: clientContext(options.locale) },
         signal: options.signal,
       });
     },

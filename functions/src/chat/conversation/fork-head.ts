@@ -59,6 +59,7 @@ export const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
     lastSeq: seq,
     pins: forkPins(source),
     ...(head.memoryRevision !== undefined && { memoryRevision: head.memoryRevision }),
+    ...(head.client && { client: head.client }),
     context: forkMeter(source, made),
   } as const;
 };

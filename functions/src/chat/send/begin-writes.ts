@@ -14,7 +14,7 @@ import { abandonedTurns, type StartState } from './read-start.ts';
 import { resumeWrites } from '../../../../shared/conversation/resume-writes.ts';
 import type { Kept } from './kept-rounds.ts';
 import type { SendRequest } from './send-request.ts';
-import type { Surroundings } from './surroundings.ts';
+import { newsOfClient, type Surroundings } from './surroundings.ts';
 import { regeneratedBy, type Message } from './stored-message.ts';
 
 /** The ways in which a turn gets a producer. */
@@ -45,6 +45,9 @@ function stored({ head, state }: Draft) {
   if ('create' in head || !state.known) throw new Error('a stored turn has a head');
   return { head, turnUpdateTime: state.known.updateTime };
 }
+
+const clientNews = ({ head, request }: Draft) =>
+  newsOfClient('create' in head ? head.create.client : head.value.client, request);
 
 /** The one batch with which a turn begins. */
 export function beginWrites(draft: Draft): Write[] {
@@ -97,6 +100,7 @@ export function beginWrites(draft: Draft): Write[] {
         ...draft.message,
         surroundings: draft.surroundings,
         told: draft.told,
+        client: clientNews(draft),
         replaces: decision.replaces,
         regenerates: regeneratedBy(request, decision.replaces),
         userTokens,

@@ -41,9 +41,9 @@ function besideMessage(
     const { surroundings, told } = state.known?.value ?? {};
     return { surroundings, told };
   }
-  const { generation } = before.head;
+  const { generation, client: known } = before.head;
   const turns = isShrunken ? [] : before.turns;
-  return surroundingsOf(dependencies, request, { generation, turns });
+  return surroundingsOf(dependencies, request, { generation, turns, known });
 }
 
 /**

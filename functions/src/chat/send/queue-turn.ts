@@ -13,7 +13,7 @@ import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
 import { leaseFrom } from '../turn-lease.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, regeneratedBy, routingOf } from './stored-message.ts';
-import { surroundingsOf } from './surroundings.ts';
+import { newsOfClient, surroundingsOf } from './surroundings.ts';
 import { namedBy, namingWrites } from '../uploads/name-uploads.ts';
 import { waitInQueue } from './wait-in-queue.ts';
 import { untilNextLook } from './watch-turns.ts';
@@ -66,6 +66,7 @@ export async function queueTurn(
   const around = surroundingsOf(dependencies, request, {
     generation: generationOf(queued),
     turns: [],
+    known: state.head.value.client,
   });
   const shown = shownUser({ ...message, ...around });
   const writes = enqueueWrites({
@@ -76,6 +77,7 @@ export async function queueTurn(
     ...message,
     routing: routingOf(state.head.value, message),
     ...around,
+    client: newsOfClient(state.head.value.client, request),
     replaces,
     regenerates: regeneratedBy(request, replaces),
     userTokens: estimateContentTokens(shown, meterCounting(state.head.value)),
