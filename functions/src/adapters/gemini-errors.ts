@@ -196,6 +196,8 @@ function translateApiError(call: ModelCall, httpStatus: number, error: Error): A
 
 /** The AppError for an event of a stream that says an error in the place of an answer; undefined for any other event. */
 export function errorOfEvent(call: ModelCall, event: unknown): AppError | undefined {
+  // Almost none is one, and to be refused by a schema costs more than to be read by another.
+  if (typeof event !== 'object' || event === null || !('error' in event)) return undefined;
   const code = googleErrorSchema.safeParse(event).data?.error.code ?? 0;
   if (code < 400 || code > 599) return undefined;
   return translateApiError(call, code, new Error(JSON.stringify(event)));
