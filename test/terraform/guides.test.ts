@@ -37,6 +37,50 @@ describe('docs/deploy.md', () => {
   });
 });
 
+describe('a row of docs/deploy.md', () => {
+  /** What a resource is, and what it costs, by its address. */
+  const rowOf = (address: string) =>
+    deploy
+      .split('\n')
+      .find((line) => line.startsWith(`| \`${address}\` `))
+      ?.split('|')
+      .slice(2, -1)
+      .map((cell) => cell.trim()) ?? [];
+
+  test('says what the resource is and what it costs', () => {
+    const empty = module.resources
+      .map(({ address }) => ({ address, cells: rowOf(address) }))
+      .filter(({ cells }) => cells.length !== 2 || cells.includes(''));
+
+    expect(empty).toEqual([]);
+  });
+
+  test('names the right that is given, and no other', () => {
+    const rights = module.resources
+      .filter(({ type }) => type.endsWith('_iam_member'))
+      .map(({ address, body }) => ({ address, role: String(body['role']).replace('roles/', '') }));
+    const named = rights.map(({ address }) => ({
+      address,
+      role: matches(rowOf(address)[0] ?? '', /`([a-z]+\.[a-zA-Z]+)`/g).join(),
+    }));
+
+    expect(rights.length).toBeGreaterThan(10);
+    expect(named).toEqual(rights);
+  });
+
+  test('has the name that the resource has', () => {
+    const named = module.resources.flatMap(({ address, body }) => {
+      const name = String(body['name'] ?? body['account_id']);
+      if (!/^\$\{var\.name\}-[a-z-]+$/.test(name)) return [];
+      return [{ address, name: name.replace('${var.name}', 'recap') }];
+    });
+    const told = (address: string) => (rowOf(address)[0] ?? '').replaceAll('@…', '');
+
+    expect(named.length).toBeGreaterThan(8);
+    expect(named.filter(({ address, name }) => !told(address).includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
 describe('docs/operations.md', () => {
   test('has a section for every alert, and none for another', async () => {
     const alerts = operations.split(/^## /m).find((part) => part.startsWith('Alerts')) ?? '';

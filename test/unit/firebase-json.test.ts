@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DEPLOYED_ORIGINS, pageHeaders } from '../../infra/local/page/page-headers.ts';
@@ -75,6 +75,39 @@ describe('firebase.json', () => {
     expect(file.hosting.predeploy).toEqual(['npm run build:web']);
     expect(`${scripts['build:web']}/dist`).toContain(file.hosting.public);
     expect(said).toMatchObject(pageHeaders(DEPLOYED_ORIGINS));
+  });
+
+  describe('lets the page call', () => {
+    const policy = file.hosting.headers
+      .flatMap(({ headers }) => headers)
+      .find(({ key }) => key === 'content-security-policy')?.value;
+    const allowed = (/connect-src ([^;]*)/.exec(policy ?? '')?.[1] ?? '').split(' ');
+    const page = readdirSync(new URL('web/src', root), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name))
+      .map((name) => textOf(`web/src/${name}`))
+      .join('\n');
+
+    test('the services of Google that its code names, and no others', () => {
+      const called = [...page.matchAll(/'(https:\/\/[\w.-]+)/g)].map(([, origin]) => origin);
+      const google = allowed.filter((origin) => origin.endsWith('.googleapis.com'));
+
+      expect(new Set(google)).toEqual(new Set(called));
+    });
+
+    test('Cloud Storage once it sends uploads there', () => {
+      const sendsUploads = /\/uploads\b/.test(page);
+
+      expect(allowed.includes('https://storage.googleapis.com')).toBe(sendsUploads);
+    });
+
+    test('chat at the address that Terraform gives', () => {
+      const chatUrl = /chat_url\s+= "(https:[^"]+)"/.exec(textOf('terraform/functions.tf'))?.[1];
+      const suffixes = allowed
+        .filter((origin) => origin.startsWith('https://*.'))
+        .map((origin) => origin.slice('https://*'.length));
+
+      expect(suffixes.filter((suffix) => chatUrl?.endsWith(suffix))).toEqual(['.run.app']);
+    });
   });
 
   test('the project of the guide is the one of the local stack', () => {
