@@ -90,11 +90,13 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value) ?? '';
 }
 
+const nestedPartsSchema = z.array(partSchema);
+
 /** Parts that a function response carries beside its JSON (images, files), if they are parts. */
 function nestedParts(response: object): { parts: readonly Part[]; rest: object } {
   if (!('parts' in response)) return { parts: [], rest: response };
   const { parts, ...rest } = response;
-  const read = z.array(partSchema).safeParse(parts);
+  const read = nestedPartsSchema.safeParse(parts);
   return read.success ? { parts: read.data, rest } : { parts: [], rest: response };
 }
 

@@ -55,9 +55,11 @@ export type TurnWaiting = z.infer<typeof turnWaitingSchema>;
 /** A turn that comes to rest without anybody there to see it. */
 export type TurnRested = TurnFinished | TurnWaiting;
 
+const turnRestedSchema = z.union([turnFinishedSchema, turnWaitingSchema]);
+
 /** The event as one of a turn, or undefined where it is another one. */
 export const asTurnRested = (event: ToldEvent): TurnRested | undefined =>
-  z.union([turnFinishedSchema, turnWaitingSchema]).safeParse(event).data;
+  turnRestedSchema.safeParse(event).data;
 
 /** The event of a turn's end. */
 export const turnFinishedEvent = (
