@@ -52,8 +52,8 @@ describe('the scores of conversations', () => {
       inventedRate: 0,
       snapshotTokens: snapshot.length,
     }),
-    probeSurvival: (_t: unknown, _p: unknown, _k: number, _s: string, options: object) => {
-      others.push(options);
+    probeSurvival: (...given: unknown[]) => {
+      others.push(given[4]);
       return { head: { n: 0, normalised: null } };
     },
   };
