@@ -20,6 +20,10 @@ async function restore({ conversation, earlier }: InspectorOf, generation: numbe
   });
 }
 
+/** The way back is seen where there is little room, too. */
+const bringIntoView = (banner: HTMLElement | null): void =>
+  banner?.scrollIntoView({ block: 'nearest' });
+
 /** Which generation is looked at, and the way back to it. */
 export function Generations(of: InspectorOf) {
   const { app, conversation, earlier } = of;
@@ -53,7 +57,7 @@ export function Generations(of: InspectorOf) {
         </select>
       </label>
       {earlier.value && (
-        <div class="generation-banner" role="status">
+        <div class="generation-banner" role="status" ref={bringIntoView}>
           <p>
             {texts.viewing(nameOf(earlier.value.generation))}{' '}
             <span class="figure">

@@ -48,7 +48,7 @@ export function InspectorPane({ app, conversation }: { app: App; conversation: O
       <div class="pane-body" tabIndex={0} role="group" aria-labelledby="inspector-title">
         {!context && <p class="quiet">{texts.inspector.empty}</p>}
         <TokenGauge app={app} conversation={conversation} />
-        <ThresholdField app={app} conversation={conversation} />
+        {!earlier.value && <ThresholdField app={app} conversation={conversation} />}
         <Generations app={app} conversation={conversation} earlier={earlier} />
         {items && <PromptItems app={app} items={items} tokens={tokens} />}
         {conversation.pins.value?.pins.length ? (
