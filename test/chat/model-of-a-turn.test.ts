@@ -78,6 +78,24 @@ describe('a turn that waits for the app', () => {
     expect(recorded.brokenRules()).toEqual([]);
   });
 
+  test('whose model is offered no more ends with the one in its place, which can read all of it', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { tools });
+    await ask(chat, id, `${HARD}\ncall locate`);
+    const { store, toolbox } = chat;
+    const other = 'gemini-3-pro-preview';
+    const later = routedChat(model, { store, toolbox }, { ROUTING_STRONG_MODEL: other });
+
+    const turn = await answerAll(later, id, 1);
+    const next = await ask(later, id, HARD);
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', model: other });
+    expect(turn.repairs).toEqual({ signature: 1 });
+    expect(turnView(next.turn)).toMatchObject({ state: 'done', model: other });
+    expect(signedCalls(server)).toEqual([`${STRONG}: 0`, `${other}: 1`, `${other}: 0`]);
+    expect(refusalsOf(server)).toEqual([]);
+  });
+
   test('is measured at its end by the limits of the model that goes on', async () => {
     const { chat } = world({
       MODEL_WINDOWS: JSON.stringify({ [OLD]: 4_000 }),

@@ -36,6 +36,7 @@ export const finishedTurn = (
     ...(!batch.waitsUntil && { finishTime: batch.now }),
     tokens: { user: batch.userTokens, answer: batch.answerTokens },
     usage: batch.usage,
+    repairs: batch.repairs,
     model: begun.head.model,
     routing: batch.routing,
     finishReason: batch.finishReason,
