@@ -8,15 +8,9 @@ const BUILT_IN_TOOL_NAMES = [
   'save_memory',
   'forget_memory',
 ] as const;
-/** The others change what is remembered about users: a deployment asks for them. */
-const DEFAULT_TOOL_NAMES = [
-  'recall_history',
-  'read_blob',
-] as const satisfies readonly (typeof BUILT_IN_TOOL_NAMES)[number][];
-
 /** What the model may call, and how often within one answer. */
 export const toolVariables = {
-  BUILT_IN_TOOLS: listOr(DEFAULT_TOOL_NAMES.join(','))
+  BUILT_IN_TOOLS: listOr(BUILT_IN_TOOL_NAMES.join(','))
     .pipe(z.array(z.enum(BUILT_IN_TOOL_NAMES)))
     .describe(
       'Comma-separated tools of the server that the model may call where they are of use, or none: recall_history looks folded turns up, read_blob reads shortened tool outputs, save_memory and forget_memory keep and drop notes about the user.',

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { builtInTools } from '../../functions/src/chat/tools/built-in-tools.ts';
+import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import { AppError } from '../../shared/errors.ts';
+import type { ModelRequest } from '../../shared/ports.ts';
 import { textFilePart } from '../../shared/uploads/upload-parts.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 import { addTurn, type TurnToBuild } from '../support/conversation-builder.ts';
@@ -14,6 +18,9 @@ import { noteOf } from '../unit/memory/notes.ts';
 import { memoryTools } from '../support/memory-tools.ts';
 
 const NEVER = 'Never call me after nine in the evening.';
+
+const declaredNames = (request: ModelRequest | undefined) =>
+  request?.tools?.map(({ name }) => name);
 
 const refusal = (reason: string) => expect.objectContaining({ reason });
 
@@ -217,14 +224,24 @@ describe('forget_memory', () => {
 });
 
 describe('a "never …" that was said once', () => {
-  test('and saved is in the prompt of turn 500, after ten compactions', async () => {
-    const { save, world, conversationId } = await memoryTools(NEVER);
-    await save({ text: NEVER });
+  test('in a chat is in the prompt of turn 500, after ten compactions, with the settings as they are', async () => {
+    const { world, conversationId } = await memoryTools('Hello.');
+    const toolbox = createToolbox(builtInTools(world.chat));
+    const saving = scriptedStreamer(
+      { chunks: [{ parts: [{ functionCall: { name: 'save_memory', args: { text: NEVER } } }] }] },
+      textAnswer('I shall not.'),
+    );
+    const said = { id: randomUUID(), parts: [{ text: NEVER }] };
+    const asked = { caller: owner, conversationId, message: said };
+    // No time passes: neither the model nor the tool is late.
+    const clock = createManualClock(world.chat.clock.now());
+    const first = await sendMessage({ ...world.chat, toolbox, clock, model: saving.model }, asked);
+    await first.result;
     await setHead(world, conversationId, { settings: { thresholdTokens: 4_000 } });
     const states: unknown[] = [];
 
     for (let round = 1; round <= 10; round++) {
-      const last = round === 10 ? 48 : 50;
+      const last = round === 10 ? 47 : 50;
       for (let i = 0; i < last; i++)
         await addTurn(world.store, conversationId, {
           answer: 'Noted.',
@@ -236,10 +253,11 @@ describe('a "never …" that was said once', () => {
     }
     const streamer = scriptedStreamer(textAnswer('Fine.'));
     const message = { id: randomUUID(), parts: [{ text: 'Call me tonight?' }] };
-    const chat = { ...world.chat, model: streamer.model };
+    const chat = { ...world.chat, toolbox, model: streamer.model };
     const sent = await sendMessage(chat, { caller: owner, conversationId, message });
     const { turn } = await sent.result;
 
+    expect(declaredNames(saving.requests[0])).toContain('save_memory');
     expect(states).toEqual(Array.from({ length: 10 }, () => 'COMPACTED'));
     expect(turn.seq).toBe(500);
     expect(streamer.requests[0]?.contents[0]?.parts[0]?.text).toContain(NEVER);

@@ -166,7 +166,7 @@ describe('read_blob', () => {
 
 describe('the tools of the server', () => {
   test.each([
-    [undefined, ['recall_history', 'read_blob']],
+    [undefined, ['recall_history', 'read_blob', 'save_memory', 'forget_memory']],
     ['read_blob', ['read_blob']],
     ['read_blob,save_memory,forget_memory', ['read_blob', 'save_memory', 'forget_memory']],
     ['none', []],
