@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { describe, expect, test } from 'vitest';
 import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { answerCalls } from '../../functions/src/chat/tools/answer-calls.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import type { ToolResult } from '../../shared/conversation/tool-results.ts';
 import { turnView } from '../../shared/wire/views.ts';
 import { collect } from '../support/sending.ts';
 import { idsOf, readStream, storedTurn } from '../support/streaming.ts';
-import { responsesIn, say, startToolModel, toolChat, withAppTools } from '../support/tool-world.ts';
+import { responsesIn, say, useToolModel, toolChat, withAppTools } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);
 const caller = { uid: 'u1', tier: 'signedIn' } as const;

@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
 import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import type { ServerTool } from '../../functions/src/chat/tools/server-tool.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { callsOf } from '../../shared/conversation/tool-calls.ts';
 import { caller } from '../support/routing.ts';
 import { collect, request } from '../support/sending.ts';
 import { answerAll } from '../support/switching.ts';
-import { say, startToolModel, tool, toolChat } from '../support/tool-world.ts';
+import { say, useToolModel, tool, toolChat } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const OSLO = 'call weather {"city":"Oslo"}';
 const ROME = 'call weather {"city":"Rome"}';

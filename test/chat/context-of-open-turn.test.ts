@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { showContext, type ShownContext } from '../../functions/src/chat/context/show-context.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { answerCalls } from '../../functions/src/chat/tools/answer-calls.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { contentsOf, type ContextItem } from '../../shared/conversation/assemble-context.ts';
 import { contentSchema, type Content } from '../../shared/conversation/content.ts';
 import { withResponses } from '../../shared/conversation/tool-calls.ts';
 import { request } from '../support/sending.ts';
-import { say, startToolModel, tool, toolChat, withAppTools } from '../support/tool-world.ts';
+import { say, useToolModel, tool, toolChat, withAppTools } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const bodySchema = z.looseObject({ contents: z.array(contentSchema) });

@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { describe, expect, test } from 'vitest';
 import { createConversation } from '../../functions/src/chat/conversation/create-conversation.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { callsOf } from '../../shared/conversation/tool-calls.ts';
 import { turnView } from '../../shared/wire/views.ts';
 import { collect, request } from '../support/sending.ts';
 import { answerAll, refusalsOf } from '../support/switching.ts';
-import { say, startToolModel, toolChat, withAppTools } from '../support/tool-world.ts';
+import { say, useToolModel, toolChat, withAppTools } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const weather = (i: number) => `call weather {"city":"City ${i}"}`;

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { expect, test } from 'vitest';
 import { requestCompaction } from '../../functions/src/chat/context/request-compaction.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { compactOnce } from '../support/compacted-conversation.ts';
 import { sentPrompt, unpaired } from '../support/random-tools/prompt-checks.ts';
 import { createToolStage } from '../support/random-tools/tool-stage.ts';
 import { caller, FAST, STRONG } from '../support/routing.ts';
 import { refusalsOf, signedCalls, switchTo } from '../support/switching.ts';
-import { say, startToolModel } from '../support/tool-world.ts';
+import { say, useToolModel } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const WEATHER = 'call weather {"city":"Oslo"}\nthen\ncall weather {"city":"Rome"}';
 

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
 import { runSweep } from '../../functions/src/compaction/sweep.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { headPath, turnPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import type { DocumentStore, Write } from '../../shared/ports.ts';
@@ -15,14 +13,9 @@ import { neverAborted } from '../support/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
 import { request } from '../support/sending.ts';
-import { appTool, MODEL, say, startToolModel, toolChat } from '../support/tool-world.ts';
+import { appTool, MODEL, say, useToolModel, toolChat } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-afterAll(() => standIn.close());
+const { model } = await useToolModel();
 
 /** Two turns of about 130 tokens are below it, a third one of about 300 is not. */
 const THRESHOLD_TOKENS = 400;

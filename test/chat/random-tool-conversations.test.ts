@@ -1,20 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { describe, expect, test } from 'vitest';
 import { runToolActions } from '../support/random-tools/run-tool-actions.ts';
 import { toolActions } from '../support/random-tools/tool-actions.ts';
 import type { Reached } from '../support/random-tools/tool-run.ts';
 import { createToolStage } from '../support/random-tools/tool-stage.ts';
-import { startToolModel } from '../support/tool-world.ts';
+import { useToolModel } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-  standIn.setVices({ signsTexts: true });
-});
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
+standIn.setVices({ signsTexts: true });
 
 /** The same conversations in every run; TOOLS_SEED and TOOLS_RUNS look at others. */
 const seed = Number(process.env.TOOLS_SEED ?? 20_261_122);

@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { noQuota } from '../../functions/src/quota/no-quota.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { AppError } from '../../shared/errors.ts';
 import { collect, request } from '../support/sending.ts';
 import { storedTurn } from '../support/streaming.ts';
-import { responsesIn, say, startToolModel, toolChat } from '../support/tool-world.ts';
+import { responsesIn, say, useToolModel, toolChat } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);

@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
 import { readBlob } from '../../functions/src/chat/tools/read-blob.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { estimateContentTokens } from '../../shared/compaction/token-estimate.ts';
 import { contentSchema, type Content } from '../../shared/conversation/content.ts';
-import { say, startToolModel, tool, toolChat } from '../support/tool-world.ts';
+import { say, useToolModel, tool, toolChat } from '../support/tool-world.ts';
 
 const BUDGET_TOKENS = 50_000;
 const OUTPUT_CHARACTERS = 30_000;
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 /** Different for each page, and nothing that anybody could guess. */
 const listing = (page: number) =>

@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import type { ModelChunk, ModelRequest } from '../../shared/ports.ts';
-import { say, startToolModel, tool, toolChat } from '../support/tool-world.ts';
+import { say, useToolModel, tool, toolChat } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const THRESHOLD_TOKENS = 100_000;
 const OUTPUT_CHARACTERS = 30_000;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
 import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
@@ -10,7 +9,6 @@ import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { answerCalls } from '../../functions/src/chat/tools/answer-calls.ts';
 import { readBlob } from '../../functions/src/chat/tools/read-blob.ts';
 import { showUsage } from '../../functions/src/quota/show-usage.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { contentSchema, type Content } from '../../shared/conversation/content.ts';
 import { turnPath } from '../../shared/conversation/paths.ts';
 import type { ModelChunk, ModelRequest } from '../../shared/ports.ts';
@@ -18,19 +16,13 @@ import { ERROR, GOOD, log } from '../support/condensing.ts';
 import {
   responsesIn,
   say,
-  startToolModel,
+  useToolModel,
   tool,
   toolChat,
   withAppTools,
 } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' as const };
 const LOG = log('alpha', 2_500);

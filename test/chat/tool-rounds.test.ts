@@ -1,21 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { describe, expect, test } from 'vitest';
 import { contentText } from '../../shared/conversation/content.ts';
 import { sentPrompt } from '../support/random-tools/prompt-checks.ts';
 import { collect, request } from '../support/sending.ts';
 import { storedTurn, readStream } from '../support/streaming.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { responsesIn, say, startToolModel, toolChat } from '../support/tool-world.ts';
+import { responsesIn, say, useToolModel, toolChat } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);
 

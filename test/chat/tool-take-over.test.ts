@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { describe, expect, test } from 'vitest';
 import { requestCancel } from '../../functions/src/chat/answer/cancel-turn.ts';
 import type { ChatCrashPoint } from '../../functions/src/chat/crash-points.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { sendableContents } from '../../shared/conversation/sendable.ts';
 import { eventually } from '../support/eventually.ts';
 import { collect, request, textOf } from '../support/sending.ts';
@@ -15,18 +13,12 @@ import {
   countingTools,
   responsesIn,
   say,
-  startToolModel,
+  useToolModel,
   tool,
   toolChat,
 } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);
 const SHORT_LEASE = { TURN_LEASE_MS: '200' };

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { describe, expect, test } from 'vitest';
 import { requestCompaction } from '../../functions/src/chat/context/request-compaction.ts';
 import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { answerCalls } from '../../functions/src/chat/tools/answer-calls.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { compactOnce } from '../support/compacted-conversation.ts';
 import { storedTurn } from '../support/streaming.ts';
 import { createToolStage } from '../support/random-tools/tool-stage.ts';
-import { responsesIn, say, startToolModel } from '../support/tool-world.ts';
+import { responsesIn, say, useToolModel } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 /** After the twelve turns of the stage. */

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
+import { describe, expect, test } from 'vitest';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { answerCalls } from '../../functions/src/chat/tools/answer-calls.ts';
 import { runSweep } from '../../functions/src/compaction/sweep.ts';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { DocumentStore, Write } from '../../shared/ports.ts';
@@ -14,15 +12,9 @@ import {
   RESULT_TIMEOUT_MS,
   type ToolStage,
 } from '../support/random-tools/tool-stage.ts';
-import { responsesIn, say, startToolModel } from '../support/tool-world.ts';
+import { responsesIn, say, useToolModel } from '../support/tool-world.ts';
 
-let standIn: StandIn;
-let model: ReturnType<typeof createGeminiModel>;
-beforeAll(async () => {
-  ({ standIn, model } = await startToolModel());
-});
-beforeEach(() => standIn.clearJournal());
-afterAll(() => standIn.close());
+const { standIn, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 /** After the twelve turns of the stage. */

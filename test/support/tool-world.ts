@@ -1,3 +1,4 @@
+import { afterAll, beforeEach } from 'vitest';
 import { z } from 'zod';
 import { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
@@ -81,6 +82,14 @@ export async function startToolModel(): Promise<{
     eventIdleTimeoutMs: 5_000,
     requestTimeoutMs: 5_000,
   });
+  return { standIn, model };
+}
+
+/** The same for the tests of a file: its journal is empty before each of them, and it is closed after all. */
+export async function useToolModel(): ReturnType<typeof startToolModel> {
+  const { standIn, model } = await startToolModel();
+  beforeEach(() => standIn.clearJournal());
+  afterAll(() => standIn.close());
   return { standIn, model };
 }
 
