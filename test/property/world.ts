@@ -23,11 +23,10 @@ import { createProcess, type Flow, type Interleaving, type Process } from './int
 import type { Journal } from './journal.ts';
 import { chatAnswer, chatCalls, summaryAnswer } from './scripted-models.ts';
 
-const LEASE_MS = 2_000;
-export const TURN_LEASE_MS = LEASE_MS;
+export const TURN_LEASE_MS = 2_000;
 /** How long a turn waits for the app. */
 export const TOOL_RESULT_TIMEOUT_MS = 300_000;
-export const COMPACTION_LEASE_MS = 2 * LEASE_MS;
+export const COMPACTION_LEASE_MS = 2 * TURN_LEASE_MS;
 
 /** Of conversations that set none; five short turns cross it. */
 export const THRESHOLD_TOKENS = 450;

@@ -44,7 +44,9 @@ export const clientContextSchema = z
       // For who reads the OpenAPI document.
       .meta({ format: 'time-zone' })
       .optional()
-      .describe('IANA name of the user’s time zone, or an offset such as +09:00. Without one the time is told in the zone that the conversation’s messages named last, else in UTC.'),
+      .describe(
+        'IANA name of the user’s time zone, or an offset such as +09:00. Without one the time is told in the zone that the conversation’s messages named last, else in UTC.',
+      ),
     locale: word.optional().describe('Language and region of the user, such as ko-KR.'),
     appVersion: word.optional(),
     screen: word.optional().describe('Where in the app the user is.'),

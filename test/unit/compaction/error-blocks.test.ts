@@ -82,6 +82,6 @@ describe('a line that is too long to be kept', () => {
   });
 
   test('has no more of it shown than there is room', () => {
-    expect(errorBlocksOf(`${'error '.repeat(100_000)}`, 5_000).length).toBeLessThanOrEqual(5_000);
+    expect(errorBlocksOf('error '.repeat(100_000), 5_000).length).toBeLessThanOrEqual(5_000);
   });
 });
