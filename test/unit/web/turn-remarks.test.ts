@@ -25,6 +25,7 @@ const pagesOf = (...turns: StoredTurn[]): TurnPages => new Map([[0, turns]]);
 
 test.each([
   ['nothing of an answer as others', {}, []],
+  ['nothing of one that waits for the app', { state: 'awaiting_tool', inContext: false }, []],
   ['that it was stopped', { state: 'cancelled' }, ['stopped']],
   ['that there is none', { state: 'failed', inContext: false }, ['failed']],
   ['that it was cut', { finishReason: 'length' }, ['length']],

@@ -8,11 +8,17 @@ import type { OpenStream, Requester } from './requester.ts';
 
 export type ConversationWithContext = ConversationView & { context: ContextObject };
 
+/** What the app says to one call of the model. */
+export type ToolResult = { callId: string } & (
+  { output: unknown } | { error: string } | { approved: boolean }
+);
+
 /** What asks for an answer; the same request again attaches to the same turn. */
 export type AnswerRequest =
   | { kind: 'send'; messageId: string; text: string }
   | { kind: 'edit'; messageId: string; text: string; editedId: string }
-  | { kind: 'regenerate'; messageId: string; text: string; answerId: string };
+  | { kind: 'regenerate'; messageId: string; text: string; answerId: string }
+  | { kind: 'results'; messageId: string; text: string; turnId: string; results: ToolResult[] };
 
 /** A page of a list; what it lists has the name of the resource. */
 type Page<Name extends string, Entry> = Record<Name, Entry[]> & { nextPageToken?: string };
@@ -27,6 +33,8 @@ const askFor = (request: AnswerRequest): { path: string; body: object } => {
       return { path: `/messages/${request.editedId}:edit`, body: { message: { id, parts } } };
     case 'regenerate':
       return { path: `/messages/${request.answerId}:regenerate`, body: { id } };
+    case 'results':
+      return { path: `/turns/${request.turnId}/toolResults`, body: { results: request.results } };
   }
 };
 
@@ -62,7 +70,12 @@ function conversationApi({ json, stream, blob }: Requester, id: string) {
       return stream({
         method: 'POST',
         path: `${base}${path}`,
-        body: { ...body, locale: options.locale, clientContext: clientContext(options.locale) },
+        body: {
+          ...body,
+          locale: options.locale,
+          // A turn that goes on has the time of its message.
+          ...(request.kind !== 'results' && { clientContext: clientContext(options.locale) }),
+        },
         signal: options.signal,
       });
     },

@@ -44,7 +44,8 @@ export function turnRemarks(turn: StoredTurn, pages: TurnPages): TurnRemark[] {
   const { user, seq } = turn;
   if (user?.deleted) return [{ kind: 'deleted' }];
   const outcome = outcomeOf(turn);
-  if (user?.inContext !== false) return outcome;
+  // One that waits for the app is seen as soon as it goes on.
+  if (user?.inContext !== false || user.state === 'awaiting_tool') return outcome;
   const by = replacementOf(pages, seq);
   if (by !== undefined) return [...outcome, { kind: 'replaced', by }];
   // A message without an answer is seen by nobody: that is said already.

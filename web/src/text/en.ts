@@ -52,6 +52,11 @@ export const en = {
     loop: 'The answer was ended because it repeated itself.',
     rounds: 'The model used up its rounds of tool calls and answered with what it had.',
     approval: 'A tool waits for your approval.',
+    awaitingTool: 'The model asks this app, and waits.',
+    toolOutput: (tool: string) => `What does ${tool} give?`,
+    giveOutput: 'Answer the model',
+    allow: 'Allow',
+    decline: 'Decline',
     contentFilter: 'The model did not answer this.',
     length: 'The answer reached its longest length.',
     turnsLeftOut: (count: string) =>
@@ -75,6 +80,7 @@ export const en = {
     notDue: 'Over the threshold: the next compaction comes when more was added since the last one.',
     thresholdField: 'Threshold (tokens)',
     thresholdHint: 'From how many tokens on this conversation is compacted',
+    deviceTool: (tool: string) => `The model may ask this page for ${tool}`,
 
     of: (tokens: string, threshold: string) => `${tokens} of ${threshold} tokens`,
     compactsAt: 'compacts at',

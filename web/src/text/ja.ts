@@ -53,6 +53,11 @@ export const ja: Texts = {
     loop: '繰り返しになったため、回答を終了しました。',
     rounds: 'ツール呼び出しの上限に達したため、そこまでの結果で回答しました。',
     approval: 'ツールが承認を待っています。',
+    awaitingTool: 'モデルがこのアプリに問い合わせ、回答を待っています。',
+    toolOutput: (tool) => `${tool} の結果`,
+    giveOutput: 'モデルに回答',
+    allow: '許可',
+    decline: '断る',
     contentFilter: 'モデルはこれに回答しませんでした。',
     length: '回答が最大の長さに達しました。',
     turnsLeftOut: (count) =>
@@ -76,6 +81,7 @@ export const ja: Texts = {
     notDue: 'しきい値を超えています。次の圧縮は、前回からの追加が増えたときに行われます。',
     thresholdField: 'しきい値（トークン）',
     thresholdHint: 'この会話を圧縮し始めるトークン数',
+    deviceTool: (tool) => `モデルはこのページに ${tool} を尋ねてよい`,
 
     of: (tokens, threshold) => `${threshold} トークン中 ${tokens}`,
     compactsAt: 'コンパクション開始',

@@ -4,6 +4,7 @@ import type { App } from '../../state/app.ts';
 import { isUnderWay } from '../../state/compaction-steps.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
 import { PinList } from '../detail/pin-list.tsx';
+import { DeviceToolField } from './device-tool-field.tsx';
 import { ExportButtons } from './export-buttons.tsx';
 import { Generations } from './generations.tsx';
 import { PromptItems } from './prompt-items.tsx';
@@ -49,6 +50,7 @@ export function InspectorPane({ app, conversation }: { app: App; conversation: O
         {!context && <p class="quiet">{texts.inspector.empty}</p>}
         <TokenGauge app={app} conversation={conversation} />
         {!earlier.value && <ThresholdField app={app} conversation={conversation} />}
+        {!earlier.value && <DeviceToolField app={app} conversation={conversation} />}
         <Generations app={app} conversation={conversation} earlier={earlier} />
         {items && <PromptItems app={app} items={items} tokens={tokens} />}
         {conversation.pins.value?.pins.length ? (

@@ -2,11 +2,17 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '../../state/app.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
-import { isOpen, textOf } from '../../state/live-turn.ts';
+import { isOpen, textOf, type LiveTurn } from '../../state/live-turn.ts';
 import { newSentences } from '../../state/sentences.ts';
 
 /** Sentences that stay in the log. */
 const KEPT_MAX = 30;
+
+/** What goes on after the app has answered the model begins a text of its own. */
+const answerIdOf = ({ request }: LiveTurn): string =>
+  request.kind === 'results'
+    ? `${request.messageId} ${request.results[0]?.callId}`
+    : request.messageId;
 
 /** The answer for who listens: sentence by sentence, in a log that nobody sees. */
 export function Announcer({ app, conversation }: { app: App; conversation: OpenConversation }) {
@@ -15,15 +21,15 @@ export function Announcer({ app, conversation }: { app: App; conversation: OpenC
   const turns = conversation.answers.live.value;
   useEffect(() => {
     for (const turn of turns) {
-      const { messageId } = turn.request;
+      const answerId = answerIdOf(turn);
       const found = newSentences(textOf(turn.parts), {
-        length: said.current.get(messageId) ?? 0,
+        length: said.current.get(answerId) ?? 0,
         isWhole: !isOpen(turn),
         language: app.settings.language.value,
       });
-      said.current.set(messageId, found.length);
+      said.current.set(answerId, found.length);
       const added = found.sentences.map((text, at) => ({
-        key: `${messageId}-${found.length}-${at}`,
+        key: `${answerId}-${found.length}-${at}`,
         text,
       }));
       if (added.length > 0) log.value = [...log.value, ...added].slice(-KEPT_MAX);

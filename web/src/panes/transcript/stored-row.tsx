@@ -7,6 +7,7 @@ import { turnRemarks } from '../../state/turn-remarks.ts';
 import type { StoredTurn } from '../../state/turn-pages.ts';
 import { isToBeReplaced } from './draft.ts';
 import type { TranscriptOf } from './message-list.tsx';
+import { OpenCalls } from './open-calls.tsx';
 import { Prose } from './prose.tsx';
 import { ToolCall } from './tool-call.tsx';
 
@@ -132,7 +133,7 @@ export function StoredRow({
       class="turn"
       data-seq={seq}
       data-folded={isFolded}
-      data-in-context={turn.user?.inContext}
+      data-in-context={turn.user?.inContext || turn.user?.state === 'awaiting_tool'}
       data-to-be-replaced={isToBeReplaced(of.draft, seq)}
     >
       <span class="turn-number figure" aria-hidden="true">
@@ -153,6 +154,7 @@ export function StoredRow({
           <Parts message={turn.answer} />
         </div>
       )}
+      {turn.user?.state === 'awaiting_tool' && <OpenCalls of={of} user={turn.user} />}
       <Remarks of={of} turn={turn} />
       <Actions of={of} turn={turn} />
     </article>

@@ -1,0 +1,50 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type OpenPage, type PageStack, startPageStack } from '../support/browser.ts';
+import { say } from '../support/page-scenarios.ts';
+import { missingBrowser } from '../support/tools.ts';
+
+describe.skipIf(missingBrowser().length > 0)('a function of the page', () => {
+  let stack: PageStack;
+  let opened: OpenPage;
+  beforeAll(async () => {
+    stack = await startPageStack();
+  });
+  afterAll(() => stack.stop());
+  afterEach(() => opened.close());
+
+  /** A conversation whose model may ask the page, and has done so. */
+  async function openAsked() {
+    opened = await stack.open({ timezoneId: 'Asia/Seoul' });
+    const { page } = opened;
+    await say(page, 'Good morning.');
+    await page.getByLabel('The model may ask this page for device_info').check();
+    await page.locator('.prompt-item').filter({ hasText: 'device_info' }).first().waitFor();
+    await say(page, 'call device_info {}');
+    await page.getByText('The model asks this app, and waits.').waitFor();
+    return opened;
+  }
+
+  test('is asked by the model, answered by the user, and the answer goes on in the same turn', async () => {
+    const { page, problems, consoleErrors } = await openAsked();
+
+    await page.getByRole('button', { name: 'Answer the model' }).click();
+    await page.locator('.turn[data-seq="2"] .message.model').waitFor();
+
+    const turn = page.locator('.turn[data-seq="2"]');
+    expect(await turn.innerText()).toContain('The tools gave device_info');
+    expect(await turn.innerText()).toContain('Asia/Seoul');
+    expect(await page.locator('.message.user').count()).toBe(2);
+    expect(await page.getByText('The model asks this app').count()).toBe(0);
+    expect([...consoleErrors, ...problems.list]).toEqual([]);
+  });
+
+  test('is still waited for when the page is loaded anew, and may be declined', async () => {
+    const { page } = await openAsked();
+
+    await page.reload();
+    await page.getByRole('button', { name: 'Decline' }).click();
+    await page.locator('.turn[data-seq="2"]').filter({ hasText: 'The tools gave' }).waitFor();
+
+    expect(await page.locator('.turn[data-seq="2"]').innerText()).toContain('The user declined.');
+  });
+});

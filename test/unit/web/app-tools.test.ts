@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import {
+  completeResults,
+  deviceTool,
+  hasDeviceTool,
+  outputOf,
+  withDeviceTool,
+  type OpenCall,
+} from '../../../web/src/state/app-tools.ts';
+
+const other = { name: 'locate', parameters: { type: 'object' } };
+const call = (callId: string): OpenCall => ({ callId, name: 'locate', args: {}, wants: 'output' });
+
+describe('functions that the page offers', () => {
+  test('stand beside those of others, once, and go alone', () => {
+    const offered = withDeviceTool({ tools: [other, deviceTool] }, true);
+
+    expect(offered).toEqual([other, deviceTool]);
+    expect(withDeviceTool({ tools: offered }, false)).toEqual([other]);
+    expect(withDeviceTool({}, true)).toEqual([deviceTool]);
+    expect([hasDeviceTool({ tools: offered }), hasDeviceTool({})]).toEqual([true, false]);
+  });
+});
+
+test.each([
+  ['{"degrees":21}', { degrees: 21 }],
+  ['[1,2]', [1, 2]],
+  ['in the garden', { output: 'in the garden' }],
+])('an answer typed as %s is sent as JSON', (typed, output) => {
+  expect(outputOf(typed)).toEqual(output);
+});
+
+describe('results', () => {
+  const first = { callId: 't_1_c0', output: {} };
+  const second = { callId: 't_1_c1', error: 'The user declined.' };
+
+  test.each([
+    ['none of two calls', [], undefined],
+    ['one of two', [first], undefined],
+    ['both', [second, first], [first, second]],
+  ])('with %s answered', (_, given, expected) => {
+    const map = new Map(given.map((result) => [result.callId, result]));
+
+    expect(completeResults([call('t_1_c0'), call('t_1_c1')], map)).toEqual(expected);
+  });
+
+  test('are none for a turn that waits for nothing', () => {
+    expect(completeResults([], new Map())).toBeUndefined();
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { observeStatus, type CompactionStep } from '../../../web/src/state/compaction-steps.ts';
+import { createFirstWords } from '../../../web/src/state/first-words.ts';
+import { createOutbox } from '../../../web/src/state/outbox.ts';
+import { withPage, type TurnPages } from '../../../web/src/state/turn-pages.ts';
+
+const memory = () => {
+  const items = new Map<string, string>();
+  return {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+  };
+};
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+test('of seventeen pages of a transcript the one looked at longest ago is forgotten', () => {
+  const pages = upTo(17).reduce<TurnPages>((known, page) => withPage(known, page, []), new Map());
+
+  expect([pages.size, pages.has(0), pages.has(16)]).toEqual([16, false, true]);
+});
+
+test('of 51 requests under way the oldest is forgotten', () => {
+  const outbox = createOutbox(memory());
+
+  for (const index of upTo(51)) {
+    const request = { kind: 'send', messageId: `m${index}`, text: 'Hello.' } as const;
+    outbox.add({ conversationId: 'c', request });
+  }
+
+  const kept = outbox.of('c').map(({ messageId }) => messageId);
+  expect([kept.length, kept[0]]).toEqual([50, 'm1']);
+});
+
+test('of 201 conversations without a title the oldest loses its first words', () => {
+  const words = createFirstWords(memory());
+
+  for (const index of upTo(201)) words.note(`c${index}`, `Hello ${index}`);
+
+  expect([words.of('c0'), words.of('c1'), words.of('c200')]).toEqual([
+    undefined,
+    'Hello 1',
+    'Hello 200',
+  ]);
+});
+
+test('of 61 steps of compactions the oldest is forgotten', () => {
+  const status = (index: number) => ({ jobId: `job${index}`, state: 'QUEUED' }) as const;
+
+  const steps = upTo(61).reduce<readonly CompactionStep[]>(
+    (known, index) => observeStatus(known, { ...status(index), trigger: 'manual' }, index),
+    [],
+  );
+
+  expect([steps.length, steps[0]?.jobId]).toEqual([60, 'job1']);
+});

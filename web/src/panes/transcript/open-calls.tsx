@@ -1,0 +1,98 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { MessageView } from '../../../../shared/wire/responses/messages.ts';
+import type { ToolResult } from '../../api/chat-api.ts';
+import { completeResults, outputOf, type OpenCall } from '../../state/app-tools.ts';
+import { textOfMessage } from '../../state/message-text.ts';
+import type { Texts } from '../../text/en.ts';
+import type { TranscriptOf } from './message-list.tsx';
+import { proposedOutput } from './proposed-output.ts';
+import { ToolCall } from './tool-call.tsx';
+
+interface CallForm {
+  call: OpenCall;
+  texts: Texts['transcript'];
+  give: (result: ToolResult) => void;
+}
+
+/** The app has run the function, or will not. */
+function OutputForm({ call, texts, give }: CallForm) {
+  const typed = useSignal(JSON.stringify(proposedOutput(call), null, 2));
+  const { callId, name } = call;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        give({ callId, output: outputOf(typed.value) });
+      }}
+    >
+      <label>
+        {texts.toolOutput(name)}
+        <textarea
+          rows={6}
+          value={typed.value}
+          onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
+        />
+      </label>
+      <p class="turn-way-on">
+        <button type="submit" class="button small">
+          {texts.giveOutput}
+        </button>
+        <button
+          type="button"
+          class="button small"
+          onClick={() => give({ callId, error: 'The user declined.' })}
+        >
+          {texts.decline}
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/** A tool of the server waits for the user. */
+const ApprovalForm = ({ call: { callId, name, args }, texts, give }: CallForm) => (
+  <div>
+    <ToolCall name={name} input={args} />
+    <p class="turn-way-on">
+      <button type="button" class="button small" onClick={() => give({ callId, approved: true })}>
+        {texts.allow}
+      </button>
+      <button type="button" class="button small" onClick={() => give({ callId, approved: false })}>
+        {texts.decline}
+      </button>
+    </p>
+  </div>
+);
+
+/** What a turn waits for, answered here: the answer goes on when the last call has its result. */
+export function OpenCalls({ of, user }: { of: TranscriptOf; user: MessageView }) {
+  const { app, conversation } = of;
+  const texts = app.texts.value.transcript;
+  const calls = useSignal<readonly OpenCall[]>([]);
+  const given = useSignal<ReadonlyMap<string, ToolResult>>(new Map());
+  const { turnId, id: messageId } = user;
+  useEffect(() => {
+    void conversation.attempt(async () => {
+      calls.value = (await conversation.api.turn(turnId)).openCalls ?? [];
+    });
+  }, [turnId]);
+  const give = (result: ToolResult): void => {
+    given.value = new Map([...given.value, [result.callId, result]]);
+    const results = completeResults(calls.value, given.value);
+    if (results === undefined) return;
+    const text = textOfMessage(user);
+    conversation.answers.ask({ kind: 'results', messageId, text, turnId, results });
+  };
+  return (
+    <div class="open-calls">
+      <p class="turn-status">{texts.awaitingTool}</p>
+      {calls.value
+        .filter(({ callId }) => !given.value.has(callId))
+        .map((call) => {
+          const Form = call.wants === 'output' ? OutputForm : ApprovalForm;
+          return <Form key={call.callId} call={call} texts={texts} give={give} />;
+        })}
+    </div>
+  );
+}
