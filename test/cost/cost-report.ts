@@ -69,7 +69,7 @@ export function costPage(run: CostRun): string {
       row('---', '---', '---', '---', '---', '---', '---'),
       ...run.bills.map(billRow),
     ].join('\n'),
-    `The cheapest is a threshold of ${tokens(best.thresholdTokens)} with a tail of ${tokens(best.tailTokens)}: ${dollars(best.total)}. The service takes ${tokens(usual.thresholdTokens)} and ${tokens(usual.tailTokens)}: ${dollars(usual.total)}, ${(usual.total / best.total).toFixed(2)} × the cheapest. What a higher threshold buys is fidelity ([evaluation](../guides/evaluation.md)).`,
+    `The cheapest is a threshold of ${tokens(best.thresholdTokens)} with a tail of ${tokens(best.tailTokens)}: ${dollars(best.total)}. The service takes ${tokens(usual.thresholdTokens)} and ${tokens(usual.tailTokens)}: ${dollars(usual.total)}, ${(usual.total / best.total).toFixed(2)} × the cheapest. What a higher threshold buys is [fidelity](fidelity.md).`,
     '## By threshold and tail',
     [
       row('Threshold', ...tails.map((tail) => `tail ${tokens(tail)}`)),
