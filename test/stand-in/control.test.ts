@@ -59,6 +59,16 @@ describe('control over HTTP', () => {
     expect((await control('GET', 'requests/1'))[0]).toBe(404);
   });
 
+  test('a change of timing holds for an answer under way', async () => {
+    await control('POST', 'timing', { timeToFirstTokenMs: 3_600_000 });
+    const answered = ask(standIn, hello);
+    await expect.poll(() => standIn.journal().length).toBe(1);
+
+    await control('POST', 'timing', { timeToFirstTokenMs: 0 });
+
+    expect((await answered).status).toBe(200);
+  });
+
   test('faults, vices, windows, answers and timing are set', async () => {
     const userHash = createHash('sha256').update('q').digest('hex');
     const contents = [{ role: 'model', parts: [{ text: 'Recorded.' }] }];

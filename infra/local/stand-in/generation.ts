@@ -96,7 +96,7 @@ export async function answer(
   const { address, body } = arrival;
   const { entry, signal } = connection;
   const fault = takeFault(model, entry);
-  const exchange: Exchange = { ...connection, fault, timing: model.timing };
+  const exchange: Exchange = { ...connection, fault, timing: () => model.timing };
   if (fault?.kind === 'delay') await wait(fault.delayMs, signal);
   if (await sendFailure(exchange)) return;
   const refusal = refuse(model, arrival, entry.promptTokens);

@@ -17,7 +17,8 @@ export interface Exchange {
   response: ServerResponse;
   entry: JournalEntry;
   fault: Fault | undefined;
-  timing: Timing;
+  /** As it is now: what is ordered holds for answers under way, too. */
+  timing: () => Timing;
   /** Fires when the client has gone or the server closes. */
   signal: AbortSignal;
 }
@@ -142,11 +143,18 @@ function breaksAfter(fault: Fault | undefined): number | undefined {
   return 'afterEvents' in fault ? (fault.afterEvents ?? 1) : 1;
 }
 
+/** A wait looks so often whether the timing was changed. */
+const LOOK_AT_TIMING_MS = 100;
+
 async function pace(exchange: Exchange, started: number, tokensBefore: number): Promise<void> {
   const { timing, signal } = exchange;
-  const speakingMs =
-    timing.tokensPerSecond > 0 ? (tokensBefore / timing.tokensPerSecond) * 1_000 : 0;
-  await wait(started + timing.timeToFirstTokenMs + speakingMs - performance.now(), signal);
+  while (!signal.aborted) {
+    const { timeToFirstTokenMs, tokensPerSecond } = timing();
+    const speakingMs = tokensPerSecond > 0 ? (tokensBefore / tokensPerSecond) * 1_000 : 0;
+    const leftMs = started + timeToFirstTokenMs + speakingMs - performance.now();
+    if (leftMs <= 0) return;
+    await wait(Math.min(leftMs, LOOK_AT_TIMING_MS), signal);
+  }
 }
 
 async function stream(exchange: Exchange, events: readonly AnswerEvent[]): Promise<void> {
