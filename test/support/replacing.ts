@@ -31,12 +31,14 @@ export const regenerate = (conversationId: string, messageId: string): SendReque
   };
 };
 
-/** The texts that `/context` shows. */
+/** The texts of messages and answers that `/context` shows. */
 export async function shownTexts(
   dependencies: ChatDependencies,
   conversationId: string,
 ): Promise<string[]> {
   const caller = { uid: 'u1', tier: 'signedIn' } as const;
   const { items } = await showContext(dependencies, { caller, conversationId });
-  return items.map(({ content }) => contentText(contentSchema.parse(content)));
+  return items
+    .filter(({ kind }) => kind === 'turn')
+    .map(({ content }) => contentText(contentSchema.parse(content)));
 }
