@@ -28,10 +28,9 @@ describe.skipIf(missingBrowser().length > 0)('a function of the page', () => {
     const { page, problems, consoleErrors } = await openAsked();
 
     await page.getByRole('button', { name: 'Answer the model' }).click();
-    await page.locator('.turn[data-seq="2"] .message.model').waitFor();
-
     const turn = page.locator('.turn[data-seq="2"]');
-    expect(await turn.innerText()).toContain('The tools gave device_info');
+    await turn.filter({ hasText: 'The tools gave device_info' }).waitFor();
+
     expect(await turn.innerText()).toContain('Asia/Seoul');
     expect(await page.locator('.message.user').count()).toBe(2);
     expect(await page.getByText('The model asks this app').count()).toBe(0);
