@@ -7,6 +7,12 @@ export const SCHEMA_VERSION = 1;
 /** While a release replaces another, the next request likely meets an instance of the new one. */
 const RETRY_AFTER_MS = 30_000;
 
+interface NewerDocument {
+  path: string;
+  schemaVersion: number;
+  ownerUid?: string | undefined;
+}
+
 /**
  * A document that a later release has written, met by an instance of an earlier one: during a deployment, or after
  * it was taken back. Nothing is wrong with the document, so it is neither a defect nor a break-in, and nobody here
@@ -16,8 +22,10 @@ export class NewerDocumentError extends AppError {
   readonly path: string;
   /** As it stands in the document. */
   readonly schemaVersion: number;
+  /** Of a head: nobody else may learn that it is there. */
+  readonly ownerUid: string | undefined;
 
-  constructor({ path, schemaVersion }: { path: string; schemaVersion: number }) {
+  constructor({ path, schemaVersion, ownerUid }: NewerDocument) {
     super({
       status: 'UNAVAILABLE',
       reason: 'STORED_BY_NEWER_VERSION',
@@ -29,12 +37,17 @@ export class NewerDocumentError extends AppError {
     });
     this.path = path;
     this.schemaVersion = schemaVersion;
+    this.ownerUid = ownerUid;
   }
 }
 
 /** Throws NewerDocumentError for a document of a later schema version; what else is wrong is the schema's to find. */
 export function refuseNewer({ path, fields }: Pick<StoredDocument, 'path' | 'fields'>): void {
-  const schemaVersion = fields['schemaVersion'];
-  if (typeof schemaVersion === 'number' && schemaVersion > SCHEMA_VERSION)
-    throw new NewerDocumentError({ path, schemaVersion });
+  const { schemaVersion, ownerUid } = fields;
+  if (typeof schemaVersion !== 'number' || schemaVersion <= SCHEMA_VERSION) return;
+  throw new NewerDocumentError({
+    path,
+    schemaVersion,
+    ownerUid: typeof ownerUid === 'string' ? ownerUid : undefined,
+  });
 }

@@ -100,3 +100,27 @@ test('a conversation of a later schema version is missing from the list, and hid
     expect.objectContaining({ severity: 'WARNING', event: 'conversation_not_listed' }),
   );
 });
+
+test.each(['', '/messages', '/context', '/compactions', '/pins'])(
+  'a conversation of a later schema version is told to nobody but its owner: GET …%s',
+  async (under) => {
+    chat = await startChatServer();
+    const { store } = chat.dependencies;
+    const head = { ownerUid: 'alice' };
+    const { conversationId } = await buildConversation(store, { turns: 1, head });
+    const fields = { schemaVersion: 2 };
+    const guard = { exists: true } as const;
+    await store.commit([{ op: 'update', path: headPath(conversationId), fields, guard }]);
+    const unknown = randomUUID();
+    const get = (id: string, uid: string) => chat?.call(`/v1/conversations/${id}${under}`, { uid });
+
+    const [own, foreign, none] = await Promise.all([
+      get(conversationId, 'alice'),
+      get(conversationId, 'mallory'),
+      get(unknown, 'mallory'),
+    ]);
+
+    expect([own?.status, foreign?.status, none?.status]).toEqual([503, 404, 404]);
+    expect(await foreign?.json()).toEqual(await none?.json());
+  },
+);

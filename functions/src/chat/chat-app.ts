@@ -17,6 +17,7 @@ import { routerPath, withoutVerb } from './http/route-path.ts';
 import { withStreamPlace } from './http/stream-place.ts';
 import { refreshRemote } from '../refresh-remote.ts';
 import { readTrace, withTrace } from '../trace.ts';
+import { errorForCaller } from './not-found.ts';
 
 /** What the server hands in beside the request. */
 export interface ChatBindings {
@@ -162,7 +163,8 @@ async function run(
     });
     return { response: toResponse(dependencies, context, { reply, requestId }), caller };
   } catch (error) {
-    return { ...errorResponse(error, { ...route, accept: header('accept') }), caller, error };
+    const told = errorForCaller(error, caller);
+    return { ...errorResponse(told, { ...route, accept: header('accept') }), caller, error };
   }
 }
 

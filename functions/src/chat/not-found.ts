@@ -1,4 +1,6 @@
+import { NewerDocumentError } from '../../../shared/conversation/schema-version.ts';
 import { AppError } from '../../../shared/errors.ts';
+import type { Caller } from '../../../shared/ports.ts';
 
 /** One body for unknown, deleted and other people's conversations: an id must tell nothing. */
 export const notFoundError = (conversationId: string) =>
@@ -9,6 +11,17 @@ export const notFoundError = (conversationId: string) =>
     publicMessage:
       'There is no conversation under this id for you. Check the id; for a new conversation draw a new one.',
   });
+
+/**
+ * What a caller is told of an error: of a conversation that this release cannot read, nobody but its owner
+ * learns that it is there.
+ */
+export function errorForCaller(error: unknown, caller: Caller | undefined): unknown {
+  if (!(error instanceof NewerDocumentError)) return error;
+  const { ownerUid, path } = error;
+  if (ownerUid === undefined || ownerUid === caller?.uid) return error;
+  return notFoundError(path.slice(path.lastIndexOf('/') + 1));
+}
 
 /** 404: the message that was named is not there, or what it said was erased. */
 export const messageNotFoundError = (conversationId: string, messageId: string) =>
