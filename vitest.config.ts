@@ -7,7 +7,6 @@ import { createStallReporter } from './test/support/stall-reporter.ts';
 const withoutEmulators = process.env.RECAP_TEST_WITHOUT_EMULATORS === 'true';
 /** These change what belongs to the whole process (signals, registered functions), or start or hold processes. */
 const processTests = [
-  'test/browser/**/*.test.ts',
   'test/compaction/register.test.ts',
   'test/contract/**/*.test.ts',
   'test/emulator/**/*.test.ts',
@@ -19,6 +18,7 @@ const processTests = [
   'test/smoke/**/*.test.ts',
   'test/terraform/**/*.test.ts',
 ];
+const browserTests = ['test/browser/**/*.test.ts'];
 const emulatorTests = [
   'test/**/*.firestore.test.ts',
   'test/**/*.pubsub.test.ts',
@@ -46,7 +46,7 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [...leftOut, ...processTests],
+          exclude: [...leftOut, ...processTests, ...browserTests],
           // What they test keeps its state in objects that each test makes, so their files share a process.
           // One each cost half the processor time of test/chat in starts and imports (2026-11-22).
           isolate: false,
@@ -55,6 +55,16 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'processes', include: processTests, exclude: leftOut },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: browserTests,
+          exclude: leftOut,
+          // A browser beside another test on two cores draws late now and then; what needed a second try is told.
+          retry: 1,
+        },
       },
     ],
   },

@@ -220,11 +220,15 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     const { page } = await open();
     const focused = () => page.evaluate<string>('document.activeElement.innerText');
     const reach = async (name: string) => {
-      for (let presses = 0; presses < 60; presses += 1) {
-        if ((await focused()).trim().startsWith(name)) return;
+      const passed: string[] = [];
+      // Each turn and each part of the prompt has stops of its own.
+      for (let presses = 0; presses < 200; presses += 1) {
+        const stop = (await focused()).trim();
+        if (stop.startsWith(name)) return;
+        passed.push(stop.slice(0, 12));
         await page.keyboard.press('Tab');
       }
-      throw new Error(`60 times Tab do not reach ${name}`);
+      throw new Error(`200 times Tab do not reach ${name}: ${passed.join(' | ')}`);
     };
     await page.locator('textarea:focus').waitFor();
     for (const text of boatStory) {
