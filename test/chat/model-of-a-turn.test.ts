@@ -7,6 +7,7 @@ import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { turnView } from '../../shared/wire/views.ts';
 import { recordCommits } from '../support/commit-rules.ts';
+import { dyingAt } from '../support/dying-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { startModelServer } from '../support/model-server.ts';
 import { sentPrompt } from '../support/random-tools/prompt-checks.ts';
@@ -39,19 +40,10 @@ function world(environment: Record<string, string> = {}) {
   const short = { TURN_LEASE_MS: '200', ...environment };
   const chat = (overrides: Partial<ChatDependencies> = {}) =>
     routedChat(model, { store, toolbox, ...overrides }, short);
-  const dyingAt = (point: string) => {
-    let isDead = false;
-    const never = new Promise<never>(() => undefined);
-    const commit: typeof store.commit = (writes) => (isDead ? never : store.commit(writes));
-    const atCrashPoint = (reached: string) => {
-      isDead ||= reached === point;
-      return isDead ? never : Promise.resolve();
-    };
-    return routedChat(model, { store: { ...store, commit }, toolbox, atCrashPoint }, short);
-  };
+  const dying = (point: string) => chat(dyingAt(store, point));
   /** An instance two seconds later. */
   const later = () => chat({ clock: { ...systemClock, now: () => new Date(Date.now() + 2_000) } });
-  return { chat: chat(), later, dyingAt, recorded };
+  return { chat: chat(), later, dying, recorded };
 }
 
 describe('a turn that waits for the app', () => {
@@ -212,10 +204,10 @@ describe('a turn whose instance died', () => {
     ['turn-started', FAST, STRONG],
     ['calls-stored', FAST, 'auto'],
   ])('at %s ends with %s after a change to %s', async (point, from, to) => {
-    const { chat, dyingAt, recorded } = world();
+    const { chat, dying, recorded } = world();
     const id = await autoConversation(chat, { model: from });
     const sent = request(id, WEATHER);
-    await sendMessage(dyingAt(point), sent);
+    await sendMessage(dying(point), sent);
     await eventually('the death', () =>
       Promise.resolve(point === 'turn-started' || server.journal().length > 0 ? true : undefined),
     );

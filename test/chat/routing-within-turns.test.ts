@@ -6,6 +6,7 @@ import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { recordCommits } from '../support/commit-rules.ts';
+import { dyingAt } from '../support/dying-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { startModelServer } from '../support/model-server.ts';
 import { regenerate } from '../support/replacing.ts';
@@ -35,27 +36,17 @@ function instances() {
   const recorded = recordCommits();
   const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
   const chat = () => routedChat(model, { store }, SHORT_LEASE);
-  /** Dies at `point`: nothing that it begins afterwards ends. */
-  const dyingAt = (point: string) => {
-    let isDead = false;
-    const never = new Promise<never>(() => undefined);
-    const commit: typeof store.commit = (writes) => (isDead ? never : store.commit(writes));
-    const atCrashPoint = (reached: string) => {
-      isDead ||= reached === point;
-      return isDead ? never : Promise.resolve();
-    };
-    return routedChat(model, { store: { ...store, commit }, atCrashPoint }, SHORT_LEASE);
-  };
-  return { recorded, chat, dyingAt };
+  const dying = (point: string) => routedChat(model, dyingAt(store, point), SHORT_LEASE);
+  return { recorded, chat, dying };
 }
 
 describe('a turn that was given its model', () => {
   test('keeps it when another instance takes it over', async () => {
-    const { recorded, chat, dyingAt } = instances();
+    const { recorded, chat, dying } = instances();
     const id = await autoConversation(chat());
     const sent = request(id, HARD);
     server.queueFaults({ kind: 'delay', delayMs: 300, match: { role: 'chat' } });
-    await sendMessage(dyingAt('answer-streamed'), sent);
+    await sendMessage(dying('answer-streamed'), sent);
     await eventually('the stored choice', async () => (await storedTurn(chat(), id, 1)).routing);
     // Would be easy now.
     server.queueFaults({ kind: 'http', code: 400, match: { role: 'utility_router' }, status: 'X' });
