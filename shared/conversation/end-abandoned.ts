@@ -4,8 +4,8 @@ import { turnPath } from './paths.ts';
 import { replacedField } from './replaced-by.ts';
 import type { Replacement } from './replacement-writes.ts';
 import type { UnansweredReason } from './tool-calls.ts';
+import { encodeAnswer } from './encode-turn.ts';
 import {
-  encodeAnswer,
   withWholePairs,
   type Rounds,
   type Turn,

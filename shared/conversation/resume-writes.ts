@@ -1,7 +1,7 @@
 import type { Write } from '../ports.ts';
 import type { Head, Versioned } from './head.ts';
 import { headPath, turnPath } from './paths.ts';
-import { encodeAnswer } from './turn.ts';
+import { encodeAnswer } from './encode-turn.ts';
 import type { KeptRounds, Lease } from './turn-writes.ts';
 
 /** The same attempt goes on under a new producer: the app has answered all that the turn waited for. */

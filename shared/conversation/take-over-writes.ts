@@ -1,7 +1,8 @@
 import type { DocumentFields, Write } from '../ports.ts';
 import type { Head, Versioned } from './head.ts';
 import { headPath, turnPath } from './paths.ts';
-import { encodeAnswer, type Turn } from './turn.ts';
+import { encodeAnswer } from './encode-turn.ts';
+import type { Turn } from './turn.ts';
 import { answerNone, type KeptRounds, type Lease } from './turn-writes.ts';
 
 /** What becomes of the answer of an earlier attempt: its rounds stay, what it said after them goes. */

@@ -5,15 +5,8 @@ import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './end
 import { headPath, messageGuardPath, turnPath } from './paths.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
 import type { UnansweredReason } from './tool-calls.ts';
-import {
-  encodeAnswer,
-  encodeUser,
-  type Rounds,
-  type Turn,
-  type TurnError,
-  type TurnState,
-  type TurnUsage,
-} from './turn.ts';
+import { encodeAnswer, encodeUser } from './encode-turn.ts';
+import type { Rounds, Turn, TurnError, TurnState, TurnUsage } from './turn.ts';
 import type { Repairs } from './repairs.ts';
 
 /** Whose attempt it is and until when; written with every start and renewed while it runs. */

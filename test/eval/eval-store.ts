@@ -4,7 +4,7 @@ import type { Content } from '../../shared/conversation/content.ts';
 import type { Profile } from '../../shared/conversation/head.ts';
 import { newHead } from '../../shared/conversation/new-head.ts';
 import { headPath, turnPath } from '../../shared/conversation/paths.ts';
-import { encodeAnswer, encodeUser } from '../../shared/conversation/turn.ts';
+import { encodeAnswer, encodeUser } from '../../shared/conversation/encode-turn.ts';
 import type { DocumentStore, Write } from '../../shared/ports.ts';
 import type { RecordedTurn } from './eval-turns.ts';
 

@@ -5,7 +5,8 @@ import { headSchema, type Head } from '../../shared/conversation/head.ts';
 import { headPath, messageGuardPath, turnPath } from '../../shared/conversation/paths.ts';
 import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
 import { finishWrites, startWrites } from '../../shared/conversation/turn-writes.ts';
-import { encodeAnswer, encodeUser, type Turn } from '../../shared/conversation/turn.ts';
+import { encodeAnswer, encodeUser } from '../../shared/conversation/encode-turn.ts';
+import type { Turn } from '../../shared/conversation/turn.ts';
 import type { DocumentFields, DocumentStore, Write } from '../../shared/ports.ts';
 
 /** A finished turn to store. Text that is not given is made up: about 130 tokens a turn. */

@@ -1,8 +1,8 @@
 import type { Content } from '../../../../shared/conversation/content.ts';
 import { chunkPath, turnPath } from '../../../../shared/conversation/paths.ts';
 import { decodeStreamChunk } from '../../../../shared/conversation/stream-chunk.ts';
+import { encodeAnswer } from '../../../../shared/conversation/encode-turn.ts';
 import {
-  encodeAnswer,
   readTurnDocument,
   type Rounds,
   type Turn,

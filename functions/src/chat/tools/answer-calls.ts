@@ -7,12 +7,8 @@ import {
 } from '../../../../shared/conversation/tool-results.ts';
 import { turnId, turnPath } from '../../../../shared/conversation/paths.ts';
 import { readStoredTurn } from '../../../../shared/conversation/read-conversation.ts';
-import {
-  encodeAnswer,
-  isTerminal,
-  withWholePairs,
-  type Turn,
-} from '../../../../shared/conversation/turn.ts';
+import { encodeAnswer } from '../../../../shared/conversation/encode-turn.ts';
+import { isTerminal, withWholePairs, type Turn } from '../../../../shared/conversation/turn.ts';
 import { AppError, GuardLostError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { bytesOf } from '../answer/answer-round.ts';
