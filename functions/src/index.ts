@@ -2,10 +2,14 @@ import { jsonLogger } from './adapters/json-logger.ts';
 import { parseConfig } from './config.ts';
 import { createDependencies } from './dependencies.ts';
 import { endOnSignal } from './end-on-signal.ts';
+import { loadAhead, messageLoads } from './load-ahead.ts';
 import { registerFunctions } from './register.ts';
 import { guardEveryServer } from './server-guard.ts';
 import { logStrayRejections } from './stray-rejections.ts';
 import { runWithoutDomains } from './without-domains.ts';
+
+/** An instance that nobody has asked by then was not started for a request. */
+const STARTED_AHEAD_MS = 500;
 
 guardEveryServer();
 runWithoutDomains();
@@ -15,6 +19,8 @@ const shutdown = new AbortController();
 const functions = registerFunctions(
   createDependencies(parseConfig(process.env), { shutdown: shutdown.signal }),
 );
+if (process.env['FUNCTION_TARGET'] === 'chat')
+  void loadAhead([functions.loadChat, ...messageLoads], { afterMs: STARTED_AHEAD_MS });
 endOnSignal(process, () => {
   shutdown.abort();
   return functions.drain();

@@ -7,20 +7,24 @@ import type { CompactionDependencies } from './compaction/compaction-dependencie
 type Handler = Parameters<typeof http>[1];
 
 /**
- * Loads on the first request and keeps what it loaded: each function pays only for its own half. A load
- * that fails is tried again by the next request.
+ * Loads on the first request, or when it is told to, and keeps what it loaded: each function pays only for its own
+ * half. A load that fails is tried again by the next request.
  */
-const lazily = (load: () => Promise<Handler>): Handler => {
+function lazily(make: () => Promise<Handler>): { load: () => Promise<Handler>; handle: Handler } {
   let loaded: Promise<Handler> | undefined;
-  return async (request, response) => {
-    loaded ??= load().catch((error: unknown) => {
+  const load = () =>
+    (loaded ??= make().catch((error: unknown) => {
       loaded = undefined;
       throw error;
-    });
-    const handle = await loaded;
-    await handle(request, response);
+    }));
+  return {
+    load,
+    handle: async (request, response) => {
+      const handle = await load();
+      await handle(request, response);
+    },
   };
-};
+}
 
 /** The handler with its calls counted: each stands in `running` until it has ended. */
 const counted =
@@ -36,6 +40,8 @@ const counted =
   };
 
 export interface RegisteredFunctions {
+  /** Makes `chat` ready for its first request. Rejects where it cannot be; the request tries again. */
+  loadChat: () => Promise<unknown>;
   /**
    * Waits for the requests, turns and pushes of this process, and gives up turns that take longer than
    * `drainMs`. Resolves within `drainMs` and 1.5 s in any case.
@@ -58,18 +64,18 @@ export interface FunctionDependencies {
 export function registerFunctions(dependencies: FunctionDependencies): RegisteredFunctions {
   const requests = new Set<Promise<unknown>>();
   let chat: Promise<ChatDependencies> | undefined;
-  const chatHandler = lazily(async () => {
+  const chatFunction = lazily(async () => {
     chat = dependencies.chat();
     const [{ createChatHandler }, loaded] = await Promise.all([import('./chat/handler.ts'), chat]);
     return createChatHandler(loaded);
   });
-  http('chat', counted(chatHandler, requests));
+  http('chat', counted(chatFunction.handle, requests));
   const pushes = new Set<Promise<unknown>>();
-  const compactionHandler = lazily(async () => {
+  const compactionFunction = lazily(async () => {
     const { createCompactionHandler } = await import('./compaction/handle-push.ts');
     return createCompactionHandler(await dependencies.compaction());
   });
-  http('compaction', counted(compactionHandler, pushes));
+  http('compaction', counted(compactionFunction.handle, pushes));
   const { clock, drainMs } = dependencies;
   const drainRequests = async () => {
     const endMs = clock.now().getTime() + drainMs;
@@ -79,6 +85,7 @@ export function registerFunctions(dependencies: FunctionDependencies): Registere
     else await Promise.allSettled(requests);
   };
   return {
+    loadChat: chatFunction.load,
     drain: async () => {
       // Stopped by the signal `shutdown`, each push only gives its lease back.
       const ended = Promise.all([drainRequests(), Promise.allSettled(pushes)]);

@@ -20,14 +20,16 @@ function zoneText(timeZone: string | undefined, offset: string): string {
   return timeZone === 'UTC' ? 'UTC' : `${timeZone}, ${offset.replace('GMT', 'UTC')}`;
 }
 
-/**
- * A moment as people of a time zone say it, to the minute, and absolute: `Sunday, 22 November 2026, 10:05 (Asia/Seoul,
- * UTC+09:00)`; without a zone in UTC, and so it says. Where clocks are set back an hour comes twice: the offset tells
- * which. Throws RangeError for a zone that there is not.
- */
-export function localTime(moment: Date, timeZone: string | undefined): LocalTime {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone: timeZone ?? 'UTC',
+/** Formats that are kept: to make one takes longer than all else that a message asks of the clock. */
+const FORMATS_KEPT = 50;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Throws RangeError for a zone that there is not. */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
     weekday: 'long',
     day: 'numeric',
     month: 'long',
@@ -37,7 +39,20 @@ export function localTime(moment: Date, timeZone: string | undefined): LocalTime
     hourCycle: 'h23',
     timeZoneName: 'longOffset',
   });
-  const parts = new Map(format.formatToParts(moment).map(({ type, value }) => [type, value]));
+  const [oldest] = formats.keys();
+  if (formats.size >= FORMATS_KEPT && oldest !== undefined) formats.delete(oldest);
+  formats.set(timeZone, made);
+  return made;
+}
+
+/**
+ * A moment as people of a time zone say it, to the minute, and absolute: `Sunday, 22 November 2026, 10:05 (Asia/Seoul,
+ * UTC+09:00)`; without a zone in UTC, and so it says. Where clocks are set back an hour comes twice: the offset tells
+ * which. Throws RangeError for a zone that there is not.
+ */
+export function localTime(moment: Date, timeZone: string | undefined): LocalTime {
+  const spoken = formatOf(timeZone ?? 'UTC').formatToParts(moment);
+  const parts = new Map(spoken.map(({ type, value }) => [type, value]));
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? '';
   const day = `${part('weekday')}, ${part('day')} ${part('month')} ${part('year')}`;
   const offset = part('timeZoneName');

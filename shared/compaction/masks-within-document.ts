@@ -32,7 +32,7 @@ export function withinDocument<Kept extends Mask>(
     if (!mask || !short) continue;
     const shortBytes = leastBytes[index] ?? 0;
     setAside -= shortBytes;
-    const bytes = storedBytes(mask);
+    const bytes = mask === short ? shortBytes : storedBytes(mask);
     const isWhole = bytes <= left - setAside;
     if (!isWhole && shortBytes > left) break;
     left -= isWhole ? bytes : shortBytes;

@@ -60,8 +60,8 @@ export interface FoldPlan {
   tail: Turn[];
   /** Of `kept`. */
   masks: PlannedMask[];
-  /** What all chunks hold as one prompt, previous snapshot first. */
-  contents: Content[];
+  /** What all chunks hold as one prompt, previous snapshot first; made when it is first read. */
+  readonly contents: Content[];
   /** What was mended of the turns, where no model would have taken them as they were stored. */
   repairs?: Repairs | undefined;
   hasPreviousSnapshot: boolean;
@@ -87,6 +87,9 @@ export const countingOf = (policy: CompactionPolicy, model: string): TokenCounti
   rule: policy.tokenRule,
   mediaFamily: mediaFamilyOf(model),
 });
+
+/** So many of the newest turns are weighed first to see whether a compaction saves enough. */
+const FIRST_WEIGHED_TURNS = 64;
 
 interface Weighing extends PlanSource {
   weighed: Map<Part, number>;
@@ -132,13 +135,24 @@ function conversationTokens(source: Weighing, context: ContextSource): number {
   return Math.ceil(source.calibration * estimatePromptTokens({ contents }, countingIn(source)));
 }
 
-/** Whether an automatic run could not save enough even with an empty snapshot: no model need be asked. */
+/**
+ * Whether an automatic run could not save enough even with an empty snapshot: no model need be asked. The longer
+ * the conversation, the more is saved, and its newest turns nearly always settle it: older ones are weighed only where
+ * those do not.
+ */
 function savesTooLittle(source: Weighing, after: ContextSource): boolean {
-  const { policy, trigger = 'auto' } = source;
+  const { context, policy, trigger = 'auto' } = source;
   if (policy.acceptsEqualSize) return false;
-  const beforeTokens = conversationTokens(source, source.context);
-  const wanted = wantedSaving({ policy, trigger, conversationTokens: beforeTokens });
-  return beforeTokens - conversationTokens(source, after) < wanted;
+  const afterTokens = conversationTokens(source, after);
+  const isTooLittle = (turns: ContextSource['turns']): boolean => {
+    const beforeTokens = conversationTokens(source, { ...context, turns });
+    const wanted = wantedSaving({ policy, trigger, conversationTokens: beforeTokens });
+    return beforeTokens - afterTokens < wanted;
+  };
+  const { length } = context.turns;
+  for (let newest = FIRST_WEIGHED_TURNS; newest < length; newest *= 4)
+    if (!isTooLittle(context.turns.slice(-newest))) return false;
+  return isTooLittle(context.turns);
 }
 
 function foldPlanOf(
@@ -146,7 +160,7 @@ function foldPlanOf(
   input: SummariserInput,
   masks: PlannedMask[],
 ): FoldPlan {
-  const { point: coveredThrough, isPartial, folded, chunks, contents, repairs } = input;
+  const { point: coveredThrough, isPartial, folded, chunks, repairs } = input;
   const kept = keptTurns(context.turns, coveredThrough);
   return {
     kind: 'fold',
@@ -160,7 +174,9 @@ function foldPlanOf(
     kept,
     tail: kept.map((turn) => slicedTurn(turn, { from: foldedContents(turn, coveredThrough) })),
     masks: masks.filter((mask) => isShown(mask, coveredThrough)),
-    contents,
+    get contents() {
+      return input.contents();
+    },
     ...(repairs && { repairs }),
     hasPreviousSnapshot: (context.history?.snapshotText ?? '') !== '',
   };

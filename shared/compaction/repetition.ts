@@ -34,20 +34,44 @@ function isLoop(text: string, places: readonly number[]): boolean {
   return new Set(periods).size <= repeatedChunkPeriods.value;
 }
 
+/** Of the rolling hash: odd, and large enough to spread neighbouring characters. */
+const HASH_FACTOR = 0x01_00_01_93;
+
+/** Hashes of the chunks of a text in the order of their places, each made of the one before. */
+function* chunkHashes(text: string, length: number): Generator<number> {
+  let hash = 0;
+  let outgoing = 1;
+  for (let at = 0; at < length; at++) outgoing = Math.imul(outgoing, HASH_FACTOR);
+  for (let at = 0; at < text.length; at++) {
+    hash = (Math.imul(hash, HASH_FACTOR) + text.charCodeAt(at)) | 0;
+    if (at >= length) hash = (hash - Math.imul(outgoing, text.charCodeAt(at - length))) | 0;
+    if (at >= length - 1) yield hash;
+  }
+}
+
 function repeatsChunk(text: string): boolean {
-  const { repeatedChunkCharacters, repeatedChunkLimit } = snapshotConstants;
-  const placesOf = new Map<string, number[]>();
-  for (let index = 0; index + repeatedChunkCharacters.value <= text.length; index++) {
-    const chunk = text.slice(index, index + repeatedChunkCharacters.value);
-    const places = placesOf.get(chunk);
+  const length = snapshotConstants.repeatedChunkCharacters.value;
+  const limit = snapshotConstants.repeatedChunkLimit.value;
+  const chunkAt = (place: number): string => text.slice(place, place + length);
+  // By hash: most chunks stand once, and are never taken out of the text.
+  const placesOf = new Map<number, number[][]>();
+  let index = -1;
+  for (const hash of chunkHashes(text, length)) {
+    index += 1;
+    const alike = placesOf.get(hash);
+    if (alike === undefined) {
+      placesOf.set(hash, [[index]]);
+      continue;
+    }
+    const chunk = chunkAt(index);
+    const places = alike.find(([place = 0]) => chunkAt(place) === chunk);
     if (places === undefined) {
-      placesOf.set(chunk, [index]);
+      alike.push([index]);
       continue;
     }
     places.push(index);
-    if (places.length > repeatedChunkLimit.value) places.shift();
-    if (places.length === repeatedChunkLimit.value && isLoop(text, places) && !isRuler(chunk))
-      return true;
+    if (places.length > limit) places.shift();
+    if (places.length === limit && isLoop(text, places) && !isRuler(chunk)) return true;
   }
   return false;
 }

@@ -1,6 +1,6 @@
 import { contentText } from '../conversation/content.ts';
 import type { Turn } from '../conversation/turn.ts';
-import type { SizedTurn } from './split-sizes.ts';
+import type { SizedTurns } from './split-sizes.ts';
 import { tailStart, validStart, type TailLimits } from './split-tail.ts';
 import { topicChanges } from './topic-change.ts';
 
@@ -42,12 +42,12 @@ const textOf = ({ user, contents }: Turn) => [user, ...contents].map(contentText
 /** Changes of topic at the turns, by index, that a tail within the cap may begin with. */
 function recentChanges(
   turns: readonly Turn[],
-  sizes: readonly SizedTurn[],
+  sizes: SizedTurns,
   capTokens: number,
 ): ReadonlyMap<number, number> {
   let tokens = 0;
   let first = sizes.length;
-  while (first > 0 && tokens <= capTokens) tokens += sizes[(first -= 1)]?.tokens ?? 0;
+  while (first > 0 && tokens <= capTokens) tokens += sizes.at((first -= 1))?.tokens ?? 0;
   const background = Math.max(0, first - BACKGROUND_TURNS);
   const recent = turns.slice(background);
   const changes = topicChanges(recent.map((turn) => ({ text: textOf(turn), at: turn.createTime })));
@@ -60,7 +60,7 @@ function recentChanges(
  */
 export function adaptiveStart(
   turns: readonly Turn[],
-  sizes: readonly SizedTurn[],
+  sizes: SizedTurns,
   limits: TailLimits,
 ): number {
   const targetTokens = neededTokens(turns, limits);
@@ -69,7 +69,7 @@ export function adaptiveStart(
   let best = { start: usual, score: -Infinity };
   let tokens = 0;
   for (let start = sizes.length - 1; start > 0; start--) {
-    tokens += sizes[start]?.tokens ?? 0;
+    tokens += sizes.at(start)?.tokens ?? 0;
     if (tokens > limits.capTokens) break;
     const isFar = tokens < SHORTEST_TAIL_FRACTION * targetTokens;
     if (isFar || validStart(sizes, start) !== start) continue;

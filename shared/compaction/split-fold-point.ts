@@ -10,8 +10,15 @@ import type { CompactionPolicy } from './policy.ts';
 import { maskedTurn } from './shown-turns.ts';
 import { adaptiveStart } from './split-adaptive.ts';
 import { preserveFractionPoint } from './split-preserve-fraction.ts';
-import { sizedTurn, sizedTurns, type SizedTurn } from './split-sizes.ts';
-import { foldPointOf, pointBefore, splitInside, tailLimits, tailStart } from './split-tail.ts';
+import { lazilySized, sizedTurn, type SizedTurns } from './split-sizes.ts';
+import {
+  foldPointOf,
+  largestScaleTokens,
+  pointBefore,
+  splitInside,
+  tailLimits,
+  tailStart,
+} from './split-tail.ts';
 import { estimatePromptTokens, type TokenCounting } from './token-estimate.ts';
 
 export interface SplitSource {
@@ -26,9 +33,9 @@ export interface SplitSource {
 interface Measured extends SplitSource {
   visible: ContextSource['turns'];
   /** Of `visible`, as shown. */
-  sizes: SizedTurn[];
-  /** Of all of them without masks: those say nothing about how long the conversation is. */
-  unmaskedTokens: number;
+  sizes: SizedTurns;
+  /** The same without masks: those say nothing about how long the conversation is. */
+  unmasked: SizedTurns;
 }
 
 function measured(source: SplitSource): Measured {
@@ -36,18 +43,27 @@ function measured(source: SplitSource): Measured {
   const visible = context.turns.filter(({ inContext }) => inContext);
   const masks = masksBySeq(context.history?.masks ?? []);
   const options = { covered: context.coveredThrough, counting };
-  const unmasked = sizedTurns(visible, options);
-  const sizes = unmasked.map((size, index) => {
-    const turn = visible[index];
-    if (turn === undefined || !masks.has(turn.seq)) return size;
-    return sizedTurn(maskedTurn(turn, masks), options);
-  });
-  const unmaskedTokens = unmasked.reduce((sum, { tokens }) => sum + tokens, 0);
-  return { ...source, visible, sizes, unmaskedTokens };
+  const unmasked = lazilySized(visible, (turn) => sizedTurn(turn, options));
+  const sizes = lazilySized(visible, (turn, index) =>
+    masks.has(turn.seq) ? sizedTurn(maskedTurn(turn, masks), options) : unmasked.at(index),
+  );
+  return { ...source, visible, sizes, unmasked };
 }
 
-const limitsOf = ({ policy, calibration, unmaskedTokens: tokens }: Measured) =>
-  tailLimits(policy, { tokens, calibration });
+/** How long the conversation is, or, where only that matters, that it is long enough. */
+function scaleTokens({ policy, calibration, unmasked }: Measured): number {
+  const enough = largestScaleTokens(policy, calibration);
+  let tokens = 0;
+  for (let index = unmasked.length - 1; index >= 0 && tokens < enough; index--)
+    tokens += unmasked.at(index)?.tokens ?? 0;
+  return tokens;
+}
+
+const limitsOf = (source: Measured) =>
+  tailLimits(source.policy, {
+    tokens: scaleTokens(source),
+    calibration: source.calibration,
+  });
 
 function usualPoint(source: Measured): CoveredThrough | undefined {
   const { context, policy, visible, sizes } = source;

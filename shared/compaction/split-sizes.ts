@@ -43,13 +43,19 @@ function openCalls(open: number, content: Content): number {
  */
 export function blocksOf(
   contents: readonly Content[],
-  options: { from: number; counting: TokenCounting },
+  options: { from: number } & (
+    { counting: TokenCounting } | { tokensOf: (content: Content, index: number) => number }
+  ),
 ): Block[] {
+  const tokensOf =
+    'tokensOf' in options
+      ? options.tokensOf
+      : (content: Content) => estimateContentTokens(sentPart(content), options.counting);
   const blocks: Block[] = [];
   let open = 0;
   for (const [index, content] of contents.entries()) {
     if (index < options.from) continue;
-    const tokens = estimateContentTokens(sentPart(content), options.counting);
+    const tokens = tokensOf(content, index);
     const last = blocks.at(-1);
     if (last === undefined || (content.role === 'model' && open === 0))
       blocks.push({ end: index + 1, tokens });
@@ -83,3 +89,27 @@ export const sizedTurns = (
   turns: readonly Turn[],
   options: { covered: CoveredThrough; counting: TokenCounting },
 ): SizedTurn[] => turns.map((turn) => sizedTurn(turn, options));
+
+/** Turns with their sizes, oldest first; an array is one. */
+export interface SizedTurns {
+  readonly length: number;
+  /** Undefined outside of them; −1 is the newest. */
+  at(index: number): SizedTurn | undefined;
+}
+
+/** The turns, each measured when it is first asked for: a split looks at the newest of a long conversation. */
+export function lazilySized(
+  turns: readonly Turn[],
+  measure: (turn: Turn, index: number) => SizedTurn | undefined,
+): SizedTurns {
+  const known = new Map<number, SizedTurn | undefined>();
+  return {
+    length: turns.length,
+    at(index) {
+      const place = index < 0 ? turns.length + index : index;
+      const turn = turns[place];
+      if (turn !== undefined && !known.has(place)) known.set(place, measure(turn, place));
+      return known.get(place);
+    },
+  };
+}

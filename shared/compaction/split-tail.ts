@@ -1,7 +1,7 @@
 import type { CoveredThrough } from '../conversation/head.ts';
 import { policyConstants } from './policy-constants.ts';
 import { tailValues, type CompactionPolicy } from './policy.ts';
-import type { Block, SizedTurn } from './split-sizes.ts';
+import type { Block, SizedTurn, SizedTurns } from './split-sizes.ts';
 
 /** What the newest turns that stay may take, in the tokens that turns are measured in. */
 export interface TailLimits {
@@ -35,11 +35,23 @@ export function tailLimits(
   };
 }
 
+/** So large that `tailLimits` are those of every larger conversation. */
+export const largestScaleTokens = (
+  policy: Pick<CompactionPolicy, 'tailTokens' | 'tailCapTokens'>,
+  calibration: number,
+): number => {
+  const mostTokens = Math.max(policyConstants.tailTokens.value, policy.tailTokens);
+  return Math.max(
+    (mostTokens + 1) / policyConstants.tailFraction.value,
+    (policy.tailCapTokens / calibration + 1) / policyConstants.tailCapFraction.value,
+  );
+};
+
 /** Moves the beginning of a tail off turns that no tail begins with. */
-export function validStart(turns: readonly SizedTurn[], start: number): number {
+export function validStart(turns: SizedTurns, start: number): number {
   let index = start;
-  while (index < turns.length - 1 && turns[index]?.isDropped === true) index += 1;
-  while (index > 0 && turns[index]?.isResponse === true) index -= 1;
+  while (index < turns.length - 1 && turns.at(index)?.isDropped === true) index += 1;
+  while (index > 0 && turns.at(index)?.isResponse === true) index -= 1;
   return index;
 }
 
@@ -47,12 +59,12 @@ export function validStart(turns: readonly SizedTurn[], start: number): number {
  * Index of the first turn that stays: the newest always; one more within the cap; others within the target.
  * A turn marked `drop` ends the tail as soon as the minimum is kept. 0 for an empty list.
  */
-export function tailStart(turns: readonly SizedTurn[], limits: TailLimits): number {
+export function tailStart(turns: SizedTurns, limits: TailLimits): number {
   const newest = turns.length - 1;
   let start = Math.max(0, newest);
-  let tokens = turns[newest]?.tokens ?? 0;
+  let tokens = turns.at(newest)?.tokens ?? 0;
   for (let index = newest - 1; index >= 0; index--) {
-    const turn = turns[index];
+    const turn = turns.at(index);
     if (turn === undefined || (turn.isDropped && tokens >= limits.minimumTokens)) break;
     const room = index === newest - 1 ? limits.capTokens : limits.targetTokens;
     if (tokens + turn.tokens > room) break;
@@ -91,15 +103,19 @@ export function splitInside(turn: SizedTurn, limits: TailLimits): CoveredThrough
   return block && { seq: turn.seq, contentIndex: block.end };
 }
 
+/** Whether any turn before the one at `start` holds something. */
+function holdsTokensBefore(turns: SizedTurns, start: number): boolean {
+  for (let index = 0; index < start; index++) if ((turns.at(index)?.tokens ?? 0) > 0) return true;
+  return false;
+}
+
 /** The fold point before the turn at `start`, or undefined when nothing with any text lies before it. */
-export function pointBefore(
-  turns: readonly SizedTurn[],
-  start: number,
-): CoveredThrough | undefined {
-  const first = turns[start];
-  const tokens = turns.slice(0, start).reduce((sum, turn) => sum + turn.tokens, 0);
+export function pointBefore(turns: SizedTurns, start: number): CoveredThrough | undefined {
+  const first = turns.at(start);
   // An erased turn at the very front is no reason to call the model.
-  return first === undefined || tokens === 0 ? undefined : { seq: first.seq - 1, contentIndex: 0 };
+  return first === undefined || !holdsTokensBefore(turns, start)
+    ? undefined
+    : { seq: first.seq - 1, contentIndex: 0 };
 }
 
 /**
@@ -107,7 +123,7 @@ export function pointBefore(
  * that alone is more than the cap.
  */
 export function foldPointOf(
-  turns: readonly SizedTurn[],
+  turns: SizedTurns,
   start: number,
   limits: TailLimits,
 ): CoveredThrough | undefined {

@@ -1,30 +1,30 @@
 import {
   assembleContext,
   masksBySeq,
-  type ContextItem,
   type ContextSource,
 } from '../conversation/assemble-context.ts';
 import type { Content } from '../conversation/content.ts';
 import type { CoveredThrough } from '../conversation/head.ts';
 import type { Mask } from '../conversation/history.ts';
 import { CALIBRATION_MAX } from '../conversation/meter.ts';
-import { withoutSurroundings } from '../conversation/shown-user.ts';
-import { nothingCovered } from '../conversation/next-generation.ts';
 import { addRepairs, type Repairs } from '../conversation/repairs.ts';
 import type { Turn } from '../conversation/turn.ts';
+import { once } from '../once.ts';
 import { planChunks, type Piece } from './chunks.ts';
 import { curate } from './curate.ts';
-import { neutraliseContent } from './neutralise-tags.ts';
 import { policyConstants } from './policy-constants.ts';
-import { foldedContents, maskedTurn, slicedTurn } from './shown-turns.ts';
-import { withoutFrame } from './snapshot-text.ts';
-import { blocksOf, type Block } from './split-sizes.ts';
-import { summariserRooms } from './summariser-rooms.ts';
 import {
-  estimateContentTokens,
-  estimatePromptTokens,
-  type TokenCounting,
-} from './token-estimate.ts';
+  readTurn,
+  sliceOf,
+  tokensToRead,
+  turnToRead,
+  type ReadTurn,
+  type WantedTurn,
+} from './read-turn.ts';
+import { foldedContents, maskedTurn } from './shown-turns.ts';
+import { withoutFrame } from './snapshot-text.ts';
+import { summariserRooms } from './summariser-rooms.ts';
+import type { TokenCounting } from './token-estimate.ts';
 
 export interface SummariserSource {
   context: ContextSource;
@@ -53,41 +53,30 @@ export interface SummariserInput {
   folded: Turn[];
   /** Shortened where the whole would fill the window. */
   chunks: Chunk[];
-  /** What all chunks hold, previous snapshot first. */
-  contents: Content[];
+  /** What all chunks hold, previous snapshot first; made when it is first asked for. */
+  contents: () => Content[];
   /** What was mended of `folded`, where no model would have taken it as it was stored. */
   repairs?: Repairs | undefined;
 }
 
-function itemsOf(context: ContextSource, turns: readonly Turn[]): ContextItem[] {
+/** What stands before the turns: our own snapshot is the one thing that may look like one. */
+function memoryContents(context: ContextSource): Content[] {
   const snapshotText = withoutFrame(context.history?.snapshotText ?? '');
-  return assembleContext({
-    ...context,
-    history: { snapshotText, masks: [] },
-    coveredThrough: nothingCovered,
-    memory: undefined,
-    pins: [],
-    turns: turns.map(withoutSurroundings),
-  });
+  const history = { snapshotText, masks: [] };
+  return assembleContext({ ...context, history, memory: undefined, pins: [], turns: [] }).map(
+    ({ content }) => content,
+  );
 }
-
-// Our own snapshot is the one thing that may look like one.
-const readContent = ({ kind, content }: ContextItem): Content =>
-  kind === 'turn' ? neutraliseContent(content) : content;
-
-const contentsOf = (context: ContextSource, turns: readonly Turn[]): Content[] =>
-  itemsOf(context, turns).map(readContent);
 
 /** The mark before what somebody says, `[12345] (model): `, and its line end. */
 const MARK_TOKENS = 16;
 /** The two blanks before each further line. */
 const LINE_TOKENS = 0.5;
 
-/** What the ledger writes around contents: much beside short messages. An upper bound, before calibration. */
-function marginTokens(contents: readonly Content[]): number {
+/** What the ledger writes around a content: much beside a short message. An upper bound, before calibration. */
+function marginTokens({ parts }: Content): number {
   let tokens = 0;
-  for (const { parts } of contents)
-    for (const { text = '' } of parts) tokens += MARK_TOKENS + LINE_TOKENS * linesIn(text);
+  for (const { text = '' } of parts) tokens += MARK_TOKENS + LINE_TOKENS * linesIn(text);
   return tokens;
 }
 
@@ -97,21 +86,10 @@ function linesIn(text: string): number {
   return lines;
 }
 
-/** Blocks with what stands around their contents. */
-const withMargins = (
-  blocks: readonly Block[],
-  { contents, from }: { contents: readonly Content[]; from: number },
-): Block[] =>
-  blocks.map((block, index) => ({
-    ...block,
-    tokens: block.tokens + marginTokens(contents.slice(blocks[index - 1]?.end ?? from, block.end)),
-  }));
-
-/** One turn that is to be folded, with the answer contents that go. */
-interface WantedTurn {
-  turn: Turn;
-  from: number;
-  end: number;
+function repairsOf(reads: readonly ReadTurn[]): Repairs | undefined {
+  let repairs: Repairs | undefined;
+  for (const read of reads) repairs = addRepairs(repairs, read.repairs);
+  return repairs;
 }
 
 function wantedTurns({ context, point }: SummariserSource): WantedTurn[] {
@@ -135,20 +113,6 @@ function pointBehind(wanted: readonly WantedTurn[], piece: Piece, point: Covered
   if (piece.end < own.end) return { seq: own.turn.seq, contentIndex: piece.end };
   // Turns outside of the context in between go silently.
   return next === undefined ? point : { seq: next.turn.seq - 1, contentIndex: 0 };
-}
-
-const sliceOf = (turn: Turn, { from, end }: { from: number; end: number }): Turn =>
-  from === 0 && end === turn.contents.length ? turn : slicedTurn(turn, { from, end });
-
-/** What of the turns goes, and the prompt that it makes. */
-function readOf(context: ContextSource, wanted: readonly WantedTurn[]) {
-  const slices = wanted.map(({ turn, ...range }) => sliceOf(turn, range));
-  const items = itemsOf(context, slices);
-  const repairs = items.reduce<Repairs | undefined>(
-    (sum, item) => addRepairs(sum, item.repairs),
-    undefined,
-  );
-  return { slices, contents: items.map(readContent), repairs };
 }
 
 /** What the pieces cover of each turn, as one; they come in order, so those of a turn are neighbours. */
@@ -175,61 +139,60 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
   const { context, counting, point, strategy } = source;
   // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
   const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, source.calibration));
-  const marginOf = strategy === 'ledger' ? marginTokens : () => 0;
-  const tokensOf = (contents: readonly Content[]) =>
-    Math.ceil(fitFactor * (estimatePromptTokens({ contents }, counting) + marginOf(contents)));
+  const weighing = { counting, marginOf: strategy === 'ledger' ? marginTokens : () => 0 };
   const { room, partialRoom } = summariserRooms(source.windowTokens);
+  const memory = memoryContents(context);
+  const readAll = (all: readonly WantedTurn[]) => all.map((item) => readTurn(item, weighing));
+  const tokensOf = (reads: readonly ReadTurn[]) =>
+    Math.ceil(fitFactor * tokensToRead(memory, reads, weighing));
 
   const wanted = wantedTurns(source);
-  const whole = readOf(context, wanted);
-  const wholeTokens = tokensOf(whole.contents);
+  const whole = readAll(wanted);
+  const folded = whole.map(({ slice }) => slice);
+  const repairs = repairsOf(whole);
+  const wholeTokens = tokensOf(whole);
   const masks = masksBySeq(source.masks);
   const isMasked = wholeTokens > room && masks.size > 0;
-  const read = isMasked
-    ? wanted.map((item) => ({ ...item, turn: maskedTurn(item.turn, masks) }))
-    : wanted;
-  const { slices, contents } = isMasked ? readOf(context, read) : whole;
-  const tokens = isMasked ? tokensOf(contents) : wholeTokens;
+  const reads = isMasked
+    ? readAll(wanted.map((item) => ({ ...item, turn: maskedTurn(item.turn, masks) })))
+    : whole;
+  const tokens = isMasked ? tokensOf(reads) : wholeTokens;
+  const contentsOf = (of: readonly ReadTurn[]) =>
+    once(() => curate([...memory, ...of.flatMap(({ contents }) => contents)]));
   if (tokens <= (strategy === 'ledger' ? partialRoom : room))
     return {
       point,
       isPartial: false,
-      folded: whole.slices,
-      chunks: [{ turns: slices }],
-      contents: curate(contents),
-      repairs: whole.repairs,
+      folded,
+      chunks: [{ turns: reads.map(({ slice }) => slice) }],
+      contents: contentsOf(reads),
+      repairs,
     };
 
-  const memoryTokens = tokensOf(contentsOf(context, []));
-  const blocksAsRead = (all: readonly Content[], from: number): Block[] => {
-    const blocks = blocksOf(all, { from, counting });
-    return strategy === 'ledger' ? withMargins(blocks, { contents: all, from }) : blocks;
-  };
   const { chunks, isWhole } = planChunks({
-    turns: read.map(({ turn, from, end }) => ({
-      userTokens: estimateContentTokens(turn.user, counting) + marginOf([turn.user]),
-      blocks: blocksAsRead(turn.contents.slice(0, end), from),
-    })),
+    turns: reads.map((read) => turnToRead(read, weighing)),
     from: wanted[0]?.from ?? 0,
-    roomTokens: (partialRoom - memoryTokens) / fitFactor,
+    roomTokens: (partialRoom - tokensOf([])) / fitFactor,
     maximumChunks: strategy === 'ledger' ? policyConstants.maximumChunks.value : 1,
   });
   const pieces = chunks.flat();
   const last = pieces.at(-1);
   if (last === undefined) return undefined;
-  const turnsOf = (chunk: readonly Piece[]) =>
-    chunk.flatMap((piece) => {
-      const item = read[piece.turn];
-      return item ? [sliceOf(item.turn, piece)] : [];
+  const itemsOf = (chunk: readonly Piece[]): WantedTurn[] =>
+    chunk.flatMap(({ turn, from, end }) => {
+      const item = reads[turn];
+      return item ? [{ turn: item.turn, from, end }] : [];
     });
   // Every turn in one piece: what they hold together is known already.
   const isUncut = isWhole && pieces.length === wanted.length;
   return {
     point: pointBehind(wanted, last, point),
     isPartial: !isWhole,
-    folded: isUncut ? whole.slices : foldedBy(wanted, pieces),
-    chunks: chunks.map((chunk) => ({ turns: turnsOf(chunk) })),
-    contents: curate(isUncut ? contents : contentsOf(context, turnsOf(pieces))),
-    repairs: whole.repairs,
+    folded: isUncut ? folded : foldedBy(wanted, pieces),
+    chunks: chunks.map((chunk) => ({
+      turns: itemsOf(chunk).map(({ turn, ...range }) => sliceOf(turn, range)),
+    })),
+    contents: isUncut ? contentsOf(reads) : contentsOf(readAll(itemsOf(pieces))),
+    repairs,
   };
 }

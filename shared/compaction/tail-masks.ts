@@ -1,4 +1,4 @@
-import type { Content, Part } from '../conversation/content.ts';
+import { hasFunctionResponse, type Content, type Part } from '../conversation/content.ts';
 import type { CoveredThrough } from '../conversation/head.ts';
 import type { Mask } from '../conversation/history.ts';
 import type { Turn } from '../conversation/turn.ts';
@@ -27,29 +27,54 @@ interface PlacedContent {
   content: Content;
 }
 
+/** The contents with tool outputs that are still shown, each with its place. */
+function placedOutputs(turns: readonly Turn[], coveredThrough: CoveredThrough): PlacedContent[] {
+  const places: PlacedContent[] = [];
+  const place = (seq: number, contentIndex: number, content: Content): void => {
+    if (hasFunctionResponse(content) && isShown({ seq, contentIndex }, coveredThrough))
+      places.push({ seq, contentIndex, content });
+  };
+  for (const { seq, user, contents } of turns) {
+    place(seq, 0, user);
+    contents.forEach((content, index) => place(seq, index + 1, content));
+  }
+  return places;
+}
+
 interface MaskOptions {
   counting: TokenCounting;
   blobName: (text: string) => string;
 }
 
+/** A mask that shows `shown` in the place of `part`, with what it saves. */
+const maskShowing = (
+  mask: Mask,
+  { part, shown }: { part: Part; shown: Part },
+  counting: TokenCounting,
+): PlannedMask => ({
+  ...mask,
+  savedTokens: estimatePartTokens(part, counting) - estimatePartTokens(shown, counting),
+});
+
 /** A mask with what it saves and the text that it stands for; undefined for what is no tool output. */
 function plannedMask(part: Part, mask: Mask, options: MaskOptions): PlannedMask | undefined {
+  if (part.functionResponse === undefined) return undefined;
+  const { counting, blobName } = options;
+  if (!mask.part) return maskShowing(mask, { part, shown: emptiedResponse(part) }, counting);
   const output = toolOutputOf(part);
   if (output === undefined) return undefined;
-  const { counting, blobName } = options;
-  const shown = mask.part ?? emptiedResponse(part);
-  return {
-    ...mask,
-    ...(mask.part && { offload: { name: blobName(output.text), text: output.text } }),
-    savedTokens: estimatePartTokens(part, counting) - estimatePartTokens(shown, counting),
-  };
+  const offload = { name: blobName(output.text), text: output.text };
+  const { savedTokens, ...shown } = maskShowing(mask, { part, shown: mask.part }, counting);
+  return { ...shown, offload, savedTokens };
 }
 
-/** A part that the budget shortened, and what shows in its place; nothing: one word. */
+/** A part that the budget shortened, and what shows in its place. */
 interface MaskedPart {
   part: Part;
   place: Omit<Mask, 'part' | 'condensed'>;
-  shown?: Part;
+  shown: Part;
+  /** One word shows. */
+  isEmptied: boolean;
 }
 
 function maskedParts(
@@ -61,17 +86,20 @@ function maskedParts(
       const shown = contents[index]?.parts[partIndex];
       if (shown === undefined || shown === part) return [];
       const place = { seq, contentIndex, partIndex };
-      return [emptied.has(shown) ? { part, place } : { part, place, shown }];
+      return [{ part, place, shown, isEmptied: emptied.has(shown) }];
     }),
   );
 }
 
 /** The masks of what the budget shortened, as far as the document holds them. */
 function plannedMasks(masked: readonly MaskedPart[], options: MaskOptions): PlannedMask[] {
-  const least = masked.flatMap(({ part, place }) => plannedMask(part, place, options) ?? []);
+  const { counting } = options;
+  const least = masked.map(({ part, place, shown, isEmptied }) =>
+    maskShowing(place, { part, shown: isEmptied ? shown : emptiedResponse(part) }, counting),
+  );
   const planned = masked.flatMap(
-    ({ part, place, shown }) =>
-      plannedMask(part, { ...place, ...(shown && { part: shown }) }, options) ?? [],
+    ({ part, place, shown, isEmptied }, index) =>
+      (isEmptied ? least[index] : plannedMask(part, { ...place, part: shown }, options)) ?? [],
   );
   return withinDocument(planned, least);
 }
@@ -131,15 +159,7 @@ export function planMasks(input: {
 }): PlannedMask[] {
   const { turns, coveredThrough, budgetTokens, counting, blobName } = input;
   const options = { counting, blobName };
-  const places = turns
-    .flatMap(({ seq, user, contents }) =>
-      [user, ...contents].map((content, contentIndex): PlacedContent => ({
-        seq,
-        contentIndex,
-        content,
-      })),
-    )
-    .filter((place) => isShown(place, coveredThrough));
+  const places = placedOutputs(turns, coveredThrough);
   const fitted = applyToolOutputBudget({
     contents: places.map(({ content }) => content),
     budgetTokens,

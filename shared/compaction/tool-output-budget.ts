@@ -1,4 +1,5 @@
 import type { Content, Part } from '../conversation/content.ts';
+import { once } from '../once.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
 import {
   emptiedForm,
@@ -48,17 +49,27 @@ export interface ToolOutputBudgetResult {
 const total = (items: readonly { tokens: number }[]): number =>
   items.reduce((sum, item) => sum + item.tokens, 0);
 
-function outputsNewestFirst({
-  contents,
-  rule,
-}: ToolOutputBudgetInput): Omit<OutputToFit, 'name'>[] {
+type Found = Pick<OutputToFit, 'part' | 'tokens'>;
+
+function responsesNewestFirst({ contents, rule }: ToolOutputBudgetInput): Found[] {
   const found = contents.flatMap(({ parts }) =>
-    parts.flatMap((part) => {
-      const output = toolOutputOf(part);
-      return output ? [{ part, output, tokens: estimatePartTokens(part, rule) }] : [];
-    }),
+    parts
+      .filter(({ functionResponse }) => functionResponse !== undefined)
+      .map((part) => ({ part, tokens: estimatePartTokens(part, rule) })),
   );
   return found.toReversed();
+}
+
+/** A response with all that its forms are made of. */
+function outputToFit(
+  found: Found,
+  { blobName, ...options }: FormOptions & Pick<ToolOutputBudgetInput, 'blobName'>,
+): OutputToFit[] {
+  const output = toolOutputOf(found.part);
+  if (output === undefined) return [];
+  const name = once(() => blobName?.(output.text));
+  const whole = { ...found, output, name };
+  return [{ ...whole, emptied: emptiedForm(whole, options) }];
 }
 
 /**
@@ -70,7 +81,7 @@ function setAsideFor(
   budgetTokens: number,
   options: FormOptions,
 ): number[] {
-  const least = outputs.map((output) => emptiedForm(output, options).tokens);
+  const least = outputs.map(({ emptied }) => emptied.tokens);
   let left =
     toolOutputConstants.toolOutputMarkersFraction.value * budgetTokens -
     least.reduce((sum, tokens) => sum + tokens, 0);
@@ -122,14 +133,14 @@ const isNamed = ({ form }: Fitted) => form !== 'whole' && form !== 'emptied';
  */
 export function applyToolOutputBudget(input: ToolOutputBudgetInput): ToolOutputBudgetResult {
   const { contents, budgetTokens, rule, blobName } = input;
-  const found = outputsNewestFirst(input);
+  const found = responsesNewestFirst(input);
   const tokensBefore = total(found);
   const unchanged = { offloads: [], shortened: 0, emptied: new Set<Part>(), tokensBefore };
   if (tokensBefore <= budgetTokens)
     return { ...unchanged, contents: [...contents], tokensAfter: tokensBefore };
 
   const capCharacters = input.capCharacters ?? toolOutputConstants.toolOutputCapCharacters.value;
-  const outputs = found.map((one) => ({ ...one, name: blobName?.(one.output.text) }));
+  const outputs = found.flatMap((one) => outputToFit(one, { rule, capCharacters, blobName }));
   const fitted = fitAll(outputs, budgetTokens, { rule, capCharacters });
   const pairs = outputs.flatMap((one, index) => {
     const shown = fitted[index];
@@ -137,9 +148,10 @@ export function applyToolOutputBudget(input: ToolOutputBudgetInput): ToolOutputB
   });
   const offloads = pairs
     .filter(({ shown }) => isNamed(shown))
-    .flatMap(({ one: { name, output } }) =>
-      name === undefined ? [] : [[name, { name, text: output.text }] as const],
-    );
+    .flatMap(({ one: { name: nameOf, output } }) => {
+      const name = nameOf();
+      return name === undefined ? [] : [[name, { name, text: output.text }] as const];
+    });
   return {
     contents: replaceParts(
       contents,

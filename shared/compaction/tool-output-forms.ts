@@ -10,8 +10,10 @@ export interface OutputToFit {
   /** Of `part`, as it is. */
   tokens: number;
   output: ToolOutput;
-  /** Of the blob that will hold the full text; undefined: none will. */
-  name: string | undefined;
+  /** Of the blob that will hold the full text, made when it is first asked for; undefined: none will. */
+  name: () => string | undefined;
+  /** The shortest form. */
+  emptied: Fitted;
 }
 
 /**
@@ -37,7 +39,7 @@ const FITTING_ROUNDS = 8;
 
 /** Words around a short output can cost more than the output: then it stays as it is. */
 function shorter(
-  whole: OutputToFit,
+  whole: Pick<OutputToFit, 'part' | 'tokens'>,
   made: { part: Part; form: Form },
   { rule }: FormOptions,
 ): Fitted {
@@ -49,7 +51,7 @@ function shorter(
 
 const cutTo = (whole: OutputToFit, characters: number, options: FormOptions): Fitted => {
   const { part, output, name } = whole;
-  const text = maskedText(output.text, { characters, name });
+  const text = maskedText(output.text, { characters, name: name() });
   return shorter(whole, { part: withOutput(part, output, text), form: 'cut' }, options);
 };
 
@@ -59,17 +61,22 @@ export function markerForm(whole: OutputToFit, options: FormOptions): Fitted {
   return fitted.form === 'cut' ? { ...fitted, form: 'marker' } : fitted;
 }
 
-/** The call that reads the output back; fields beside the output go. Without a blob: one word. */
-export function pointerForm(whole: OutputToFit, options: FormOptions): Fitted {
-  const { part, output, name } = whole;
-  if (name === undefined) return emptiedForm(whole, options);
+/** The call that reads the output back from `name`; fields beside the output go. */
+function pointerTo(name: string, whole: OutputToFit, options: FormOptions): Fitted {
+  const { part, output } = whole;
   const bare = { ...output, others: {} };
   const pointing = withOutput(part, bare, pointerText(name));
   return shorter(whole, { part: pointing, form: 'pointer' }, options);
 }
 
+/** The call that reads the output back. Without a blob: one word. */
+export function pointerForm(whole: OutputToFit, options: FormOptions): Fitted {
+  const name = whole.name();
+  return name === undefined ? whole.emptied : pointerTo(name, whole, options);
+}
+
 /** One word. An output that is shorter itself stays, as with the other forms. */
-export const emptiedForm = (whole: OutputToFit, options: FormOptions): Fitted =>
+export const emptiedForm = (whole: Omit<OutputToFit, 'emptied'>, options: FormOptions): Fitted =>
   shorter(whole, { part: emptiedResponse(whole.part), form: 'emptied' }, options);
 
 /** The longest cut within `availableTokens`; undefined if none that says anything fits. */
@@ -96,9 +103,11 @@ export function longestForm(
 ): Fitted {
   const { part, tokens } = whole;
   if (tokens <= availableTokens) return { part, tokens, form: 'whole' };
+  // Each of the others says at least as much as this: where it has no room, no blob need be named.
+  if (pointerTo('', whole, options).tokens > availableTokens) return whole.emptied;
   const marker = markerForm(whole, options);
   // A cut holds the marker, and more.
   if (marker.tokens <= availableTokens) return cutWithin(whole, availableTokens, options) ?? marker;
   const pointer = pointerForm(whole, options);
-  return pointer.tokens <= availableTokens ? pointer : emptiedForm(whole, options);
+  return pointer.tokens <= availableTokens ? pointer : whole.emptied;
 }

@@ -85,9 +85,12 @@ export const masksBySeq = (masks: readonly Mask[]): MasksBySeq =>
 const maskedPart = (part: Part, mask: Mask | undefined): Part =>
   mask ? (mask.part ?? emptiedResponse(part)) : condensedPart(part);
 
+const isCondensed = ({ condensed }: Part) => condensed !== undefined;
+
 /** One turn's contents, user content first, with the parts that its masks shorten. */
 export function maskedContents(contents: readonly Content[], masks: readonly Mask[]): Content[] {
   return contents.map((content, contentIndex) => {
+    if (masks.length === 0 && !content.parts.some(isCondensed)) return content;
     const parts = content.parts.map((part, partIndex) =>
       maskedPart(
         part,
@@ -101,14 +104,14 @@ export function maskedContents(contents: readonly Content[], masks: readonly Mas
 }
 
 /** One turn as the context shows it: masked where the generation says so, the folded part left out. */
-function turnContents(
+export function turnContents(
   turn: ShownTurn,
   { coveredThrough, masks }: { coveredThrough: CoveredThrough; masks: MasksBySeq },
 ): Mended {
-  const own = masks.get(turn.seq);
-  const whole = [turn.user, ...turn.contents];
-  const [user = turn.user, ...answer] = maskedContents(whole, own ?? []);
-  const contents = [shownUser({ ...turn, user }), ...answer];
+  const { surroundings } = turn;
+  const contents = maskedContents([turn.user, ...turn.contents], masks.get(turn.seq) ?? []);
+  const [user] = contents;
+  if (user && surroundings !== undefined) contents[0] = shownUser({ user, surroundings });
   const { seq, contentIndex } = coveredThrough;
   // A fold point inside a turn keeps its user content and drops the folded contents behind it.
   const kept =

@@ -118,6 +118,8 @@ export const headSchema = z.object({
   generation: z.number().int().nonnegative(),
   coveredThrough: coveredThroughSchema,
   lastSeq: z.number().int().nonnegative(),
+  /** Where the sweep finds the times of this head (`sweepShardOf`); absent until the first turn. */
+  sweepShard: z.number().int().nonnegative().optional(),
   /** The one turn that may be running; it is the last. */
   open: z.object({ seq: z.number().int().positive(), leaseUntil: z.date() }).optional(),
   /**

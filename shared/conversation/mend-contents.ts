@@ -2,6 +2,7 @@ import type { Content, Part } from './content.ts';
 import { mendPart } from './mend-part.ts';
 import { pairCalls, withIdOf } from './pair-calls.ts';
 import { countRepairs, type RepairCounter, type Repairs } from './repairs.ts';
+import { isWholeHistory } from './whole-history.ts';
 
 /** A content as somebody may have written it. */
 export interface LooseContent {
@@ -169,24 +170,6 @@ const apartIn = (exchanges: readonly Exchange[]): number =>
     return sum + new Set(user.flatMap(({ content }) => (among.has(content) ? [content] : []))).size;
   }, 0);
 
-const isPlainText = (part: Part): boolean =>
-  typeof part.text === 'string' &&
-  part.text !== '' &&
-  part.text.isWellFormed() &&
-  Object.keys(part).length === 1;
-
-/** Nearly every history: words alone, of both sides in turn. Nothing can be wrong with one. */
-const isPlainTalk = (contents: readonly LooseContent[]): contents is readonly Content[] =>
-  contents.every((content, index) => {
-    const role = index % 2 === 0 ? contents[0]?.role : contents[1]?.role;
-    return (
-      (role === 'user' || role === 'model') &&
-      isContent(content, role) &&
-      content.parts.length > 0 &&
-      content.parts.every(isPlainText)
-    );
-  }) && contents[0]?.role !== contents[1]?.role;
-
 /**
  * A history whose every content a model accepts, whatever it was before: known roles that take turns, no part
  * without payload, each call followed at once by a content of nothing but its responses in its order and
@@ -198,7 +181,7 @@ export function mendContents(
   contents: readonly LooseContent[],
   orphaned: Orphaned = () => undefined,
 ): Mended {
-  if (isPlainTalk(contents)) return { contents: [...contents], repairs: undefined };
+  if (isWholeHistory(contents)) return { contents: [...contents], repairs: undefined };
   const repairs = countRepairs();
   const paired = exchangesOf(contents, repairs).map((exchange) =>
     pairUp(exchange, orphaned, repairs),

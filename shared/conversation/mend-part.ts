@@ -10,7 +10,7 @@ const BESIDE: ReadonlySet<string> = new Set([
 ]);
 
 /** As declarations may be named (Gemini API, `FunctionDeclaration.name`). */
-const NAME = /^[A-Za-z_][\w.:-]{0,63}$/u;
+export const NAME = /^[A-Za-z_][\w.:-]{0,63}$/u;
 /** Of a function name; later models take 128, every one takes these. */
 const NAME_CHARACTERS = 64;
 
@@ -58,10 +58,13 @@ function withName(part: Part, repairs: RepairCounter): Part {
   };
 }
 
-function isWellFormed(value: unknown): boolean {
+/** Whether all strings in a value are whole characters, names of fields included. */
+export function isWellFormedValue(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWellFormed(inner));
+  return Object.entries(value).every(
+    ([key, inner]) => key.isWellFormed() && isWellFormedValue(inner),
+  );
 }
 
 function wellFormed(value: unknown): unknown {
@@ -74,7 +77,7 @@ function wellFormed(value: unknown): unknown {
 }
 
 function withWholeCharacters(part: Part, repairs: RepairCounter): Part {
-  if (isWellFormed(part)) return part;
+  if (isWellFormedValue(part)) return part;
   repairs.add('surrogate');
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, wellFormed(value)]));
 }

@@ -86,6 +86,9 @@ export const usagePath = (uid: string, day: string) => `${userPath(uid)}/usage/$
 /** Part `n` of what all users together have cost on a day. */
 export const budgetShardPath = (day: string, n: number) => `budget/${day}/shards/${n}`;
 
+/** How far the sweep came with the needs that wait. */
+export const needPlacesPath = 'sweeps/needs';
+
 /** That an App Check token which serves once has been used, by the hash of its id. */
 export const spentAppCheckTokenPath = (tokenHash: string) => `appCheckTokens/${tokenHash}`;
 

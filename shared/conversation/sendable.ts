@@ -22,7 +22,11 @@ export function withoutUnsent(content: Content): Content[] {
  * that stay as they are, are the same objects.
  */
 export const sendableTurn = (contents: readonly Content[]): Mended =>
-  mendContents(contents.flatMap(withoutUnsent));
+  mendContents(
+    contents.every(({ parts }) => parts.length > 0 && parts.every(isSent))
+      ? contents
+      : contents.flatMap(withoutUnsent),
+  );
 
 /** The contents alone. */
 export const sendableContents = (contents: readonly Content[]): Content[] =>

@@ -10,13 +10,19 @@ export const shownUser = ({ user, surroundings }: Pick<Turn, 'user' | 'surroundi
     ? user
     : { ...user, parts: [{ text: surroundings }, ...user.parts] };
 
+const isCondensed = ({ parts }: Content) => parts.some(({ condensed }) => condensed !== undefined);
+
 const wholeOutputs = (content: Content): Content =>
-  content.parts.some(({ condensed }) => condensed !== undefined)
+  isCondensed(content)
     ? { ...content, parts: content.parts.map(({ condensed: _condensed, ...part }) => part) }
     : content;
 
-/** The turn as who summarises it reads it: with nothing that nobody said, and outputs as the tools gave them. */
-export const withoutSurroundings = ({ surroundings: _surroundings, ...turn }: Turn): Turn => ({
-  ...turn,
-  contents: turn.contents.map(wholeOutputs),
-});
+/**
+ * The turn as who summarises it reads it: with nothing that nobody said, and outputs as the tools gave them. The same
+ * object where there is nothing to take away.
+ */
+export function withoutSurroundings(turn: Turn): Turn {
+  if (turn.surroundings === undefined && !turn.contents.some(isCondensed)) return turn;
+  const { surroundings: _surroundings, ...said } = turn;
+  return { ...said, contents: turn.contents.map(wholeOutputs) };
+}

@@ -11,6 +11,7 @@ const OPTIONAL_FIELDS = [
   'autoTitle',
   'systemInstruction',
   'toolsJson',
+  'sweepShard',
   'open',
   'queue',
   'pendingErasure',

@@ -6,6 +6,7 @@ import { headPath, messageGuardPath, turnPath } from './paths.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
 import type { UnansweredReason } from './tool-calls.ts';
 import { encodeAnswer, encodeUser } from './encode-turn.ts';
+import { sweepShardOf } from './sweep-shard.ts';
 import type { Rounds, Turn, TurnError, TurnState, TurnUsage } from './turn.ts';
 import type { Repairs } from './repairs.ts';
 
@@ -62,6 +63,7 @@ function headStartWrite(batch: StartBatch): Write {
     lastSeq: seq,
     open: { seq, leaseUntil: lease.leaseUntil },
     updateTime: now,
+    sweepShard: sweepShardOf(conversationId),
     ...(batch.client && { client: { ...batch.client } }),
   };
   if ('create' in head)

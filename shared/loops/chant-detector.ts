@@ -1,5 +1,6 @@
 import { createProseReader } from './prose-characters.ts';
-import { createRepeatedChunks, WINDOW_CHARACTERS } from './repeated-chunks.ts';
+import { RepeatedAnchors } from './repeated-anchors.ts';
+import { RepeatedChunks, WINDOW_CHARACTERS } from './repeated-chunks.ts';
 
 /** From this saying on a text may be held back: what stands there twice is common, three times rare. */
 const HOLD_TIMES = 3;
@@ -16,6 +17,32 @@ export interface ChantDetector {
 }
 
 /**
+ * Every chunk of a text, from the moment on at which something of it is said again: most texts never get there, and cost
+ * a quarter. What is missed until then is no longer than ANCHOR_SPAN, and a chant is much longer.
+ */
+function createRepetitions() {
+  let anchors = new RepeatedAnchors();
+  let chunks: RepeatedChunks | undefined;
+  const lookClosely = (): number => {
+    chunks = new RepeatedChunks();
+    let times = 0;
+    for (const code of anchors.characters()) times = chunks.take(code);
+    return times;
+  };
+  return {
+    take: (code: number): number => {
+      if (chunks) return chunks.take(code);
+      return anchors.take(code) ? lookClosely() : 0;
+    },
+    isChant: () => chunks?.isChant ?? false,
+    clear: () => {
+      anchors = new RepeatedAnchors();
+      chunks = undefined;
+    },
+  };
+}
+
+/**
  * Finds chants: a chunk of 50 characters that stands ten times within 5,000, in close and regular distances,
  * with next to nothing new in between. Not in fenced code, tables and rulers. Linear time, and memory for the
  * window alone. A heuristic: a poem of one line, or a hundred lines that the user asked for, is a chant too;
@@ -23,21 +50,22 @@ export interface ChantDetector {
  */
 export function createChantDetector(): ChantDetector {
   const markOf = createProseReader();
-  const chunks = createRepeatedChunks();
+  const repetitions = createRepetitions();
   let held = 0;
   let times = 0;
   let isChant = false;
   let isEmpty = true;
 
-  const take = (character: string) => {
-    const mark = markOf(character);
+  const take = (code: number) => {
+    const mark = markOf(code);
     if (mark === 'outside') {
-      if (!isEmpty) chunks.clear();
+      if (!isEmpty) repetitions.clear();
       isEmpty = true;
       times = 0;
     } else if (mark === 'read') {
       isEmpty = false;
-      ({ times, isChant } = chunks.take(character.charCodeAt(0)));
+      times = repetitions.take(code);
+      isChant = repetitions.isChant();
     }
     const mayHold = times >= HOLD_TIMES && held < WINDOW_CHARACTERS;
     held = mayHold || isChant ? held + 1 : 0;
@@ -47,7 +75,7 @@ export function createChantDetector(): ChantDetector {
     see(delta) {
       for (let i = 0; i < delta.length; i++)
         if (isChant) held += 1;
-        else take(delta.charAt(i));
+        else take(delta.charCodeAt(i));
       return isChant;
     },
     heldCharacters: () => held,

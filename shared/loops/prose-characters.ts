@@ -14,58 +14,62 @@ export const RULER_CHARACTERS = 200;
 
 /** Signs that open a fence of code. */
 const FENCE_CHARACTERS = 3;
-const isBlank = (character: string) => character === ' ' || character === '\t';
-const isWord = (character: string) => /[\p{L}\p{N}]/u.test(character);
+const LINE_FEED = 10;
+const GRAVE = 96;
+const TILDE = 126;
+const BAR = 124;
+const isBlank = (code: number) => code === 32 || code === 9;
+const isWord = (code: number) => /[\p{L}\p{N}]/u.test(String.fromCharCode(code));
 
 /** Tells of each character whether it belongs to a ruler. */
 function createRulers() {
-  let last = '';
+  let last = -1;
   let length = 0;
-  return (character: string): boolean => {
-    length = character === last ? length + 1 : 1;
-    last = character;
-    return length > RUN_READ && length <= RULER_CHARACTERS && !isWord(character);
+  return (code: number): boolean => {
+    length = code === last ? length + 1 : 1;
+    last = code;
+    return length > RUN_READ && length <= RULER_CHARACTERS && !isWord(code);
   };
 }
 
 interface Line {
   kind: 'blank' | 'text' | 'table' | 'fence';
-  /** The one sign (` or ~) that it begins with, and how often. */
-  sign: string;
+  /** The one sign (` or ~) that it begins with, and how often; -1: none. */
+  sign: number;
   signs: number;
   /** Something stands behind the fence: the name of a language. */
   hasName: boolean;
 }
 
-const newLine = (): Line => ({ kind: 'blank', sign: '', signs: 0, hasName: false });
+const newLine = (): Line => ({ kind: 'blank', sign: -1, signs: 0, hasName: false });
 
 /** Takes the first character of a line that is no blank. */
-function begin(line: Line, character: string): void {
-  line.kind = character === '|' ? 'table' : 'text';
-  if (character !== '`' && character !== '~') return;
-  line.sign = character;
+function begin(line: Line, code: number): void {
+  line.kind = code === BAR ? 'table' : 'text';
+  if (code !== GRAVE && code !== TILDE) return;
+  line.sign = code;
   line.signs = 1;
 }
 
 /** Takes a later one. */
-function goOn(line: Line, character: string): void {
-  const isSign = character === line.sign;
+function goOn(line: Line, code: number): void {
+  const isSign = code === line.sign;
   if (isSign && !line.hasName) {
     line.signs += 1;
     if (line.signs >= FENCE_CHARACTERS) line.kind = 'fence';
     return;
   }
-  if (line.kind !== 'fence') line.sign = '';
+  if (line.kind !== 'fence') line.sign = -1;
   // Code within a line, ```like this```, is no fence.
-  else if (isSign && character === '`') line.kind = 'text';
-  else if (!isBlank(character)) line.hasName = true;
+  else if (isSign && code === GRAVE) line.kind = 'text';
+  else if (!isBlank(code)) line.hasName = true;
 }
 
 /**
- * Tells of each character of a Markdown text, as it streams in, whether it is prose. Fenced code and rows of
+ * Tells of each UTF-16 unit of a Markdown text, as it streams in, whether it is prose. Fenced code and rows of
  * tables are outside; a fence that is never closed lasts to the end. Keeps the form of one line, not its text.
  */
-export function createProseReader(): (character: string) => ProseMark {
+export function createProseReader(): (code: number) => ProseMark {
   const isRuler = createRulers();
   let line = newLine();
   let open: Line | undefined;
@@ -82,15 +86,15 @@ export function createProseReader(): (character: string) => ProseMark {
     line = newLine();
   };
 
-  return (character) => {
-    const isSkipped = isRuler(character);
+  return (code) => {
+    const isSkipped = isRuler(code);
     const isOutside = open !== undefined;
-    if (character === '\n') {
+    if (code === LINE_FEED) {
       const wasOutside = line.kind === 'table' || line.kind === 'fence';
       endLine();
       if (isOutside || wasOutside) return 'outside';
-    } else if (line.kind !== 'blank') goOn(line, character);
-    else if (!isBlank(character)) begin(line, character);
+    } else if (line.kind !== 'blank') goOn(line, code);
+    else if (!isBlank(code)) begin(line, code);
     if (isOutside || line.kind === 'table' || line.kind === 'fence') return 'outside';
     return isSkipped ? 'skipped' : 'read';
   };

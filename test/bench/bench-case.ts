@@ -7,17 +7,36 @@ export interface Aim {
 /** One measurement, in the unit of its case. */
 export type Sample = () => number | Promise<number>;
 
-export type Unit = 'ms' | 'MB/s' | 'MiB' | 'bytes' | 'documents' | 'tokens' | 'events/s' | '1/s';
+export type Unit =
+  | 'ms'
+  | 'MB/s'
+  | 'MiB'
+  | 'KiB'
+  | 'bytes'
+  | 'documents'
+  | 'conversations'
+  | 'tokens'
+  | 'events/s'
+  | '1/s';
 
-/** What one case measures: our work and a reference, in the same run on the same machine. */
-export interface BenchCase extends Aim {
+/** Where a figure stands in a picture of lines. */
+export interface Point {
+  /** Which line. */
+  line: string;
+  at: number;
+}
+
+/** What one case measures: our work and a reference, in the same run on the same machine; perhaps with an aim. */
+export interface BenchCase extends Partial<Aim> {
   name: string;
   unit: Unit;
   /** What the reference is, for the report. */
   referenceName: string;
   /** How many samples of each; default 7. One is taken as it comes, without a run to warm up. */
   samples?: number;
-  /** One sample each, in `unit`. They are taken in turns, so that noise falls on both. */
+  /** Of the reference, in a group with lines. */
+  point?: Point;
+  /** One sample each, in `unit`; NaN where that could not be done, and the note says why. They are taken in turns, so that noise falls on both. */
   ours: Sample;
   reference: Sample;
   /** For comparison by eye: a published or earlier figure, or what else was seen; read after the last sample. */
@@ -30,11 +49,13 @@ export interface BenchGroup {
   name: string;
   title: string;
   cases: readonly BenchCase[];
+  /** Draws the points of its cases as lines; what they stand at. Without it each case is a bar. */
+  lines?: { at: string };
   /** Ends what its cases have opened; called once, after the last of them. */
   close?: () => Promise<void>;
 }
 
-export interface BenchResult extends Aim {
+export interface BenchResult extends Partial<Aim> {
   name: string;
   group: string;
   unit: Unit;
@@ -43,9 +64,11 @@ export interface BenchResult extends Aim {
   reference: number;
   referenceName: string;
   ratio: number;
-  met: boolean;
+  /** Only with an aim. */
+  met?: boolean;
   samples: number;
   /** (largest − smallest) ÷ median of our samples. */
   spread: number;
   note?: string;
+  point?: Point;
 }

@@ -1,7 +1,8 @@
 import type { BenchGroup } from './bench-case.ts';
-import { coldStartCases } from './cases/cold-start.ts';
+import { coldGroup } from './cases/cold-start.ts';
 import { engineCases } from './cases/engine-size.ts';
 import { estimateCases } from './cases/estimate-throughput.ts';
+import { loadGroup } from './cases/queue-load.ts';
 import { planCases } from './cases/plan-size.ts';
 import { streamGroup } from './cases/stream-load.ts';
 import { turnGroup } from './cases/turn-cost.ts';
@@ -12,8 +13,9 @@ export const benchGroups = (): BenchGroup[] => [
   turnGroup(),
   streamGroup(),
   workerGroup(),
+  loadGroup(),
   { name: 'estimate', title: 'Estimating tokens', cases: estimateCases() },
   { name: 'plan', title: 'Planning a compaction', cases: planCases() },
   { name: 'engine', title: 'Checking and rendering a snapshot', cases: engineCases() },
-  { name: 'cold', title: 'Starting cold', cases: coldStartCases() },
+  coldGroup(),
 ];

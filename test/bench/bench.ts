@@ -5,23 +5,28 @@ import { runCommand } from '../support/run-command.ts';
 import { benchGroups } from './bench-groups.ts';
 import { thisMachine } from './machine.ts';
 import { type BenchListener, groupsWith, measureGroups } from './measure.ts';
+import { peerGroups } from './peer-groups.ts';
+import { benchPage, peersPage } from './report-pages.ts';
 import { lineOf } from './report.ts';
 
-const help = `Usage: npm run bench [-- --only NAME] [--samples N] [--json OUT] [--report]
+const help = `Usage: npm run bench [-- --peers] [--only NAME] [--samples N] [--json OUT] [--report]
 
 Measures what Recap costs and how fast it is, each figure beside a reference in the same run on the same machine.
 Starts what it needs: emulators (where installed), the stand-in for Gemini, processes of both functions. Nothing is
 sent anywhere else.
 
+  --peers      beside other systems of the same purpose, in the place of the usual references; npm installs them into
+               test/bench/peers on the way
   --only NAME  the benchmarks whose name holds NAME
   --samples N  at most so many samples of each
   --json OUT   write machine and figures to this file
-  --report     write docs/benchmarks/report.md and its pictures; meant for a machine that does nothing else
+  --report     write docs/benchmarks/report.md (peers.md with --peers) and its pictures; meant for a machine that does nothing else
   --help       this text
 
 Exit code: 0 measured, whatever was met; 1 something could not be measured; 2 wrong arguments.`;
 
 const options = {
+  peers: { type: 'boolean', default: false },
   only: { type: 'string' },
   samples: { type: 'string' },
   json: { type: 'string' },
@@ -51,6 +56,7 @@ function tellProgress(total: number): BenchListener {
 }
 
 interface Wanted {
+  peers: boolean;
   only?: string;
   mostSamples?: number | undefined;
   json?: string;
@@ -58,8 +64,8 @@ interface Wanted {
 }
 
 /** Resolves to the exit code. */
-async function run({ only, mostSamples = Infinity, json, report }: Wanted): Promise<number> {
-  const all = benchGroups();
+async function run({ peers, only, mostSamples = Infinity, json, report }: Wanted): Promise<number> {
+  const all = peers ? peerGroups() : benchGroups();
   const chosen = groupsWith(all, only);
   if (chosen.length === 0) {
     const names = all.flatMap(({ cases }) => cases.map(({ name }) => name));
@@ -74,7 +80,8 @@ async function run({ only, mostSamples = Infinity, json, report }: Wanted): Prom
   if (!report) return code;
   // Only then: the packages that draw take half a second to load.
   const { writeReport } = await import('./write-report.ts');
-  await writeReport(reportFolder, chosen, { machine, results });
+  const page = peers ? await peersPage() : benchPage;
+  await writeReport(reportFolder, { page, groups: chosen, run: { machine, results } });
   process.stderr.write(`written to ${reportFolder}\n`);
   return code;
 }

@@ -40,7 +40,13 @@ const ofUser: Readonly<Record<string, string>> = {
   uploadPath: paths.uploadPath(UID, 'upload-1'),
 };
 /** What holds nothing of anybody, or is only built upon; the tombstone is looked at field by field. */
-const ofNobody = ['headPath', 'streamPath', 'budgetShardPath', 'spentAppCheckTokenPath'];
+const ofNobody = [
+  'headPath',
+  'streamPath',
+  'budgetShardPath',
+  'needPlacesPath',
+  'spentAppCheckTokenPath',
+];
 
 const write = async ({ store }: Pick<Lifecycle, 'store'>, all: readonly string[]) => {
   const known = await store.get([...all]);

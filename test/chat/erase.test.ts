@@ -67,25 +67,24 @@ describe('S20, contract 12: erasing a user', () => {
   test('reaches a fork that became whole behind it while its source was not marked yet', async () => {
     const world = lifecycle();
     const first = '00000000-0000-4000-8000-000000000000';
-    const middle = '88888888-0000-4000-8000-000000000000';
+    // As many as are marked side by side.
+    const middle = Array.from({ length: 10 }, (_, i) => `8888888${i}-0000-4000-8000-000000000000`);
     const source = 'ffffffff-0000-4000-8000-000000000000';
-    for (const conversationId of [middle, source])
+    for (const conversationId of [...middle, source])
       await buildConversation(world.store, { conversationId, turns: [{ user: CANARY }] });
-    let isForked = false;
+    const of = { caller: owner, conversationId: source, messageId: 'm_1', id: first };
+    let forked: Promise<unknown> | undefined;
     const chat = {
       ...world.chat,
       atCrashPoint: async (name: string) => {
-        if (name !== 'conversation-marked' || isForked) return;
-        isForked = true;
-        const of = { caller: owner, conversationId: source, messageId: 'm_1', id: first };
-        await forkConversation(world.chat, of);
+        if (name === 'conversation-marked') await (forked ??= forkConversation(world.chat, of));
       },
     };
 
     const result = await eraseUser(chat, { caller: owner });
     await serveErasures(world);
 
-    expect(result).toEqual({ conversations: 3 });
+    expect(result).toEqual({ conversations: 12 });
     expect(await remainsOf(world)).toEqual([]);
   });
 

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createIdTokenVerifier } from '../../functions/src/adapters/id-token-verifier.ts';
 import { createPushTokenVerifier } from '../../functions/src/adapters/push-token-verifier.ts';
 import { AppError } from '../../shared/errors.ts';
-import { chatRoutes } from '../../functions/src/chat/chat-routes.ts';
+import { loadRoutes } from '../../functions/src/chat/chat-routes.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { idTokenClaims, startTokenKeys } from '../support/token-keys.ts';
+
+const chatRoutes = await loadRoutes();
 
 let chat: ChatServer;
 beforeAll(async () => {

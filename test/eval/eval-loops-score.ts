@@ -2,7 +2,8 @@ import type { Content } from '../../shared/conversation/content.ts';
 import { findCallLoop, LOOP_LENGTH_MAX, LOOP_TIMES } from '../../shared/loops/call-loop.ts';
 import type { LoopCall } from '../../shared/loops/call-loop.ts';
 import { createChantDetector } from '../../shared/loops/chant-detector.ts';
-import { CHUNK_CHARACTERS, CHUNK_TIMES } from '../../shared/loops/repeated-chunks.ts';
+import { CHUNK_TIMES } from '../../shared/loops/repeated-chunks.ts';
+import { CHUNK_CHARACTERS } from '../../shared/loops/rolling-hash.ts';
 import type { Recording } from './recording.ts';
 
 /** What the detectors said of one recorded conversation, and of loops that were planted into it. */

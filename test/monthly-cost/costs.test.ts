@@ -4,6 +4,7 @@ import { monitoring } from '../terraform/alerts.ts';
 import { costTables, restTable } from './cost-tables.ts';
 import { countDocuments } from './count-documents.ts';
 import { documentCounts } from './document-counts.ts';
+import { scalePart } from './scale-tables.ts';
 
 /** Cells without the width that prettier gives them. */
 const cellsOf = (text: string) =>
@@ -33,6 +34,10 @@ describe('costs', () => {
     expect(cellsOf(marked('deploy.md'))).toEqual(
       cellsOf(restTable(alerts.length + objectives.length)),
     );
+  });
+
+  test('and loads at their peak stand in docs/guides/scale.md as npm run cost:monthly writes them', () => {
+    expect(cellsOf(marked('guides/scale.md'))).toEqual(cellsOf(scalePart()));
   });
 
   test('go by what the code reads and writes today', { timeout: 120_000 }, async () => {

@@ -2,10 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { endedByArguments } from '../support/only-help.ts';
 import { monitoring } from '../terraform/alerts.ts';
 import { betweenMarks, costTables, restTable } from './cost-tables.ts';
+import { scalePart } from './scale-tables.ts';
 
 const help = `Usage: npm run cost:monthly
 
-Writes the tables of costs in docs/operations.md and docs/deploy.md anew, from the prices and assumptions in
+Writes the tables of costs in docs/operations.md, docs/deploy.md and docs/guides/scale.md anew, from the prices and assumptions in
 test/monthly-cost/monthly-cost.ts and the counts in test/monthly-cost/document-counts.ts. Then: npx prettier --write docs.
 
   --help   this text
@@ -17,6 +18,7 @@ async function write(): Promise<0> {
   const tables = {
     'operations.md': costTables(),
     'deploy.md': restTable(alerts.length + objectives.length),
+    'guides/scale.md': scalePart(),
   };
   for (const [name, table] of Object.entries(tables)) {
     const file = new URL(`../../docs/${name}`, import.meta.url);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
 import { parseConfig } from '../../functions/src/config.ts';
+import { BUDGET_SHARDS } from '../../functions/src/quota/quota-settings.ts';
 import { spendOnWork } from '../../functions/src/quota/spend-on-work.ts';
 import { budgetShardPath, headPath, usagePath } from '../../shared/conversation/paths.ts';
 import { dayOf, nextDayOf } from '../../shared/quota/day.ts';
@@ -57,7 +58,7 @@ describe('a compaction', () => {
   test('counts into the budget of all', async () => {
     const { bench } = await compactedBench(limited);
 
-    const paths = Array.from({ length: 10 }, (_, n) => budgetShardPath('2026-01-02', n));
+    const paths = Array.from({ length: BUDGET_SHARDS }, (_, n) => budgetShardPath('2026-01-02', n));
     const shards = await bench.store.get(paths);
 
     const micros = shards.map((shard) => Number(shard?.fields['costMicros'] ?? 0));

@@ -263,9 +263,12 @@ describe('the price of a quota', () => {
         return Promise.resolve();
       },
     });
-    const chat = chatWith(environment, { store });
+    const clock = createManualClock();
+    const chat = chatWith(environment, { store, clock });
     const conversationId = randomUUID();
     await answerOrReason(chat, conversationId);
+    // The budget is written once in two seconds.
+    clock.advance(2_000);
     operations.length = 0;
     let before = 0;
     const model = {

@@ -1,5 +1,7 @@
-import { chatRoutes } from '../../functions/src/chat/chat-routes.ts';
+import { loadRoutes } from '../../functions/src/chat/chat-routes.ts';
 import { buildOpenApiDocument } from '../../functions/src/chat/openapi/build-document.ts';
+
+const chatRoutes = await loadRoutes();
 
 /** The document that the service answers `GET /v1/openapi.json` with. */
 export const servedDocument = () => buildOpenApiDocument(chatRoutes);

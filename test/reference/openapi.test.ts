@@ -5,11 +5,13 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { chatRoutes } from '../../functions/src/chat/chat-routes.ts';
+import { loadRoutes } from '../../functions/src/chat/chat-routes.ts';
 import { errorReasons } from '../../shared/wire/error-reasons.ts';
 import { apiDocument } from './api-document.ts';
 import { openApiText, servedDocument } from './openapi-document.ts';
 import { thrownReasons } from './thrown-reasons.ts';
+
+const chatRoutes = await loadRoutes();
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (name: string) => readFileSync(join(root, 'docs/reference', name), 'utf8');

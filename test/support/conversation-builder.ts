@@ -5,6 +5,7 @@ import { headSchema, type Head } from '../../shared/conversation/head.ts';
 import { headPath, messageGuardPath, turnPath } from '../../shared/conversation/paths.ts';
 import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
 import { finishWrites, startWrites } from '../../shared/conversation/turn-writes.ts';
+import { sweepShardOf } from '../../shared/conversation/sweep-shard.ts';
 import { encodeAnswer, encodeUser } from '../../shared/conversation/encode-turn.ts';
 import type { Turn } from '../../shared/conversation/turn.ts';
 import type { DocumentFields, DocumentStore, Write } from '../../shared/ports.ts';
@@ -103,7 +104,13 @@ function turnWrites({ conversationId, seq, turn, now }: PlacedTurn): Write[] {
   ];
 }
 
-function headOf(options: ConversationToBuild, turns: readonly TurnToBuild[], now: Date): Head {
+interface BuiltTurns {
+  conversationId: string;
+  turns: readonly TurnToBuild[];
+  now: Date;
+}
+
+function headOf(options: ConversationToBuild, { conversationId, turns, now }: BuiltTurns): Head {
   const tokens = turns.reduce(
     (sum, turn, index) =>
       turn.inContext === false || turn.state === 'failed'
@@ -125,6 +132,7 @@ function headOf(options: ConversationToBuild, turns: readonly TurnToBuild[], now
     generation: 0,
     coveredThrough: { seq: 0, contentIndex: 0 },
     lastSeq: turns.length,
+    sweepShard: sweepShardOf(conversationId),
     changedIn: 0,
     context: {
       tokens,
@@ -154,7 +162,7 @@ export async function buildConversation(
     typeof options.turns === 'number'
       ? Array.from({ length: options.turns }, () => ({}))
       : options.turns;
-  const head = headOf(options, turns, now);
+  const head = headOf(options, { conversationId, turns, now });
   await store.commit([{ op: 'create', path: headPath(conversationId), fields: { ...head } }]);
   const writes = turns.flatMap((turn, index) =>
     turnWrites({ conversationId, seq: index + 1, turn, now }),

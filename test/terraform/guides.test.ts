@@ -101,7 +101,8 @@ describe('docs/operations.md', () => {
 
   test('sets every variable that its commands use', () => {
     const commands = matches(operations, /^```bash\n([\s\S]*?)^```/gm).join('\n');
-    const set = matches(commands, /(?:^|\s)([A-Z_]+)=/gm);
+    const read = matches(commands, /\bread -r ([A-Z_ ]+);/g).flatMap((names) => names.split(' '));
+    const set = [...matches(commands, /(?:^|\s)([A-Z_]+)=/gm), ...read];
     const used = matches(commands, /\$\{?([A-Z_]+)/g);
 
     expect(used.length).toBeGreaterThan(10);

@@ -168,6 +168,7 @@ describe('S22: ten times the text is at most twelve times the work', () => {
   test('and a reader that goes back at every character would be found', () => {
     const goingBack = (text: string) => /a+b/.test(text);
 
-    expect(workRatio(goingBack, made('a', 1_000), made('a', 10_000))).toBeGreaterThan(30);
+    // Long enough that a fast machine, too, takes more than the floor for the short one.
+    expect(workRatio(goingBack, made('a', 4_000), made('a', 40_000))).toBeGreaterThan(30);
   });
 });

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { barChartOf } from '../bench/bar-chart.ts';
 import type { BenchGroup, BenchResult } from '../bench/bench-case.ts';
 import { drawChart } from '../bench/draw-chart.ts';
+import { lineChartOf, linePointsOf } from '../bench/line-chart.ts';
 import { groupsWith, measureGroups } from '../bench/measure.ts';
-import { chartOf, lineOf, reportOf, shareOfAim } from '../bench/report.ts';
+import { benchPage } from '../bench/report-pages.ts';
+import { hasPicture, lineOf, reportOf, shareOfAim } from '../bench/report.ts';
 
 const result: BenchResult = {
   name: 'turn-growth',
@@ -94,7 +97,7 @@ describe('the report', () => {
   test('names the machine, the misses and every figure with its reference', () => {
     const missed = { ...result, name: 'warm-reads', ratio: 4, aim: 3, met: false };
 
-    const text = reportOf([groupOf([])], { machine, results: [result, missed] });
+    const text = reportOf(benchPage, [groupOf([])], { machine, results: [result, missed] });
 
     expect(text).toContain('2 cores');
     expect(text).toContain('aims missed: 1');
@@ -112,9 +115,56 @@ describe('the report', () => {
   });
 
   test('has a picture of each group, as SVG and PNG', async () => {
-    const { svg, png } = await drawChart(chartOf(groupOf([]), [result]));
+    const { svg, png } = await drawChart(barChartOf(groupOf([]), [result]));
 
     expect(svg).toContain('turn-growth');
     expect(new TextDecoder('ascii').decode(png.subarray(1, 4))).toBe('PNG');
+  });
+
+  const point = { line: 'Genkit', at: 1_000 };
+  const { direction: _direction, aim: _aim, met: _met, ...toldOnly } = result;
+
+  test('judges nothing that has no aim, and draws no bar of it', () => {
+    expect(lineOf(toldOnly)).toBe(
+      'told   turn-growth: 12.3 ms (± 25 %), 1.23 × the same with 10 past turns (10 ms)',
+    );
+    expect(hasPicture(groupOf([]), [toldOnly])).toBe(false);
+    expect(hasPicture(groupOf([]), [toldOnly, result])).toBe(true);
+  });
+
+  test('writes the note of a figure on a line beside it, and – for what could not be done', () => {
+    const failed = {
+      ...toldOnly,
+      point,
+      reference: Number.NaN,
+      ratio: Number.NaN,
+      note: 'too big',
+    };
+
+    const text = reportOf(benchPage, [{ ...groupOf([]), lines: { at: 'past turns' } }], {
+      machine,
+      results: [failed],
+    });
+
+    expect(text).toContain('| – ms: the same with 10 past turns | – |  |  | 7, 50 % | too big |');
+    expect(text).toContain('![A turn, by past turns](turn.svg)');
+  });
+
+  test('draws a line for each system and one of ours, without what could not be done', async () => {
+    const results = [
+      { ...toldOnly, ours: 10, reference: 30, point },
+      { ...toldOnly, ours: 20, reference: 50, point: { line: 'ADK', at: 1_000 } },
+      { ...toldOnly, ours: 30, reference: Number.NaN, point: { line: 'ADK', at: 10_000 } },
+    ];
+
+    const { svg } = await drawChart(lineChartOf(groupOf([]), results));
+
+    expect(linePointsOf(results)).toEqual([
+      { line: 'Recap', at: 1_000, value: 15 },
+      { line: 'Recap', at: 10_000, value: 30 },
+      { line: 'Genkit', at: 1_000, value: 30 },
+      { line: 'ADK', at: 1_000, value: 50 },
+    ]);
+    expect(svg).toContain('Genkit');
   });
 });

@@ -35,6 +35,26 @@ describe('the result of a benchmark', () => {
     });
   });
 
+  test('is judged by nothing where nothing was promised', () => {
+    const { direction: _direction, aim: _aim, ...promisedNothing } = benchCase;
+
+    const result = resultOf(promisedNothing, { group: 'speed', ours: [1], reference: [2] });
+
+    expect(result.ratio).toBe(0.5);
+    expect(result).not.toHaveProperty('met');
+    expect(result).not.toHaveProperty('aim');
+  });
+
+  test('is no number as soon as one sample is none, and keeps no aim', () => {
+    const result = resultOf(benchCase, {
+      group: 'speed',
+      ours: [1, 1, 1],
+      reference: [9, Number.NaN, 9],
+    });
+
+    expect(result).toMatchObject({ ratio: Number.NaN, met: false });
+  });
+
   test('refuses to judge without samples', () => {
     expect(() => resultOf(benchCase, { group: 'speed', ours: [], reference: [1] })).toThrow(
       'work has no samples',

@@ -178,8 +178,7 @@ describe('firestore.indexes.json', () => {
   test.each([
     'ownerUid',
     'state',
-    'updateTime',
-    'open.leaseUntil',
+    'sweepShard',
     'queue.leaseUntil',
     'compactionNeeded.manual.since',
     'compactionNeeded.auto.since',

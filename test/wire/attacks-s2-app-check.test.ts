@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAppCheckVerifier } from '../../functions/src/adapters/app-check-verifier.ts';
-import { chatRoutes } from '../../functions/src/chat/chat-routes.ts';
+import { loadRoutes } from '../../functions/src/chat/chat-routes.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { GuardLostError } from '../../shared/errors.ts';
@@ -10,6 +10,8 @@ import { spendAppCheckToken } from '../../functions/src/chat/http/spend-app-chec
 import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { createConversation, expectClean } from '../support/http-answers.ts';
 import { appCheckClaims, idTokenClaims } from '../support/token-keys.ts';
+
+const chatRoutes = await loadRoutes();
 
 /* Row S2 of the security checklist: App Check tokens that are missing, forged or sent again. */
 

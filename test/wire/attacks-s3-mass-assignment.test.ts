@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chatRoutes } from '../../functions/src/chat/chat-routes.ts';
+import { loadRoutes } from '../../functions/src/chat/chat-routes.ts';
 import { noBody } from '../../functions/src/chat/route.ts';
 import { headPath } from '../../shared/conversation/paths.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { createConversation, expectClean } from '../support/http-answers.ts';
+
+const chatRoutes = await loadRoutes();
 
 /* Row S3 of the security checklist: fields that no caller may set. */
 

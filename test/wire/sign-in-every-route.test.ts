@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createIdTokenVerifier } from '../../functions/src/adapters/id-token-verifier.ts';
-import { chatRoutes } from '../../functions/src/chat/chat-routes.ts';
+import { loadRoutes } from '../../functions/src/chat/chat-routes.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { localKeysVariable } from '../support/signing.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from '../support/token-keys.ts';
 import { createWireApp, type WireApp } from '../support/wire-app.ts';
+
+const chatRoutes = await loadRoutes();
 
 const PROJECT = 'recap-every-route';
 

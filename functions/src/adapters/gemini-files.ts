@@ -12,6 +12,7 @@ import { FILES_MAX_BYTES } from '../../../shared/uploads/limits.ts';
 import { uploadsIn } from '../../../shared/uploads/upload-parts.ts';
 import type { UploadedFile } from '../../../shared/uploads/uploaded-file.ts';
 import { inParallel } from '../in-parallel.ts';
+import { opened } from './opened.ts';
 
 export interface FileResolving {
   /** Undefined where the deployment takes no uploads (any more). */
@@ -94,10 +95,11 @@ export function withFiles(model: Model, resolving: FileResolving): Model {
   const contentsOf = (contents: readonly Content[], signal: AbortSignal) =>
     resolve(resolving, cache, { contents, signal });
   return {
-    async *stream(request, signal) {
-      const contents = await contentsOf(request.contents, signal);
-      yield* model.stream({ ...request, contents }, signal);
-    },
+    stream: (request, signal) =>
+      opened(async () => {
+        const contents = await contentsOf(request.contents, signal);
+        return model.stream({ ...request, contents }, signal);
+      }),
     generate: async (request, signal) =>
       model.generate({ ...request, contents: await contentsOf(request.contents, signal) }, signal),
     countTokens: async (prompt, signal) =>

@@ -9,7 +9,7 @@ import type {
   TokenCounter,
 } from '../../../shared/ports.ts';
 import { type ModelCall, overloadedError, translateError } from './gemini-errors.ts';
-import { createLifeline } from './gemini-lifeline.ts';
+import { createLifeline, type Lifeline } from './gemini-lifeline.ts';
 import { toCountParameters, toGenerateParameters } from './gemini-request.ts';
 import { isFinal, toModelResponse } from './gemini-response.ts';
 import { waitForRetry } from './gemini-retry.ts';
@@ -33,8 +33,12 @@ export interface GeminiModelOptions {
 }
 
 type Client = () => Promise<GoogleGenAI>;
+type EventBatch = IteratorResult<Iterable<ModelChunk>>;
 
-/** The SDK costs a tenth of a second to load: it waits for the first call. */
+/** The SDK costs up to a tenth of a second to load. */
+export const loadGenai = () => import('@google/genai');
+
+/** Nothing is loaded before the first call. */
 function lazyClient(options: GeminiModelOptions): Client {
   const { vertex, baseUrl } = options;
   const apiKey =
@@ -44,7 +48,7 @@ function lazyClient(options: GeminiModelOptions): Client {
   }
   let client: Promise<GoogleGenAI> | undefined;
   const create = async (): Promise<GoogleGenAI> => {
-    const { GoogleGenAI: Sdk } = await import('@google/genai');
+    const { GoogleGenAI: Sdk } = await loadGenai();
     // No retryOptions: the SDK would retry without RetryInfo and after bytes were received.
     const httpOptions = baseUrl === undefined ? {} : { baseUrl };
     return new Sdk({ enterprise: vertex !== undefined, ...vertex, apiKey, httpOptions });
@@ -75,33 +79,24 @@ interface Attempt {
   signal: AbortSignal;
 }
 
-async function* streamOnce(
-  { call, client, options, signal }: Attempt,
+/** The events of one attempt: the first is there, the others are waited for. */
+async function openOnce(
+  { call, client, options }: Attempt,
   request: ModelRequest,
-): AsyncGenerator<ModelChunk, void, undefined> {
-  const lifeline = createLifeline(call, signal);
-  try {
-    const openStream = options.streamReader === 'sdk' ? openBySdk : openHere;
-    const open = async () => {
-      const of = { call, request, signal: lifeline.signal };
-      const events = await openStream(await client(), of);
-      return { events, first: await events.next() };
-    };
-    const { events, first } = await lifeline.within(open(), {
-      timeoutMs: options.firstEventTimeoutMs,
-      waitedFor: 'the first event',
-    });
-    const idle = { timeoutMs: options.eventIdleTimeoutMs, waitedFor: 'the next event' };
-    let isOver = false;
-    for (let next = first; next.done !== true; next = await lifeline.within(events.next(), idle))
-      for (const chunk of next.value) {
-        isOver ||= isFinal(chunk);
-        yield chunk;
-      }
-    if (!isOver) throw overloadedError(call, 'the stream ended without a finishReason');
-  } finally {
-    lifeline.release();
-  }
+  lifeline: Lifeline,
+): Promise<{ first: EventBatch; others: Pick<AsyncIterator<Iterable<ModelChunk>>, 'next'> }> {
+  const openStream = options.streamReader === 'sdk' ? openBySdk : openHere;
+  const open = async () => {
+    const of = { call, request, signal: lifeline.signal };
+    const events = await openStream(await client(), of);
+    return { events, first: await events.next() };
+  };
+  const { events, first } = await lifeline.within(open(), {
+    timeoutMs: options.firstEventTimeoutMs,
+    waitedFor: 'the first event',
+  });
+  const idle = { timeoutMs: options.eventIdleTimeoutMs, waitedFor: 'the next event' };
+  return { first, others: lifeline.each(events, idle) };
 }
 
 async function* stream(
@@ -111,17 +106,26 @@ async function* stream(
   const { call, signal } = attempt;
   for (let count = 0; ; count += 1) {
     let hasReceived = false;
+    let isOver = false;
+    const lifeline = createLifeline(call, signal);
     try {
-      for await (const chunk of streamOnce(attempt, request)) {
-        hasReceived = true;
-        yield chunk;
-      }
-      return;
+      const { first, others } = await openOnce(attempt, request, lifeline);
+      for (let next = first; next.done !== true; next = await others.next())
+        for (const chunk of next.value) {
+          isOver ||= isFinal(chunk);
+          hasReceived = true;
+          yield chunk;
+        }
+      if (isOver) return;
+      throw overloadedError(call, 'the stream ended without a finishReason');
     } catch (error) {
+      lifeline.release();
       const failure = translateError(call, error);
       // What was received has been passed on: a second attempt would say it twice.
       if (hasReceived) throw failure;
       await waitForRetry({ call, failure, attempt: count, signal });
+    } finally {
+      lifeline.release();
     }
   }
 }

@@ -5,6 +5,7 @@ import { errorOfEvent, type ModelCall, overloadedError } from './gemini-errors.t
 import { toGenerateParameters } from './gemini-request.ts';
 import { parseResponse, toModelResponse } from './gemini-response.ts';
 import { keepAnswer } from './gemini-transport.ts';
+import { type Pieces, readPieces } from './text-pieces.ts';
 
 /** Opens a stream: resolves to what reads it, one or several chunks at a time, and throws what broke it. */
 export type OpenStream = (
@@ -41,6 +42,23 @@ function brokenOff(call: ModelCall, rest: string): Error {
   return overloadedError(call, 'the answer broke off within an event');
 }
 
+/** The chunks of each piece of text that completes an event. */
+function chunksOf(call: ModelCall, pieces: Pieces): AsyncIterator<Iterable<ModelChunk>> {
+  const events = createEventData();
+  const next = async (): Promise<IteratorResult<Iterable<ModelChunk>>> => {
+    for (;;) {
+      const piece = pieces.take() ?? (await pieces.next());
+      if (piece === undefined) break;
+      const complete = events.feed(piece);
+      if (complete.length > 0) return { done: false, value: toChunks(call, complete) };
+    }
+    const rest = events.rest();
+    if (rest !== '') throw brokenOff(call, rest);
+    return { done: true, value: undefined };
+  };
+  return { next };
+}
+
 /**
  * The events of one read together, read here: the SDK makes the request, and of a stream it would make a response, a
  * copy and five promises for every event (docs/decisions/0029-streams-are-read-here.md).
@@ -50,13 +68,5 @@ export const openHere: OpenStream = async ({ models }, { call, request, signal }
   const parameters = toGenerateParameters(request, signal);
   Object.assign(parameters.config?.httpOptions ?? {}, { fetch });
   await models.generateContentStream(parameters);
-  return (async function* () {
-    const events = createEventData();
-    for await (const piece of body().setEncoding('utf8')) {
-      const complete = events.feed(String(piece));
-      if (complete.length > 0) yield toChunks(call, complete);
-    }
-    const rest = events.rest();
-    if (rest !== '') throw brokenOff(call, rest);
-  })();
+  return chunksOf(call, readPieces(body()));
 };

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Clock, Logger } from '../../../shared/ports.ts';
 import { systemClock } from './system-clock.ts';
 
@@ -21,8 +22,33 @@ export function createJsonLogger(options: {
   };
 }
 
+/**
+ * Writes the lines of one turn of the event loop together: a write to a pipe holds the process up, and a busy instance
+ * has hundreds of lines a second. What waits when the process ends is written then; one that is killed loses it.
+ */
+export function writeTogether(
+  write: (text: string) => unknown,
+  ending: Pick<EventEmitter, 'once'>,
+): (line: string) => void {
+  let waiting = '';
+  const flush = () => {
+    const text = waiting;
+    waiting = '';
+    try {
+      if (text !== '') write(text);
+    } catch {
+      // A full pipe costs the lines, not the process.
+    }
+  };
+  ending.once('exit', flush);
+  return (line) => {
+    if (waiting === '') setImmediate(flush);
+    waiting += line;
+  };
+}
+
 /** Logs to standard output, where the platform collects it. */
 export const jsonLogger: Logger = createJsonLogger({
-  write: (line) => process.stdout.write(line),
+  write: writeTogether((text) => process.stdout.write(text), process),
   clock: systemClock,
 });

@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono';
+import { TrieRouter } from 'hono/router/trie-router';
 import { AppError } from '../../../shared/errors.ts';
 import type { SignedInCaller } from '../../../shared/identity-ports.ts';
 import type { Caller } from '../../../shared/ports.ts';
@@ -8,7 +9,7 @@ import { createCallLimit, withinCallLimit, type CallLimit } from './http/call-li
 import { COMMON_HEADERS } from './http/common-headers.ts';
 import { cors } from './http/cors.ts';
 import { errorResponse } from './http/error-response.ts';
-import { chatRoutes } from './chat-routes.ts';
+import { servedRoutes } from './chat-routes.ts';
 import { logRequest } from './http/log-request.ts';
 import { bodyOf } from './http/response-body.ts';
 import { readJsonBody } from './http/read-body.ts';
@@ -103,20 +104,20 @@ function toResponse(
       });
     case 'text':
       return new Response(
-        bodyOf(
-          () => reply.text,
-          (error) => {
+        bodyOf({
+          pieces: () => reply.text,
+          onBroken: (error) => {
             logBroken(dependencies, { reply, requestId }, error);
             breakOff();
           },
-        ),
+        }),
         { headers: { ...COMMON_HEADERS, ...reply.headers } },
       );
     case 'stream': {
       work.push(reply.work);
       const takeOn = (more: Promise<unknown>) => void work.push(more);
       return new Response(
-        bodyOf((left) => reply.text({ left, takeOn }), breakOff),
+        bodyOf({ pieces: (left) => reply.text({ left, takeOn }), onBroken: breakOff }),
         { headers: { ...COMMON_HEADERS, ...reply.headers } },
       );
     }
@@ -215,23 +216,24 @@ const refused = (error: AppError): Served => ({
 export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings: ChatBindings }> {
   // Some clients encode every path segment, and with it the colon before a verb.
   const app = new Hono<{ Bindings: ChatBindings }>({
+    // hono's choice, too, after it has tried to make one expression of paths that do not go into one.
+    router: new TrieRouter(),
     getPath: ({ url }) => new URL(url).pathname.replaceAll(/%3A/gi, ':'),
   });
   const { CORS_ORIGINS: origins } = dependencies.config;
   if (origins.length > 0) app.use(cors(origins));
   const callLimit = createCallLimit(dependencies.config, dependencies.clock);
   const methodsByPath = new Map<string, string[]>();
-  for (const route of chatRoutes)
-    for (const path of [route.path, ...(route.aliases ?? [])]) {
-      methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), route.method]);
-      app.on(route.method, routerPath(path), (context) =>
-        serve(dependencies, context, {
-          operation: route.operation,
-          answer: (traced, requestId) =>
-            run(traced, context, { route, path, requestId, callLimit }),
-        }),
-      );
-    }
+  for (const { method, path, load } of servedRoutes) {
+    methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), method]);
+    app.on(method, routerPath(path), async (context) => {
+      const route = await load();
+      return serve(dependencies, context, {
+        operation: route.operation,
+        answer: (traced, requestId) => run(traced, context, { route, path, requestId, callLimit }),
+      });
+    });
+  }
   for (const [path, methods] of methodsByPath)
     app.all(routerPath(path), (context) =>
       serve(dependencies, context, {

@@ -1,108 +1,138 @@
-import { aiSdkChatRoute, aiSdkStreamRoute } from './facades/ai-sdk/routes.ts';
-import { callableChatRoute } from './facades/callable/routes.ts';
-import { chatCompletionsRoute, listModelsRoute } from './facades/openai/routes.ts';
 import type { Route } from './route.ts';
-import {
-  cancelCompactionRoute,
-  compactRoute,
-  getCompactionRoute,
-  getContextRoute,
-  listCompactionsRoute,
-} from './routes/compaction.ts';
-import {
-  createConversationRoute,
-  getConversationRoute,
-  listConversationsRoute,
-  patchConversationRoute,
-} from './routes/conversations.ts';
-import {
-  deleteDeviceRoute,
-  getDeviceRoute,
-  listDevicesRoute,
-  putDeviceRoute,
-} from './routes/devices.ts';
-import { exportConversationRoute, exportUserRoute } from './routes/export.ts';
-import { healthRoute } from './routes/health.ts';
-import {
-  deleteConversationRoute,
-  deleteMessageRoute,
-  eraseUserRoute,
-  forkConversationRoute,
-  restoreRoute,
-  undeleteConversationRoute,
-} from './routes/lifecycle.ts';
-import {
-  createMemoryRoute,
-  deleteMemoryRoute,
-  getMemoryRoute,
-  listMemoriesRoute,
-  patchMemoryRoute,
-} from './routes/memories.ts';
-import { listMessagesRoute, sendMessageRoute } from './routes/messages.ts';
-import { deletePinRoute, getPinRoute, listPinsRoute, putPinRoute } from './routes/pins.ts';
-import { deleteFeedbackRoute, putFeedbackRoute, rateCompactionRoute } from './routes/ratings.ts';
-import { editMessageRoute, regenerateRoute } from './routes/replacements.ts';
-import { searchRoute } from './routes/search.ts';
-import { openApiRoute } from './routes/openapi.ts';
-import { streamConversationRoute, streamTurnRoute } from './routes/streams.ts';
-import { toolResultsRoute } from './routes/tool-results.ts';
-import { cancelTurnRoute, getTurnRoute } from './routes/turns.ts';
-import { createUploadRoute, getUploadRoute } from './routes/uploads.ts';
-import { usageRoute } from './routes/usage.ts';
+import { served, type ServedRoute } from './served-route.ts';
 
-/** Every route of the function; the router is made from this list. */
-export const chatRoutes: readonly Route[] = [
-  healthRoute,
-  openApiRoute(() => chatRoutes),
-  createConversationRoute,
-  listConversationsRoute,
-  getConversationRoute,
-  patchConversationRoute,
-  deleteConversationRoute,
-  undeleteConversationRoute,
-  forkConversationRoute,
-  exportConversationRoute,
-  deleteMessageRoute,
-  restoreRoute,
-  exportUserRoute,
-  eraseUserRoute,
-  usageRoute,
-  sendMessageRoute,
-  listMessagesRoute,
-  searchRoute,
-  editMessageRoute,
-  regenerateRoute,
-  putFeedbackRoute,
-  deleteFeedbackRoute,
-  getTurnRoute,
-  cancelTurnRoute,
-  toolResultsRoute,
-  streamConversationRoute,
-  streamTurnRoute,
-  aiSdkChatRoute,
-  aiSdkStreamRoute,
-  chatCompletionsRoute,
-  listModelsRoute,
-  callableChatRoute,
-  getContextRoute,
-  listPinsRoute,
-  getPinRoute,
-  putPinRoute,
-  deletePinRoute,
-  compactRoute,
-  cancelCompactionRoute,
-  listCompactionsRoute,
-  getCompactionRoute,
-  rateCompactionRoute,
-  listDevicesRoute,
-  getDeviceRoute,
-  putDeviceRoute,
-  deleteDeviceRoute,
-  listMemoriesRoute,
-  createMemoryRoute,
-  getMemoryRoute,
-  patchMemoryRoute,
-  deleteMemoryRoute,
-  createUploadRoute,
-  getUploadRoute,
+/**
+ * Every route of the function: where it is served, and the file that declares it. The router is made from this list. A
+ * file is loaded with the first request to one of its routes, because the schemas of all of them would be a seventh of
+ * every start (docs/decisions/0027-a-bundle-is-deployed.md).
+ */
+export const servedRoutes: readonly ServedRoute[] = [
+  ...served(() => import('./routes/health.ts'), {
+    healthRoute: ['GET', '/v1/health'],
+  }),
+  ...served(
+    async () => ({ openApiRoute: (await import('./routes/openapi.ts')).openApiRoute(loadRoutes) }),
+    {
+      openApiRoute: ['GET', '/v1/openapi.json'],
+    },
+  ),
+  ...served(() => import('./routes/conversations.ts'), {
+    createConversationRoute: ['POST', '/v1/conversations'],
+    listConversationsRoute: ['GET', '/v1/conversations'],
+    getConversationRoute: ['GET', '/v1/conversations/{conversationId}'],
+    patchConversationRoute: ['PATCH', '/v1/conversations/{conversationId}'],
+  }),
+  ...served(() => import('./routes/lifecycle.ts'), {
+    deleteConversationRoute: ['DELETE', '/v1/conversations/{conversationId}'],
+    undeleteConversationRoute: ['POST', '/v1/conversations/{conversationId}:undelete'],
+    forkConversationRoute: ['POST', '/v1/conversations/{conversationId}:fork'],
+  }),
+  ...served(() => import('./routes/export.ts'), {
+    exportConversationRoute: ['GET', '/v1/conversations/{conversationId}:export'],
+  }),
+  ...served(() => import('./routes/lifecycle.ts'), {
+    deleteMessageRoute: ['DELETE', '/v1/conversations/{conversationId}/messages/{messageId}'],
+    restoreRoute: ['POST', '/v1/conversations/{conversationId}:restore'],
+  }),
+  ...served(() => import('./routes/export.ts'), {
+    exportUserRoute: ['POST', '/v1/users/me:export'],
+  }),
+  ...served(() => import('./routes/lifecycle.ts'), {
+    eraseUserRoute: ['POST', '/v1/users/me:erase'],
+  }),
+  ...served(() => import('./routes/usage.ts'), {
+    usageRoute: ['GET', '/v1/users/me/usage'],
+  }),
+  ...served(() => import('./routes/messages.ts'), {
+    sendMessageRoute: ['POST', '/v1/conversations/{conversationId}/messages'],
+    listMessagesRoute: ['GET', '/v1/conversations/{conversationId}/messages'],
+  }),
+  ...served(() => import('./routes/search.ts'), {
+    searchRoute: ['GET', '/v1/conversations/{conversationId}:search'],
+  }),
+  ...served(() => import('./routes/replacements.ts'), {
+    editMessageRoute: ['POST', '/v1/conversations/{conversationId}/messages/{messageId}:edit'],
+    regenerateRoute: ['POST', '/v1/conversations/{conversationId}/messages/{messageId}:regenerate'],
+  }),
+  ...served(() => import('./routes/ratings.ts'), {
+    putFeedbackRoute: ['PUT', '/v1/conversations/{conversationId}/messages/{messageId}/feedback'],
+    deleteFeedbackRoute: [
+      'DELETE',
+      '/v1/conversations/{conversationId}/messages/{messageId}/feedback',
+    ],
+  }),
+  ...served(() => import('./routes/turns.ts'), {
+    getTurnRoute: ['GET', '/v1/conversations/{conversationId}/turns/{turnId}'],
+    cancelTurnRoute: ['POST', '/v1/conversations/{conversationId}/turns/{turnId}:cancel'],
+  }),
+  ...served(() => import('./routes/tool-results.ts'), {
+    toolResultsRoute: ['POST', '/v1/conversations/{conversationId}/turns/{turnId}/toolResults'],
+  }),
+  ...served(() => import('./routes/streams.ts'), {
+    streamConversationRoute: ['GET', '/v1/conversations/{conversationId}/stream'],
+    streamTurnRoute: ['GET', '/v1/conversations/{conversationId}/turns/{turnId}/stream'],
+  }),
+  ...served(() => import('./facades/ai-sdk/routes.ts'), {
+    aiSdkChatRoute: ['POST', '/v1/ai-sdk/chat'],
+    aiSdkStreamRoute: ['GET', '/v1/ai-sdk/chat/{chatId}/stream'],
+  }),
+  ...served(() => import('./facades/openai/routes.ts'), {
+    chatCompletionsRoute: ['POST', '/v1/openai/chat/completions'],
+    listModelsRoute: ['GET', '/v1/openai/models'],
+  }),
+  ...served(() => import('./facades/callable/routes.ts'), {
+    callableChatRoute: ['POST', '/callable/chat'],
+  }),
+  ...served(() => import('./routes/compaction.ts'), {
+    getContextRoute: ['GET', '/v1/conversations/{conversationId}/context'],
+  }),
+  ...served(() => import('./routes/pins.ts'), {
+    listPinsRoute: ['GET', '/v1/conversations/{conversationId}/pins'],
+    getPinRoute: ['GET', '/v1/conversations/{conversationId}/pins/{pinId}'],
+    putPinRoute: ['PUT', '/v1/conversations/{conversationId}/pins/{pinId}'],
+    deletePinRoute: ['DELETE', '/v1/conversations/{conversationId}/pins/{pinId}'],
+  }),
+  ...served(() => import('./routes/compaction.ts'), {
+    compactRoute: [
+      'POST',
+      '/v1/conversations/{conversationId}:compact',
+      '/v1/conversations/{conversationId}:compress',
+      '/v1/conversations/{conversationId}:summarize',
+    ],
+    cancelCompactionRoute: [
+      'POST',
+      '/v1/conversations/{conversationId}/compactions/{jobId}:cancel',
+    ],
+    listCompactionsRoute: ['GET', '/v1/conversations/{conversationId}/compactions'],
+    getCompactionRoute: ['GET', '/v1/conversations/{conversationId}/compactions/{generation}'],
+  }),
+  ...served(() => import('./routes/ratings.ts'), {
+    rateCompactionRoute: [
+      'POST',
+      '/v1/conversations/{conversationId}/compactions/{generation}:rate',
+    ],
+  }),
+  ...served(() => import('./routes/devices.ts'), {
+    listDevicesRoute: ['GET', '/v1/users/me/devices'],
+    getDeviceRoute: ['GET', '/v1/users/me/devices/{deviceId}'],
+    putDeviceRoute: ['PUT', '/v1/users/me/devices/{deviceId}'],
+    deleteDeviceRoute: ['DELETE', '/v1/users/me/devices/{deviceId}'],
+  }),
+  ...served(() => import('./routes/memories.ts'), {
+    listMemoriesRoute: ['GET', '/v1/users/me/memories'],
+    createMemoryRoute: ['POST', '/v1/users/me/memories'],
+    getMemoryRoute: ['GET', '/v1/users/me/memories/{memoryId}'],
+    patchMemoryRoute: ['PATCH', '/v1/users/me/memories/{memoryId}'],
+    deleteMemoryRoute: ['DELETE', '/v1/users/me/memories/{memoryId}'],
+  }),
+  ...served(() => import('./routes/uploads.ts'), {
+    createUploadRoute: ['POST', '/v1/uploads'],
+    getUploadRoute: ['GET', '/v1/uploads/{uploadId}'],
+  }),
 ];
+
+/** The declarations of all routes, in the order of the list. */
+export async function loadRoutes(): Promise<readonly Route[]> {
+  const routes = await Promise.all(servedRoutes.map(({ load }) => load()));
+  return [...new Set(routes)];
+}

@@ -1,14 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { AppError } from '../../../shared/errors.ts';
+import { once } from '../../../shared/once.ts';
 import { errorReply } from '../../../shared/wire/error-body.ts';
 import { HEARTBEAT_INTERVAL_MS } from '../../../shared/wire/limits.ts';
 import { guardServer } from '../server-guard.ts';
 import { createChatApp } from './chat-app.ts';
 import { breakOff } from './http/break-off.ts';
+import { textOf } from './http/response-body.ts';
+import { writeText } from './http/write-text.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { RouteDependencies } from './route.ts';
-import { sendMessage } from './send/send-message.ts';
+import type { SendMessage } from './send/send-request.ts';
 import { CALLED_OFF } from '../called-off.ts';
 
 const unusableRequest = (cause: unknown) =>
@@ -19,6 +23,14 @@ const unusableRequest = (cause: unknown) =>
     publicMessage: 'The address or the Host header of the request cannot be read.',
     cause,
   });
+
+/** Loaded with the first message: whoever only asks for health, a list or an upload does without. */
+const loadSending = once(() => import('./send/send-message.ts'));
+
+const sendMessage: SendMessage = async (dependencies, request) => {
+  const sending = await loadSending();
+  return sending.sendMessage(dependencies, request);
+};
 
 /** The router never throws, so what arrives here is a request that could not be built. */
 function answerUnusable(error: unknown): Response {
@@ -46,7 +58,14 @@ export function createChatHandler(
     const connection = new AbortController();
     response.once('close', () => connection.abort(CALLED_OFF));
     const bindings = { work, breakOff: () => breakOff(response), left: connection.signal };
-    const listen = getRequestListener((webRequest) => app.fetch(webRequest, bindings), {
+    const answer = async (webRequest: Request): Promise<Response> => {
+      const answered = await app.fetch(webRequest, bindings);
+      const text = textOf(answered.body);
+      if (!text) return answered;
+      work.push(writeText(response, text, answered));
+      return RESPONSE_ALREADY_SENT;
+    };
+    const listen = getRequestListener(answer, {
       overrideGlobalObjects: false,
       errorHandler: answerUnusable,
     });

@@ -1,3 +1,4 @@
+import { eraseEvent } from '../../../shared/compaction/event.ts';
 import { decodeHead, type Head, type Versioned } from '../../../shared/conversation/head.ts';
 import type { Query, StoredDocument } from '../../../shared/ports.ts';
 import { finishErasure } from '../erasure/finish-erasure.ts';
@@ -12,27 +13,54 @@ const FORK_GIVEN_UP_AFTER_MS = 10 * 60_000;
 const ERASURE_LEFT_AFTER_MS = 60_000;
 /** An erasure deletes thousands of documents: a few at once keep the database free for chat. */
 const ERASED_AT_ONCE = 3;
+/**
+ * Conversations that one sweep erases itself. Of more it tells the workers, who erase them side by side: a minute of
+ * a sweep is not enough where a day's conversations expire together.
+ */
+const MOST_ERASED_HERE = 100;
+/** More at once would only wait in the queue: the rest follows five minutes later. */
+const MOST_HANDED_OVER = 5_000;
 
 type FoundHead = Versioned<Head> & { path: string };
 
+interface ErasureSweep extends Sweep {
+  /** The conversations that other workers were told to erase. */
+  handedOver: Set<string>;
+}
+
 /** Does `work` for each head that a query finds. A head that cannot be read fails alone. */
 async function forEachHead(
-  sweep: Sweep,
+  sweep: ErasureSweep,
   query: Pick<Query, 'where' | 'orderBy'>,
   work: (conversationId: string, head: FoundHead) => Promise<void>,
 ): Promise<void> {
   const serve = async (document: StoredDocument) =>
     work(conversationOf(document), { ...decodeHead(document), path: document.path });
-  for await (const items of pagesOf(sweep, query))
+  for await (const items of pagesOf(sweep, query)) {
+    if (sweep.handedOver.size >= MOST_HANDED_OVER) return;
     await forEachItem(sweep, { pass: 'erasures', items, atOnce: ERASED_AT_ONCE }, serve);
+  }
 }
 
 const inState = (state: Head['state']) =>
   ({ where: [{ field: 'state', op: '==', value: state }] }) as const;
 
+async function handOver(sweep: ErasureSweep, conversationId: string): Promise<void> {
+  const { dependencies, counts, handedOver } = sweep;
+  // Marked a moment ago, and found again among those that are erasing.
+  if (handedOver.has(conversationId)) return;
+  handedOver.add(conversationId);
+  await dependencies.publisher.publish({
+    topic: 'compaction',
+    data: eraseEvent({ conversationId }),
+  });
+  counts.erasuresHandedOver += 1;
+}
+
 /** From the mark on every guard of chat and worker fails; the rest is deletion. */
-async function erase(sweep: Sweep, conversationId: string): Promise<void> {
+async function erase(sweep: ErasureSweep, conversationId: string): Promise<void> {
   const { dependencies, signal, counts } = sweep;
+  if (counts.conversationsErased >= MOST_ERASED_HERE) return handOver(sweep, conversationId);
   const result = await eraseConversation(dependencies, conversationId, signal);
   if (result === 'erased') counts.conversationsErased += 1;
   await passCrashPoint(dependencies, 'sweep-erased');
@@ -40,7 +68,7 @@ async function erase(sweep: Sweep, conversationId: string): Promise<void> {
 
 /** `isWanted` is asked again with every reading: an undelete or a new date wins. */
 async function markAndErase(
-  sweep: Sweep,
+  sweep: ErasureSweep,
   conversationId: string,
   isWanted: (head: Head, now: Date) => boolean,
 ): Promise<void> {
@@ -69,7 +97,7 @@ async function dropTombstone({ dependencies, counts }: Sweep, head: FoundHead): 
   counts.tombstonesDropped += 1;
 }
 
-async function expire(sweep: Sweep, conversationId: string, head: FoundHead): Promise<void> {
+async function expire(sweep: ErasureSweep, conversationId: string, head: FoundHead): Promise<void> {
   switch (head.value.state) {
     case 'erased':
       return dropTombstone(sweep, head);
@@ -87,7 +115,8 @@ async function expire(sweep: Sweep, conversationId: string, head: FoundHead): Pr
  * Finishes what erases: turns whose content may still stand elsewhere, what has expired or was deleted
  * long ago, forks without a maker, and every conversation that is marked as erasing.
  */
-export async function sweepErasures(sweep: Sweep): Promise<void> {
+export async function sweepErasures(all: Sweep): Promise<void> {
+  const sweep: ErasureSweep = { ...all, handedOver: new Set() };
   const now = sweep.dependencies.clock.now();
   const leftBefore = new Date(now.getTime() - ERASURE_LEFT_AFTER_MS);
   const turnsErased = earlierThan('pendingErasure.since', leftBefore);
@@ -100,9 +129,10 @@ export async function sweepErasures(sweep: Sweep): Promise<void> {
   await forEachHead(sweep, inState('forking'), async (conversationId, { value }) => {
     if (isForkGivenUp(value, now)) await markAndErase(sweep, conversationId, isForkGivenUp);
   });
-  await forEachHead(sweep, earlierThan('purgeTime', now), (conversationId) =>
-    markAndErase(sweep, conversationId, isPurgeDue),
-  );
+  await forEachHead(sweep, earlierThan('purgeTime', now), async (conversationId, { value }) => {
+    // What is erasing already is met below.
+    if (isPurgeDue(value, now)) await markAndErase(sweep, conversationId, isPurgeDue);
+  });
   await forEachHead(sweep, earlierThan('expireTime', now), (conversationId, head) =>
     expire(sweep, conversationId, head),
   );

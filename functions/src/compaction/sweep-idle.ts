@@ -2,8 +2,10 @@ import { requestEvent } from '../../../shared/compaction/event.ts';
 import { IDLE_AFTER_MS, needOfIdle } from '../../../shared/compaction/idle-need.ts';
 import { decodeHead } from '../../../shared/conversation/head.ts';
 import { headPath } from '../../../shared/conversation/paths.ts';
+import { sweepShards } from '../../../shared/conversation/sweep-shard.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { StoredDocument } from '../../../shared/ports.ts';
+import { allEnded } from '../all-ended.ts';
 import { policyOf } from '../conversation-policy.ts';
 import { tellRequested } from '../tell-event.ts';
 import { conversationOf, forEachItem, pagesOf, type Sweep } from './sweep-pass.ts';
@@ -14,9 +16,9 @@ import { conversationOf, forEachItem, pagesOf, type Sweep } from './sweep-pass.t
  */
 const LOOKED_AT_MS = 10 * 60_000;
 
-/** Conversations that one sweep looks at, those that are idle for longest first. */
-const MOST_LOOKED_AT = 5_000;
-const LOOKED_AT_ONCE = 10;
+/** Conversations of one shard that one sweep looks at, those that are idle for longest first. */
+const MOST_LOOKED_AT = 500;
+const LOOKED_AT_ONCE = 2;
 
 /** Notes the need in the head as it was read, then tells the workers. */
 async function askIfWorth(sweep: Sweep, document: StoredDocument): Promise<void> {
@@ -52,18 +54,13 @@ async function askIfWorth(sweep: Sweep, document: StoredDocument): Promise<void>
   );
 }
 
-/**
- * Asks for the compaction of conversations that nobody has used for a quarter of an hour, where that pays
- * off (`needOfIdle`); only with IDLE_COMPACTION=on. Needs no index but that of `updateTime`.
- */
-export async function sweepIdle(sweep: Sweep): Promise<void> {
-  const { clock, config } = sweep.dependencies;
-  if (config.IDLE_COMPACTION !== 'on') return;
-  const idleSinceMs = clock.now().getTime() - IDLE_AFTER_MS;
+async function sweepShard(sweep: Sweep, shard: number): Promise<void> {
+  const idleSinceMs = sweep.dependencies.clock.now().getTime() - IDLE_AFTER_MS;
   const field = 'updateTime';
   let lookedAt = 0;
   for await (const items of pagesOf(sweep, {
     where: [
+      { field: 'sweepShard', op: '==', value: shard },
       { field, op: '>=', value: new Date(idleSinceMs - LOOKED_AT_MS) },
       { field, op: '<=', value: new Date(idleSinceMs) },
     ],
@@ -75,4 +72,13 @@ export async function sweepIdle(sweep: Sweep): Promise<void> {
     lookedAt += items.length;
     if (lookedAt >= MOST_LOOKED_AT) return;
   }
+}
+
+/**
+ * Asks for the compaction of conversations that nobody has used for a quarter of an hour, where that pays
+ * off (`needOfIdle`); only with IDLE_COMPACTION=on.
+ */
+export async function sweepIdle(sweep: Sweep): Promise<void> {
+  if (sweep.dependencies.config.IDLE_COMPACTION !== 'on') return;
+  await allEnded(sweepShards.map((shard) => sweepShard(sweep, shard)));
 }

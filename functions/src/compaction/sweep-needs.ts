@@ -8,14 +8,22 @@ import { NewerDocumentError } from '../../../shared/conversation/schema-version.
 import type { StoredDocument } from '../../../shared/ports.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { dropNeed } from './drop-need.ts';
-import { conversationOf, earlierThan, forEachItem, pagesOf, type Sweep } from './sweep-pass.ts';
+import { keepNeedPlaces, readNeedPlaces } from './need-places.ts';
+import {
+  conversationOf,
+  earlierThan,
+  forEachItem,
+  pagesOf,
+  timeAt,
+  type Sweep,
+} from './sweep-pass.ts';
 
 /**
- * Needs that one sweep publishes, the oldest first. More at once would only wait in the queue: the rest
- * follows five minutes later. A need leaves the list when it is served, or given up after a day.
+ * Needs that one sweep publishes. More at once would only wait in the queue: the next one goes on behind them, five
+ * minutes later. A need leaves the list when it is served, or given up after a day.
  */
-const MOST_PUBLISHED = 1_000;
-const PUBLISHED_AT_ONCE = 10;
+const MOST_PUBLISHED = 10_000;
+const PUBLISHED_AT_ONCE = 20;
 
 interface Overdue {
   conversationId: string;
@@ -71,29 +79,64 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
   }
 }
 
+/** In which order the needs are looked through: those behind the place of the last sweep, then those before it. */
+function legsFrom(place: Date | undefined, overdue: ReturnType<typeof earlierThan>) {
+  if (!place) return [overdue];
+  const { field } = overdue.orderBy;
+  return [
+    { ...overdue, where: [...overdue.where, { field, op: '>=', value: place } as const] },
+    earlierThan(field, place),
+  ];
+}
+
+interface Round extends Sweep {
+  kind: Need['kind'];
+  published: Set<string>;
+}
+
+async function servePage(round: Round, page: readonly StoredDocument[]): Promise<void> {
+  const { dependencies, kind, published } = round;
+  const { store } = dependencies;
+  const jobs = await store.get(page.map((head) => compactionJobPath(conversationOf(head))));
+  const items = page.map((head, i) => ({ document: head, job: jobs[i] }));
+  const each = { pass: 'needs', items, atOnce: PUBLISHED_AT_ONCE };
+  await forEachItem(round, each, async ({ document, job }) => {
+    const head = decodeHead(document);
+    const need = needOfKind(head.value, kind);
+    if (!need) return;
+    const conversationId = conversationOf(document);
+    await serve(round, { conversationId, head, job: readableJob(job), need }, published);
+  });
+}
+
+/** Goes once through the needs of one kind; resolves to where the next sweep is to begin, if not at the oldest. */
+async function goRound(round: Round, from: Date | undefined): Promise<Date | undefined> {
+  const { dependencies, signal, kind, published } = round;
+  const before = new Date(dependencies.clock.now().getTime() - REPUBLISH_AFTER_MS);
+  const overdue = earlierThan(`compactionNeeded.${kind}.since`, before);
+  let reached = from;
+  for (const leg of legsFrom(from, overdue))
+    for await (const page of pagesOf(round, leg)) {
+      await servePage(round, page);
+      // What of this page was not served is served first the next time.
+      if (signal.aborted) return reached;
+      const last = page.at(-1);
+      reached = last && timeAt(last, overdue.orderBy.field);
+      if (published.size >= MOST_PUBLISHED) return reached;
+    }
+  return signal.aborted ? reached : undefined;
+}
+
 /**
  * Publishes the needs again whose event was lost or whose worker died, and settles those that nobody will
- * serve. A person's requests come first, then the oldest.
+ * serve. A person's requests come first, then the oldest. Where there are more than one sweep can publish, the next
+ * one goes on behind them, so that what waits in the queue is not published again before the others.
  */
 export async function sweepNeeds(sweep: Sweep): Promise<void> {
-  const { store, clock } = sweep.dependencies;
+  const { store } = sweep.dependencies;
   const published = new Set<string>();
-  const before = new Date(clock.now().getTime() - REPUBLISH_AFTER_MS);
-  for (const kind of ['manual', 'auto'] as const)
-    for await (const page of pagesOf(
-      sweep,
-      earlierThan(`compactionNeeded.${kind}.since`, before),
-    )) {
-      const jobs = await store.get(page.map((head) => compactionJobPath(conversationOf(head))));
-      const items = page.map((head, i) => ({ document: head, job: jobs[i] }));
-      const each = { pass: 'needs', items, atOnce: PUBLISHED_AT_ONCE };
-      await forEachItem(sweep, each, async ({ document, job }) => {
-        const head = decodeHead(document);
-        const need = needOfKind(head.value, kind);
-        if (!need) return;
-        const conversationId = conversationOf(document);
-        await serve(sweep, { conversationId, head, job: readableJob(job), need }, published);
-      });
-      if (published.size >= MOST_PUBLISHED) return;
-    }
+  const places = await readNeedPlaces(store);
+  const manual = await goRound({ ...sweep, kind: 'manual', published }, places.manual);
+  const auto = await goRound({ ...sweep, kind: 'auto', published }, places.auto);
+  await keepNeedPlaces(store, places, { manual, auto });
 }

@@ -1,6 +1,7 @@
 import { CONVERSATIONS } from '../../../shared/conversation/paths.ts';
 import { AppError } from '../../../shared/errors.ts';
-import type { Query, StoredDocument, Value } from '../../../shared/ports.ts';
+import type { Query, StoredDocument } from '../../../shared/ports.ts';
+import { allEnded } from '../all-ended.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { CrashedError } from './crash-points.ts';
 
@@ -15,6 +16,8 @@ export interface SweepCounts {
   /** Compactions that were asked for because nobody uses the conversation. */
   idleRequested: number;
   conversationsErased: number;
+  /** Erasures that were left to the other workers, as there were more than one sweep does itself. */
+  erasuresHandedOver: number;
   erasuresFinished: number;
   tombstonesDropped: number;
   /** Items and queries that failed; the next sweep meets them again. */
@@ -41,12 +44,23 @@ export interface Sweep {
   counts: SweepCounts;
 }
 
-function valueAt(document: StoredDocument, field: string): Value | undefined {
+/** The time that a document has in a field; undefined where there is none. */
+export function timeAt(document: StoredDocument, field: string): Date | undefined {
   let value: unknown = document.fields;
   for (const name of field.split('.'))
     value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
   return value instanceof Date ? value : undefined;
 }
+
+/** Conversations of one shard with a time before `before`, the earliest first (`sweepShardOf`). */
+export const earlierInShard = (shard: number, field: string, before: Date) =>
+  ({
+    where: [
+      { field: 'sweepShard', op: '==', value: shard },
+      { field, op: '<', value: before },
+    ],
+    orderBy: { field, direction: 'asc' },
+  }) as const;
 
 /** Conversations with a time before `before`, the earliest first. */
 export const earlierThan = (field: string, before: Date) =>
@@ -77,7 +91,7 @@ export async function* pagesOf(
     if (page.length < PAGE) return;
     startAfter = {
       path: last.path,
-      ...(query.orderBy && { value: valueAt(last, query.orderBy.field) }),
+      ...(query.orderBy && { value: timeAt(last, query.orderBy.field) }),
     };
   }
 }
@@ -121,8 +135,7 @@ export async function forEachItem<T>(
       await guarded(sweep, each.pass, () => work(item));
     }
   };
-  const lanes = await Promise.allSettled(Array.from({ length: each.atOnce }, lane));
-  for (const ended of lanes) if (ended.status === 'rejected') throw ended.reason;
+  await allEnded(Array.from({ length: each.atOnce }, lane));
 }
 
 /** The conversation that a head belongs to. */

@@ -10,18 +10,28 @@ import { readPartialAnswer } from '../../../shared/conversation/partial-answer.t
 import { turnId, turnPath } from '../../../shared/conversation/paths.ts';
 import { queueSeqs } from '../../../shared/conversation/queue-decision.ts';
 import { readHead, readTurnDocuments } from '../../../shared/conversation/read-conversation.ts';
+import { sweepShards } from '../../../shared/conversation/sweep-shard.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { StoredDocument, Value } from '../../../shared/ports.ts';
 import { tellTurnFinished } from '../tell-turn.ts';
 import { meterCounting } from '../conversation-policy.ts';
 import { needAfterClosing } from '../need-after-closing.ts';
+import { allEnded } from '../all-ended.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { publishNeed } from './publish-need.ts';
-import { conversationOf, earlierThan, forEachItem, pagesOf, type Sweep } from './sweep-pass.ts';
+import {
+  conversationOf,
+  earlierInShard,
+  earlierThan,
+  forEachItem,
+  pagesOf,
+  type Sweep,
+} from './sweep-pass.ts';
 
 /** Chat changes a head at any moment; who loses this often has met a conversation that is alive. */
 const MEND_TRIES = 5;
-const AT_ONCE = 10;
+/** In each shard, and of the queues. */
+const AT_ONCE = 3;
 
 /** The turns of one conversation that have not ended, or undefined where nobody may write any more. */
 async function readUnfinished(
@@ -137,10 +147,16 @@ export async function sweepTurns(sweep: Sweep): Promise<void> {
   const now = sweep.dependencies.clock.now();
   const mend = async (heads: readonly StoredDocument[]) =>
     forEachItem(sweep, { pass: 'turns', items: heads, atOnce: AT_ONCE }, async (head) => {
-      sweep.counts.turnsClosed += await mendTurns(sweep, conversationOf(head));
+      const closed = await mendTurns(sweep, conversationOf(head));
+      sweep.counts.turnsClosed += closed;
       await passCrashPoint(sweep.dependencies, 'sweep-turns-mended');
     });
-  for await (const page of pagesOf(sweep, earlierThan('open.leaseUntil', now)))
-    await mend(await withoutProducer(sweep, page));
-  for await (const page of pagesOf(sweep, earlierThan('queue.leaseUntil', now))) await mend(page);
+  const mendOpen = async (shard: number) => {
+    for await (const page of pagesOf(sweep, earlierInShard(shard, 'open.leaseUntil', now)))
+      await mend(await withoutProducer(sweep, page));
+  };
+  const mendQueues = async () => {
+    for await (const page of pagesOf(sweep, earlierThan('queue.leaseUntil', now))) await mend(page);
+  };
+  await allEnded([...sweepShards.map(mendOpen), mendQueues()]);
 }

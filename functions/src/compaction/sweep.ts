@@ -1,4 +1,5 @@
 import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { allEnded } from '../all-ended.ts';
 import { passCrashPoint } from './crash-points.ts';
 import { sweepErasures } from './sweep-erasures.ts';
 import { sweepIdle } from './sweep-idle.ts';
@@ -15,23 +16,27 @@ const nothingDone = (): SweepCounts => ({
   needsDropped: 0,
   idleRequested: 0,
   conversationsErased: 0,
+  erasuresHandedOver: 0,
   erasuresFinished: 0,
   tombstonesDropped: 0,
   failed: 0,
 });
 
-/** What people wait for comes first, then what takes long, and last what nobody would miss. */
+/** Side by side: however much one of them finds, the others get their time. */
 async function sweepAll(sweep: Sweep): Promise<void> {
-  await guarded(sweep, 'turns', () => sweepTurns(sweep));
-  await guarded(sweep, 'needs', () => sweepNeeds(sweep));
-  await guarded(sweep, 'erasures', () => sweepErasures(sweep));
-  await guarded(sweep, 'idle', () => sweepIdle(sweep));
+  await allEnded([
+    guarded(sweep, 'turns', () => sweepTurns(sweep)),
+    guarded(sweep, 'needs', () => sweepNeeds(sweep)),
+    guarded(sweep, 'erasures', () => sweepErasures(sweep)),
+    guarded(sweep, 'idle', () => sweepIdle(sweep)),
+  ]);
   await passCrashPoint(sweep.dependencies, 'sweep-swept');
 }
 
 /**
  * Mends what nobody came back to, in all conversations: closes abandoned turns, publishes or settles
- * needs, finishes erasures, erases what has expired, and compacts what is idle. It remembers nothing: what is mended is not found
+ * needs, finishes erasures, erases what has expired, and compacts what is idle. It remembers nothing but how far it came with
+ * the needs: what is mended is not found
  * again, what is not is met by the next sweep, so that it may be stopped and repeated at any place. Two at
  * once do everything at most twice. Ends when `signal` fires, after four minutes at the latest. Throws
  * nothing but what a test has a crash point throw.

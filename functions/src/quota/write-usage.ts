@@ -27,21 +27,21 @@ export async function writeUsage(
   { paths, day, costMicros, change }: UsageChange,
 ): Promise<void> {
   const { store, clock, budget } = dependencies;
-  const isCosting = budget.isLimited && costMicros > 0;
-  const shardPath = budget.shardOf(day);
+  const part = budget.isLimited && costMicros > 0 ? budget.take(day, costMicros) : undefined;
   for (let tries = 1; ; tries++) {
     try {
-      const documents = await store.get([...paths, ...(isCosting ? [shardPath] : [])]);
+      const documents = await store.get([...paths, ...(part ? [part.path] : [])]);
       const changed = change(documents, tries);
       if (changed === 'done') return;
-      const added = isCosting
-        ? [budget.write({ path: shardPath, document: documents[paths.length], costMicros })]
-        : [];
+      const added = part ? [budget.write(part, documents[paths.length])] : [];
       const writes = [...changed, ...added];
       if (writes.length > 0) await store.commit(writes);
-      return budget.added(day, costMicros);
+      return;
     } catch (error) {
-      if (!mayBeCommitted(error) || tries >= TRIES) throw error;
+      if (!mayBeCommitted(error) || tries >= TRIES) {
+        if (part) budget.giveBack(part);
+        throw error;
+      }
       await clock.wait(Math.min(RETRY_MAX_MS, RETRY_MS * tries));
     }
   }

@@ -1,9 +1,11 @@
-import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { compiledModules } from './compiled.ts';
 import { nameSources } from './source-lines.ts';
 
-/* What the framework loads in a deployment. `warm.ts` filled the cache when the image was built. */
-enableCompileCache(join(__dirname, 'compile-cache'));
+/* What the framework loads in a deployment. `warm.ts` has its code kept when the image is built. */
+const modules = compiledModules(__dirname, ['index.cjs', 'sdk.cjs']);
 nameSources(join(__dirname, 'index.cjs'));
-// oxlint-disable-next-line import/no-unassigned-import -- it registers the functions
-require('./index.cjs');
+// It registers the functions.
+modules.load('index.cjs');
+
+export const { load, keep } = modules;

@@ -26,9 +26,11 @@ const speech = new RegExp(
   'giu',
 );
 
+const holdsColon = (line: string): boolean => /[:：]/.test(line);
+
 /** Where, in a line, somebody else begins to speak without quotation marks: behind the colon; -1: nowhere. */
 export function speechStart(line: string): number {
-  if (!/[:：]/.test(line)) return -1;
+  if (!holdsColon(line)) return -1;
   for (const match of line.matchAll(speech))
     if (!bySelf.test(line.slice(Math.max(0, match.index - 40), match.index)))
       return match.index + match[0].length;
@@ -57,19 +59,20 @@ const announces = new RegExp(
   String.raw`(?:(?<![\p{L}])(?:her|his|their|its|ihre?|seine?|son|sa|ses|su|sus|sua|seu|suo)\s(?:${name}\s){0,2}(?:e-?mail|mail|message|letter|note|sms|text|chat|reply|answer|nachricht|brief|antwort|courriel|lettre|réponse|correo|mensaje|carta|respuesta|mensagem|resposta|messaggio|lettera|risposta)(?![\p{L}])|(?<![\p{L}])(?:forward(?:ed|ing)?|fwd|weitergeleitete?|transféré|je te transfère|reenviado|reenvío|encaminh(?:o|ada|ado)|inoltr(?:o|ato))(?![\p{L}])|(?:mail|e-?mail|message|letter|nachricht|courriel|correo|mensaje|mensagem|messaggio)\s(?:from|von|de|da|di)\s|转给|轉給|转发|轉發|(?:回|来|來)信|邮件|郵件|転送|メールが|返信が|(?:메일|답장|메시지)(?:이|가|를|을)?)[^:：\n]{0,60}[:：]\s*$`,
   'iu',
 );
-export const announcesPaste = (line: string): boolean => announces.test(line);
+export const announcesPaste = (line: string): boolean => holdsColon(line) && announces.test(line);
 
 const mailBreak =
   /^[\s>]{0,20}(?:[-_=*]{2,40}\s{0,3}(?:original|forwarded|ursprüngliche|weitergeleitete|message (?:d'origine|transféré)|mensaje (?:original|reenviado)|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)|原始邮件|原始郵件|转发的?邮件|転送|元のメッセージ|원본 ?(?:메시지|메일)|전달된 ?메시지)[^\n]{0,60}|begin forwarded message\b[^\n]{0,20}|anfang der weitergeleiteten[^\n]{0,30})/iu;
 /** The line above a quoted mail: `On 3 March 2026 at 10:00, Marta <m@x.example> wrote:`. */
 const mailOpening =
   /^[\s>]{0,20}(?:on|am|le|el|em|il|op)\s[^\n]{0,200}\d[^\n]{0,200}(?:wrote|schrieb[^\n]{0,80}|a écrit|escribió|escreveu|ha scritto)\s?:\s*$|\d{4}[^\n]{0,100}(?:写道|寫道|のメール|님이 (?:작성|썼))[^\n]{0,20}[:：]\s*$/iu;
-export const opensMail = (line: string): boolean => mailBreak.test(line) || mailOpening.test(line);
+export const opensMail = (line: string): boolean =>
+  mailBreak.test(line) || (holdsColon(line) && mailOpening.test(line));
 
 const mailField =
   /^[\s>*]{0,20}(?:from|sent|to|cc|date|subject|reply-to|von|gesendet|an|datum|betreff|de|envoyé|à|objet|enviado|para|asunto|assunto|da|inviato|a|oggetto|发件人|發件人|发送时间|收件人|主题|主旨|差出人|送信日時|宛先|件名|보낸 ?사람|받는 ?사람|날짜|제목)\*{0,2}\s?[:：]/iu;
 /** A field of the head of a mail. A journey has `From:` and `To:` as well. */
-export const isMailField = (line: string): boolean => mailField.test(line);
+export const isMailField = (line: string): boolean => holdsColon(line) && mailField.test(line);
 
 /** What only mails have in their heads. */
 export const isSureMailField = (line: string): boolean =>
@@ -81,7 +84,7 @@ export const isSureMailField = (line: string): boolean =>
 /** A line of an exported chat with its time, or one that says another role speaks. */
 const chatLine =
   /^\s*(?:\[\s?(?:\d{1,4}[./-]\d{1,2}(?:[./-]\d{2,4})?,?\s)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]m)?\s?\]\s?[^:：\n]{1,40}[:：]|\d{1,4}[./-]\d{1,2}[./-]\d{2,4},?\s\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]m)?\s?[-–]\s?[^:：\n]{1,40}[:：]|\[?(?:system|assistant|developer|tool|ai|bot|model)(?: (?:message|prompt|note))?\]?\s?[:：])/iu;
-export const isChatLine = (line: string): boolean => chatLine.test(line);
+export const isChatLine = (line: string): boolean => holdsColon(line) && chatLine.test(line);
 
 /** Letters of scripts without blanks between words count double. */
 const wide = new RegExp(`[${unspacedScript}]`, 'gu');

@@ -1,4 +1,5 @@
 import { findAll, wholeMatch, type Found } from './found.ts';
+import { holdsSign, signs } from './signs.ts';
 
 const link =
   /(?<![A-Za-z0-9+.-])(?:(?:https?|ftp|wss?|git|ssh|gs|s3):\/\/|www\.)[^\s<>"'`|\\^{}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2,2000}/giu;
@@ -50,10 +51,12 @@ function readBareLink(match: RegExpExecArray, text: string): Found | undefined {
 
 /** Links with a scheme or `www.`, and bare ones of common domains. */
 export const findLinks = (text: string): Found[] => [
-  ...(/:\/\/|www\./i.test(text)
+  ...(holdsSign(text, signs.colon | signs.join) && /:\/\/|www\./i.test(text)
     ? findAll(text, link, (match) => linkFound(match[0], match.index))
     : []),
-  ...(commonDomain.test(text) ? findAll(text, bareLink, (match) => readBareLink(match, text)) : []),
+  ...(holdsSign(text, signs.join) && commonDomain.test(text)
+    ? findAll(text, bareLink, (match) => readBareLink(match, text))
+    : []),
 ];
 
 /** E-mail addresses. */
@@ -85,9 +88,11 @@ function isPhone(written: string): boolean {
 
 /** Telephone numbers in groups, or of one run with `+` before it; bare runs of figures are identifiers. */
 export const findPhones = (text: string): Found[] => [
-  ...findAll(text, plainPhone, (match) =>
-    wholeMatch(match, 'phone', [digitsOf(match[0]), digitsOf(match[0]).replace(/^82/, '0')]),
-  ),
+  ...(holdsSign(text, signs.plus)
+    ? findAll(text, plainPhone, (match) =>
+        wholeMatch(match, 'phone', [digitsOf(match[0]), digitsOf(match[0]).replace(/^82/, '0')]),
+      )
+    : []),
   ...findAll(text, groupedPhone, (match) =>
     isPhone(match[0])
       ? wholeMatch(match, 'phone', [...new Set(phoneReadings(match[0]))])

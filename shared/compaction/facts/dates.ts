@@ -1,6 +1,8 @@
 import { dayKey, type CalendarDay } from './calendar-day.ts';
+import { once } from '../../once.ts';
 import { findAll, wholeMatch, type Finder, type Found } from './found.ts';
 import { monthNames, monthOf } from './month-names.ts';
+import { holdsSign, signs } from './signs.ts';
 
 const iso = /(?<![\w-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/]\d)/g;
 const yearLast = /(?<![\w/-])(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d|[-/]\d)/g;
@@ -42,18 +44,50 @@ function bothOrders(match: RegExpExecArray, texts: readonly (string | undefined)
   ]);
 }
 
+/** What a pattern cannot do without. */
+type Need = 'month' | 'ordinal' | 'join' | 'slash' | 'beyondAscii';
+
+const month = new RegExp(monthNames, 'iu');
+const ordinal = /\d(?:st|nd|rd|th)/i;
+
+/** Whether a text has what a pattern needs: most have not, and are not searched for it. */
+function needsIn(text: string): (need: Need) => boolean {
+  const holdsMonth = once(() => month.test(text));
+  const holdsOrdinal = once(() => ordinal.test(text));
+  return (need) => {
+    switch (need) {
+      case 'month':
+        return holdsMonth();
+      case 'ordinal':
+        return holdsOrdinal();
+      case 'join':
+        return holdsSign(text, signs.join | signs.slash);
+      case 'slash':
+        return holdsSign(text, signs.slash);
+      case 'beyondAscii':
+        return holdsSign(text, signs.beyondAscii);
+    }
+  };
+}
+
 /** Months without a day are too common as words ("may", "march") to count without a year. */
-const patterns: readonly [RegExp, (match: RegExpExecArray) => Found | undefined][] = [
+const patterns: readonly [
+  pattern: RegExp,
+  need: Need,
+  read: (match: RegExpExecArray) => Found | undefined,
+][] = [
   [
     iso,
+    'join',
     (match) =>
       dateFound(match, [
         { year: Number(match[1]), month: Number(match[3]), day: Number(match[4]) },
       ]),
   ],
-  [yearLast, (match) => bothOrders(match, [match[1], match[3], match[4]])],
+  [yearLast, 'join', (match) => bothOrders(match, [match[1], match[3], match[4]])],
   [
     monthFirst,
+    'month',
     (match) =>
       dateFound(match, [
         { month: monthOf(match[1] ?? ''), day: Number(match[2]), year: numberOf(match[3]) },
@@ -61,6 +95,7 @@ const patterns: readonly [RegExp, (match: RegExpExecArray) => Found | undefined]
   ],
   [
     dayFirst,
+    'month',
     (match) =>
       dateFound(match, [
         {
@@ -72,10 +107,12 @@ const patterns: readonly [RegExp, (match: RegExpExecArray) => Found | undefined]
   ],
   [
     monthAndYear,
+    'month',
     (match) => dateFound(match, [{ month: monthOf(match[1] ?? ''), year: Number(match[2]) }]),
   ],
   [
     eastern,
+    'beyondAscii',
     (match) => {
       const day = numberOf(match[3]);
       const year = numberOf(match[1]);
@@ -84,10 +121,10 @@ const patterns: readonly [RegExp, (match: RegExpExecArray) => Found | undefined]
       return dateFound(match, [{ year, month: Number(match[2]), day }]);
     },
   ],
-  [twoParts, (match) => bothOrders(match, [match[1], match[2], undefined])],
-  [bareOrdinalOfMonth, (match) => dateFound(match, [{ day: Number(match[1]) }])],
-  [ordinalDay, (match) => dateFound(match, [{ day: Number(match[1]) }])],
-  [easternDay, (match) => dateFound(match, [{ day: Number(match[1]) }])],
+  [twoParts, 'slash', (match) => bothOrders(match, [match[1], match[2], undefined])],
+  [bareOrdinalOfMonth, 'ordinal', (match) => dateFound(match, [{ day: Number(match[1]) }])],
+  [ordinalDay, 'ordinal', (match) => dateFound(match, [{ day: Number(match[1]) }])],
+  [easternDay, 'beyondAscii', (match) => dateFound(match, [{ day: Number(match[1]) }])],
 ];
 
 /** Where a month stands with its day, nothing else looks like that. */
@@ -98,7 +135,7 @@ export const findImpossibleDates: Finder = (text) =>
   /\d/.test(text)
     ? patterns
         .filter(([pattern]) => withMonth.includes(pattern))
-        .flatMap(([pattern, read]) =>
+        .flatMap(([pattern, , read]) =>
           findAll(text, pattern, (match) => {
             const isMonthAlone = pattern === eastern && match[3] === undefined;
             if (isMonthAlone || read(match) !== undefined) return undefined;
@@ -107,9 +144,15 @@ export const findImpossibleDates: Finder = (text) =>
         )
     : [];
 
+function findNeeded(text: string): Found[] {
+  const holds = needsIn(text);
+  return patterns.flatMap(([pattern, need, read]) =>
+    holds(need) ? findAll(text, pattern, read) : [],
+  );
+}
+
 /**
  * Days and months of the calendar in European and East Asian notations. 5/8 has two readings.
  * Heuristic: a fraction such as 1/2 counts as a date, and is equal to itself as well.
  */
-export const findDates: Finder = (text) =>
-  /\d/.test(text) ? patterns.flatMap(([pattern, read]) => findAll(text, pattern, read)) : [];
+export const findDates: Finder = (text) => (/\d/.test(text) ? findNeeded(text) : []);

@@ -1,9 +1,10 @@
 import { latinWishes, type WishPatterns } from './constraint-patterns.ts';
 import { chineseWishes, japaneseWishes, koreanWishes } from './constraint-patterns-eastern.ts';
 import { othersSpans } from './own-words.ts';
-import { foldWidth } from './plain-text.ts';
+import { foldWidth, isAscii } from './plain-text.ts';
 import type { TextSpan } from './quoted-speech.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
+import { holdsSign, signs } from './signs.ts';
 import { takenBackSpans } from './taken-back.ts';
 import type { Utterance } from './utterance.ts';
 import { triggeredLanguages } from './wish-triggers.ts';
@@ -26,19 +27,28 @@ const codeLike =
 const isOf = (sentence: string, patterns: WishPatterns): boolean =>
   patterns.wish.test(sentence) && !patterns.not.test(sentence);
 
+const latinPatternsFor = (sentence: string): readonly WishPatterns[] =>
+  [...triggeredLanguages(sentence)].map((language) => latinWishes[language]);
+
 /** The languages that a sentence can be in, by its script. */
 function patternsFor(sentence: string): readonly WishPatterns[] {
+  if (isAscii(sentence)) return latinPatternsFor(sentence);
   if (/\p{sc=Hangul}/u.test(sentence)) return [koreanWishes];
   if (/[\p{sc=Hiragana}\p{sc=Katakana}]/u.test(sentence)) return [japaneseWishes];
   if (/\p{sc=Han}/u.test(sentence)) return [chineseWishes];
-  return [...triggeredLanguages(sentence)].map((language) => latinWishes[language]);
+  return latinPatternsFor(sentence);
 }
 
 /** Questions ask; only "could you always…" wishes. */
 const isQuestion = (sentence: string): boolean => /[?？]\W{0,3}$/u.test(sentence);
 
+const withoutQuoted = (sentence: string): string =>
+  holdsSign(sentence, signs.quote | signs.beyondAscii)
+    ? sentence.replaceAll(quoted, ' ')
+    : sentence;
+
 function isConstraint(sentence: string): boolean {
-  const said = foldWidth(sentence).replaceAll(quoted, ' ').trim();
+  const said = withoutQuoted(foldWidth(sentence)).trim();
   if (said.length < 4 || codeLike.test(said)) return false;
   if (isQuestion(said) && !request.test(said)) return false;
   return patternsFor(said).some((patterns) => isOf(said, patterns));

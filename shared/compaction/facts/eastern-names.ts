@@ -10,6 +10,7 @@ import { findAll, wholeMatch, type Found } from './found.ts';
 import { matchesOf } from './matches.ts';
 import { plainText } from './plain-text.ts';
 import { once } from '../../once.ts';
+import { holdsSign, signs } from './signs.ts';
 
 const segmenter = once(() => new Intl.Segmenter('zh', { granularity: 'word' }));
 /** Runs that are segmented, names in Latin letters within; longer ones are cut, which costs a word at the cut. */
@@ -240,7 +241,10 @@ function findKoreanNames(text: string): Found[] {
  * Names and telling words in scripts without capitals. A heuristic: endings of places and institutions
  * in Chinese, Japanese and Korean, words of the segmenter's dictionary for the rest.
  */
-export const findEasternNames = (text: string): Found[] => [
-  ...(han.test(text) || kana.test(text) ? findHanNames(text) : []),
-  ...(/\p{sc=Hangul}/u.test(text) ? findKoreanNames(text) : []),
-];
+export const findEasternNames = (text: string): Found[] =>
+  holdsSign(text, signs.beyondAscii)
+    ? [
+        ...(han.test(text) || kana.test(text) ? findHanNames(text) : []),
+        ...(/\p{sc=Hangul}/u.test(text) ? findKoreanNames(text) : []),
+      ]
+    : [];

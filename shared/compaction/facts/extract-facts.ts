@@ -1,8 +1,9 @@
 import { asksSomething } from './answers.ts';
-import type { Fact } from './fact.ts';
+import { factId, type Fact, type FactKind } from './fact.ts';
 import { keyOfReadings } from './fact-index.ts';
 import { weightOf } from './fact-weights.ts';
-import { saidFacts, type SaidFact, type Surroundings } from './said-facts.ts';
+import type { Found } from './found.ts';
+import { foundAlone, saidFacts, type SaidFact, type Surroundings } from './said-facts.ts';
 import { statedValues } from './stated-values.ts';
 import type { Utterance } from './utterance.ts';
 
@@ -19,14 +20,31 @@ function factOf(said: SaidFact, { speaker }: Utterance): Collected['fact'] {
   return { kind, key, text, tier, speaker, sentence, ...(isShown === true && { isShown }) };
 }
 
+const isSureOf = ({ kind, isWeak }: Pick<Found, 'kind' | 'isWeak'>): boolean =>
+  kind !== 'name' || isWeak !== true;
+
+/** The facts in the order in which they were first said; each kind has keys of its own. */
+interface Collection {
+  all: Collected[];
+  byKind: Map<FactKind, Map<string, Collected>>;
+}
+
+function keysOf({ byKind }: Collection, kind: FactKind): Map<string, Collected> {
+  const keys = byKind.get(kind) ?? new Map<string, Collected>();
+  byKind.set(kind, keys);
+  return keys;
+}
+
 /** What the user says counts more than what was said before: then it is the user's words that are kept. */
-function collect(facts: Map<string, Collected>, said: SaidFact, utterance: Utterance): void {
-  const [only = ''] = said.readings;
-  const id = `${said.kind} ${said.readings.length === 1 ? only : keyOfReadings(said.readings)}`;
-  const known = facts.get(id);
-  const isSure = said.kind !== 'name' || said.isWeak !== true;
+function collect(facts: Collection, said: SaidFact, utterance: Utterance): void {
+  const keys = keysOf(facts, said.kind);
+  const key = keyOfReadings(said.readings);
+  const known = keys.get(key);
+  const isSure = isSureOf(said);
   if (known === undefined) {
-    facts.set(id, { fact: factOf(said, utterance), seqs: [utterance.seq], isSure });
+    const collected = { fact: factOf(said, utterance), seqs: [utterance.seq], isSure };
+    keys.set(key, collected);
+    facts.all.push(collected);
     return;
   }
   known.isSure ||= isSure;
@@ -57,10 +75,23 @@ function* surroundingsOf(
  * Heuristic throughout: see the finders of each family.
  */
 export function extractFacts(utterances: readonly Utterance[]): Fact[] {
-  const facts = new Map<string, Collected>();
+  const facts: Collection = { all: [], byKind: new Map() };
   for (const [utterance, surroundings] of surroundingsOf(utterances))
     for (const said of saidFacts(utterance, surroundings)) collect(facts, said, utterance);
-  return [...facts.values()]
+  return facts.all
     .filter(({ isSure }) => isSure)
     .map(({ fact, seqs }) => ({ ...fact, seqs, weight: weightOf(fact, seqs.length) }));
+}
+
+/** The facts of one utterance that stands alone, by `factId`: those that `extractFacts` finds in it. */
+export function factIdsIn(
+  utterance: Pick<Utterance, 'speaker' | 'text' | 'at'>,
+  options: { wantsInstructions: boolean },
+): string[] {
+  const sure = new Map<string, boolean>();
+  for (const found of foundAlone(utterance, options)) {
+    const id = factId({ kind: found.kind, key: keyOfReadings(found.readings) });
+    sure.set(id, sure.get(id) === true || isSureOf(found));
+  }
+  return [...sure].flatMap(([id, isSure]) => (isSure ? [id] : []));
 }

@@ -1,14 +1,18 @@
-import { impliedNumbers, writtenNumbers } from './written-numbers.ts';
-import { coarserKeys, dayKeyOf } from './calendar-day.ts';
-import type { Fact, FactKind } from './fact.ts';
-import type { Found } from './found.ts';
-import { indexLines, isSentenceHeld, type LineIndex } from './line-index.ts';
-import { distinctNumbers, spelledNumbers } from './number-values.ts';
-import { foldWidth, plainText, unspacedScript } from './plain-text.ts';
-import { holdsPhrase, phrasesOf, type Phrases } from './phrases.ts';
 import { once } from '../../once.ts';
+import { dayKeyOf } from './calendar-day.ts';
+import type { Fact, FactKind } from './fact.ts';
+import { indexLines, isSentenceHeld, type LineIndex } from './line-index.ts';
+import { holdsPhrase, joinPhrases, type Phrases } from './phrases.ts';
+import { unspacedScript } from './plain-text.ts';
 import { findRelativeDates } from './relative-dates.ts';
-import { scanValues } from './scan-text.ts';
+import {
+  addReading,
+  addValues,
+  noValues,
+  readText,
+  valuesOf,
+  type KnownText,
+} from './text-facts.ts';
 
 /** What texts hold, to compare facts with; built once, however often it is asked. */
 export interface FactIndex {
@@ -25,69 +29,25 @@ export interface FactIndex {
   readonly lines: () => LineIndex;
 }
 
-interface Building {
-  readings: Map<FactKind, Set<string>>;
-  coarseDates: Set<string>;
-  numbers: Set<string>;
-  figures: Set<string>;
-}
-
-/** The figures of `cny:100~150` or `1~2 hour`. */
-const valuesOf = (reading: string): string[] => reading.match(/\d[\d.]*/g) ?? [];
-
-function addReading(index: Building, { kind, readings }: Found): void {
-  const own = index.readings.get(kind) ?? new Set<string>();
-  index.readings.set(kind, own);
-  for (const reading of readings) {
-    own.add(reading);
-    if (kind === 'date') {
-      for (const coarse of coarserKeys(reading)) index.coarseDates.add(coarse);
-      const [year] = /\d{4}/.exec(reading) ?? [];
-      if (year !== undefined) index.numbers.add(year);
-    }
-    if (kind === 'number') index.numbers.add(reading);
-    if (kind === 'quantity') for (const value of valuesOf(reading)) index.numbers.add(value);
-    if (kind === 'amount') for (const value of valuesOf(reading)) index.numbers.add(value);
-    if (kind === 'phone' || kind === 'identifier') index.numbers.add(reading.replaceAll(/\D/g, ''));
-  }
-}
-
-function addFigures(index: Building, plain: string): void {
-  for (const number of distinctNumbers(plain))
-    for (const { values, scaledValues, parts } of writtenNumbers(number))
-      for (const value of [...values, ...scaledValues, ...parts]) index.figures.add(value);
-  for (const value of impliedNumbers(plain)) index.figures.add(value);
-  for (const value of spelledNumbers(plain)) {
-    index.figures.add(value);
-    index.numbers.add(value);
-  }
-}
-
 /**
  * Everything that texts hold. `saidAt` are the days on which they were said: those days count as said, and
- * so does what "tomorrow" or "last week" means from each of them. Linear.
+ * so does what "tomorrow" or "last week" means from each of them. Linear; a text that was read before is not read again.
  */
-export function indexFacts(texts: readonly string[], saidAt: readonly Date[] = []): FactIndex {
-  const index: Building = {
-    readings: new Map(),
-    coarseDates: new Set(),
-    numbers: new Set(),
-    figures: new Set(),
-  };
+export function indexFacts(texts: readonly KnownText[], saidAt: readonly Date[] = []): FactIndex {
+  const held = noValues();
   const days = [...new Map(saidAt.map((at) => [dayKeyOf(at), at])).values()];
-  for (const text of texts) {
-    const folded = foldWidth(text);
-    for (const found of scanValues(folded)) addReading(index, found);
+  const all = texts.map((text) => (typeof text === 'string' ? readText(text) : text));
+  for (const { folded, values } of all) {
+    addValues(held, values);
     for (const at of days)
-      for (const found of findRelativeDates(folded, at)) addReading(index, found);
-    addFigures(index, plainText(text));
+      for (const found of findRelativeDates(folded, at)) addReading(held, found);
   }
   for (const at of days)
-    addReading(index, { kind: 'date', start: 0, end: 0, readings: [dayKeyOf(at)] });
+    addReading(held, { kind: 'date', start: 0, end: 0, readings: [dayKeyOf(at)] });
   return {
-    ...index,
-    phrases: once(() => phrasesOf(texts)),
-    lines: once(() => indexLines(texts)),
+    ...held,
+    phrases: once(() => joinPhrases(all.map(({ phrases }) => phrases()))),
+    lines: once(() => indexLines(all.map(({ lines }) => lines()))),
   };
 }
 
@@ -97,7 +57,8 @@ export type LookedUp = Pick<Fact, 'kind' | 'key' | 'text'>;
 const unspaced = new RegExp(`[${unspacedScript}]`, 'u');
 
 /** All notations in one key. */
-export const keyOfReadings = (readings: readonly string[]): string => readings.join('|');
+export const keyOfReadings = (readings: readonly string[]): string =>
+  readings.length === 1 ? (readings[0] ?? '') : readings.join('|');
 
 const readingsOf = (key: string): string[] => key.split('|');
 

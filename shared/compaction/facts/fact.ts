@@ -41,3 +41,6 @@ export interface Fact {
   /** The sentence stands in words of somebody else that the user shows: a mail, a quoted line, code. */
   isShown?: boolean;
 }
+
+/** Equal for equal facts. */
+export const factId = ({ kind, key }: Pick<Fact, 'kind' | 'key'>): string => `${kind} ${key}`;

@@ -8,10 +8,26 @@ const REFERENCE_DIGITS = 6;
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-function digitsIn(text: string): number {
-  let digits = 0;
-  for (let at = 0; at < text.length; at++) if (isDigit(text.charCodeAt(at))) digits += 1;
-  return digits;
+const isLetter = (code: number): boolean => {
+  const small = code | 32;
+  return small >= 97 && small <= 122;
+};
+
+interface Signs {
+  digits: number;
+  letters: number;
+  points: number;
+}
+
+function signsIn(text: string): Signs {
+  const signs = { digits: 0, letters: 0, points: 0 };
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (isDigit(code)) signs.digits += 1;
+    else if (isLetter(code)) signs.letters += 1;
+    else if (text.charAt(at) === '.') signs.points += 1;
+  }
+  return signs;
 }
 
 /** `v2.3.1`, `3.11.4`: a version is a value that people refer to. */
@@ -20,15 +36,24 @@ const version = /^v?\d+(?:\.\d+){2,3}(?:-[a-z0-9.]+)?$/i;
 const range = /^\d{1,4}-\d{1,4}$/;
 const snake = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/i;
 
-/** Identifiers joined from words alone (camel case, snake case) say less: they are of code. */
+/** Figures and signs alone. */
+function strengthOfFigures(text: string, { digits, points }: Signs): 'strong' | undefined {
+  if (/^#\d+$/.test(text) || (points > 1 && version.test(text))) return 'strong';
+  if (digits < REFERENCE_DIGITS || range.test(text)) return undefined;
+  return digits === text.length || /^\d+(?:[-_:]\d+)+$/.test(text) ? 'strong' : undefined;
+}
+
+/**
+ * Identifiers joined from words alone (camel case, snake case) say less: they are of code. Signs are counted first:
+ * they spare most of the expressions.
+ */
 function strengthOf(text: string): 'strong' | 'weak' | undefined {
-  if (/^#\d+$/.test(text) || version.test(text)) return 'strong';
-  const digits = digitsIn(text);
-  if (/^\d+$/.test(text)) return digits >= REFERENCE_DIGITS ? 'strong' : undefined;
-  const hasLetters = /[A-Za-z]/.test(text);
-  if (range.test(text)) return undefined;
-  if (!hasLetters) return /^\d+(?:[-_:]\d+)+$/.test(text) && digits >= 6 ? 'strong' : undefined;
-  if (quantity.test(text) || numbered.test(text)) return undefined;
+  const signs = signsIn(text);
+  const { digits, letters, points } = signs;
+  if (letters === 0) return strengthOfFigures(text, signs);
+  if (points > 1 && version.test(text)) return 'strong';
+  if (isDigit(text.charCodeAt(0)) && quantity.test(text)) return undefined;
+  if (digits <= 2 && numbered.test(text)) return undefined;
   if (digits >= 2 && text.length >= 4) return 'strong';
   if (digits >= 1 && /^[A-Z0-9-]{4,}$/.test(text)) return 'strong';
   if (digits >= 1 && /^[A-Z]{1,3}\d{1,4}[A-Z]?$/.test(text)) return 'strong';
@@ -43,7 +68,11 @@ const inWord: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9_.:#-]/.test(String.fromCharCode(code)),
 );
 const isInWord = (text: string, at: number): boolean => inWord[text.charCodeAt(at)] === true;
-const edges = /^[_.:-]{1,9}|[_.:#-]{1,9}$/g;
+/** Signs that stand around an identifier rather than in it. */
+const leading: ReadonlySet<string> = new Set('_.:-');
+const trailing: ReadonlySet<string> = new Set('_.:#-');
+/** Of them on each side; more are no edge. */
+const EDGE_SIGNS = 9;
 /** Longer runs are data. */
 const IDENTIFIER_CHARACTERS = 80;
 const telling = /[0-9_]/g;
@@ -57,16 +86,23 @@ function runAround(text: string, place: number): { start: number; end: number } 
   return { start, end };
 }
 
+/** The run without the signs at its ends. */
+function withoutEdges(text: string, run: { start: number; end: number }) {
+  let { start, end } = run;
+  while (start < end && start - run.start < EDGE_SIGNS && leading.has(text.charAt(start)))
+    start += 1;
+  while (end > start && run.end - end < EDGE_SIGNS && trailing.has(text.charAt(end - 1))) end -= 1;
+  return { start, end };
+}
+
 /** The identifier in a run without the signs around it; several joined by `::` or `:` are one. */
 function readRun(text: string, start: number, end: number): Found | undefined {
   if (end - start > IDENTIFIER_CHARACTERS) return undefined;
   if (text[start - 1] === '@' || text[end] === '@') return undefined;
-  const run = text.slice(start, end);
-  const lead = /^[_.:-]{1,9}/.exec(run)?.[0].length ?? 0;
-  const written = run.replace(edges, '');
+  const place = withoutEdges(text, { start, end });
+  const written = text.slice(place.start, place.end);
   const strength = strengthOf(written);
   if (strength === undefined || /[^A-Za-z0-9]{3}/.test(written)) return undefined;
-  const place = { start: start + lead, end: start + lead + written.length };
   const found: Found = { kind: 'identifier', ...place, readings: [identifierKey(written)] };
   return strength === 'weak' ? { ...found, isWeak: true } : found;
 }

@@ -12,18 +12,35 @@ const HELD_SHARE = 0.7;
 /** A word in more lines tells nothing about which of them is meant. */
 const LINES_BY_WORD_MAX = 2_000;
 
-/** Reads every line of the texts once. */
-export function indexLines(texts: readonly string[]): LineIndex {
+/** A line of a text: its content words, each once, and whether it forbids or denies something. */
+export interface ReadLine {
+  words: ReadonlySet<string>;
+  isNegated: boolean;
+}
+
+const emptyLine: ReadLine = { words: new Set(), isNegated: false };
+
+/** Reads every line of a text, and an empty one behind it, which parts it from the next text. */
+export const readLines = (text: string): ReadLine[] => [
+  ...text.split('\n').map((line) => ({
+    words: new Set(contentWords(line)),
+    isNegated: isNegated(plainText(line)),
+  })),
+  emptyLine,
+];
+
+/** Where the lines of texts hold what, the texts in order. */
+export function indexLines(texts: readonly (readonly ReadLine[])[]): LineIndex {
   const linesByWord = new Map<string, number[]>();
   const negatedLines = new Set<number>();
   let number = 0;
-  for (const line of texts.flatMap((text) => [...text.split('\n'), ''])) {
-    for (const word of new Set(contentWords(line))) {
+  for (const line of texts.flat()) {
+    for (const word of line.words) {
       const lines = linesByWord.get(word) ?? [];
       if (lines.length === 0) linesByWord.set(word, lines);
       if (lines.length < LINES_BY_WORD_MAX) lines.push(number);
     }
-    if (isNegated(plainText(line))) negatedLines.add(number);
+    if (line.isNegated) negatedLines.add(number);
     number += 1;
   }
   return { linesByWord, negatedLines };

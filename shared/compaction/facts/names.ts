@@ -2,6 +2,7 @@ import { commonCapitals } from './common-words.ts';
 import { findAll, type Found } from './found.ts';
 import { once } from '../../once.ts';
 import { plainText } from './plain-text.ts';
+import { holdsSign, signs } from './signs.ts';
 
 const capital = String.raw`\p{Lu}[\p{L}\p{M}\d]{0,30}(?:['-][\p{L}\p{M}]{1,20}){0,2}`;
 const link = String.raw`(?:of the|of|de la|de|del|della|di|da|dos|van der|van|von|bin|al|the|&|y|und)`;
@@ -54,6 +55,7 @@ export interface NameFound extends Found {
  * common English words is no name; German nouns are left out; names in lower case are not seen.
  */
 export function findNames(text: string): NameFound[] {
+  if (!holdsSign(text, signs.capital | signs.beyondAscii)) return [];
   const german = once(() => isGerman(text));
   const read = (match: RegExpExecArray): NameFound | undefined => {
     const words = match[0].split(' ');

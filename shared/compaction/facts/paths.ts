@@ -1,4 +1,5 @@
 import { findAll, type Found } from './found.ts';
+import { holdsSign, signs } from './signs.ts';
 
 /** What every path has: a slash, or a point before its extension. */
 const mayHold = /[/\\]|\.[A-Za-z0-9]/;
@@ -53,7 +54,7 @@ function isPath(path: string): boolean {
 
 /** Paths of files and directories. Heuristic: a relative directory needs three names; `name.json(…)` is a call. */
 export function findPaths(text: string): Found[] {
-  if (!mayHold.test(text)) return [];
+  if (!holdsSign(text, signs.slash | signs.join) || !mayHold.test(text)) return [];
   return findAll(text, run, (match) => {
     if (!mayHold.test(match[0])) return undefined;
     const path = match[0].replace(trailing, '').replace(position, '');

@@ -26,13 +26,25 @@ function addWords(plain: string, words: Set<string>): void {
   }
 }
 
-/** Reads the texts once. */
-export function phrasesOf(texts: readonly string[]): Phrases {
-  const plain = texts.map(plainText).join('\n');
+/** Reads a plain text once. */
+export function readPhrases(plain: string): Phrases {
   const words = new Set<string>();
   addWords(plain, words);
   return { plain, words };
 }
+
+/** Those of several texts together; no phrase goes over the border of two. */
+export function joinPhrases(all: readonly Phrases[]): Phrases {
+  const [only] = all;
+  if (only !== undefined && all.length === 1) return only;
+  const words = new Set<string>();
+  for (const one of all) for (const found of one.words) words.add(found);
+  return { plain: all.map(({ plain }) => plain).join('\n'), words };
+}
+
+/** Reads texts once. */
+export const phrasesOf = (texts: readonly string[]): Phrases =>
+  joinPhrases(texts.map((text) => readPhrases(plainText(text))));
 
 function mayHold({ words }: Phrases, phrase: string): boolean {
   for (const [found] of matchesOf(phrase, word)) {

@@ -39,10 +39,14 @@ export function foldWidth(text: string): string {
     );
 }
 
+/** Any but a single space: most texts have no other. */
+const unusualBlank = /[^\S ]| {2}/;
+
 /** What texts are compared in: folded, NFKC, lower case, one blank for several. */
 export function plainText(text: string): string {
   const folded = isAscii(text) ? text : foldWidth(text).normalize('NFKC');
-  return folded.toLowerCase().replaceAll(/\s+/g, ' ');
+  const lower = folded.toLowerCase();
+  return unusualBlank.test(lower) ? lower.replaceAll(/\s+/g, ' ') : lower;
 }
 
 /** Letters of scripts that put no blanks between words. */

@@ -6,6 +6,7 @@ import {
   rangeReadings,
   scaleSource,
 } from './number-values.ts';
+import { holdsSign, signs } from './signs.ts';
 
 /** Units by what they count; words of one row are one unit. */
 const units: readonly (readonly [name: string, written: string])[] = [
@@ -93,10 +94,12 @@ function quantityFound(match: RegExpExecArray): Found | undefined {
   );
 }
 
-/** Numbers in figures with a unit. */
+/** Numbers in figures with a unit. Of those without blanks before them, the sign of per cent alone is ASCII. */
 export const findQuantities: Finder = (text) => [
   ...findAll(text, spaced, quantityFound),
-  ...findAll(text, unspaced, quantityFound),
+  ...(holdsSign(text, signs.beyondAscii | signs.percent)
+    ? findAll(text, unspaced, quantityFound)
+    : []),
 ];
 
 /** Small numbers in words with a unit: two nights. */

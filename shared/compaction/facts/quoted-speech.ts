@@ -1,3 +1,5 @@
+import { holdsSign, signs } from './signs.ts';
+
 /** A stretch of a text, `end` not included. */
 export interface TextSpan {
   start: number;
@@ -52,6 +54,7 @@ function opens(sign: string, [before, after]: [string, string]): boolean {
  * is none, and single marks quote nothing over the end of a line. Linear.
  */
 export function quotedSpans(text: string): TextSpan[] {
+  if (!holdsSign(text, signs.quote | signs.beyondAscii)) return [];
   const spans: TextSpan[] = [];
   const open: OpenMark[] = [];
   for (const { 0: sign, index } of text.matchAll(mark)) {

@@ -1,5 +1,6 @@
 import { findAll, type Finder, type Found } from './found.ts';
 import { plainText } from './plain-text.ts';
+import { holdsSign, signs } from './signs.ts';
 
 /** Pairs of quotes after folding; nothing longer than 120 characters, nothing over a line's end. */
 const quoted =
@@ -10,7 +11,9 @@ const mayHold = /["«„「『《`]|(?<!\w)'/;
 
 /** Words in quotation marks, titles and code words in back quotes, without the marks. */
 export const findQuotes: Finder = (text) =>
-  mayHold.test(text) ? findAll(text, quoted, readQuote) : [];
+  holdsSign(text, signs.quote | signs.beyondAscii) && mayHold.test(text)
+    ? findAll(text, quoted, readQuote)
+    : [];
 
 function readQuote(match: RegExpExecArray): Found | undefined {
   const inner = match.slice(1).find((group) => group !== undefined) ?? '';

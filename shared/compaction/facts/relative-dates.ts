@@ -48,9 +48,6 @@ const ago =
 const period =
   /(?<![\p{L}])(last|this|next)\s(week|weekend|month|year)\b|(지난|이번|다음)\s?(주말?|달)|(작년|올해|내년)|(先|今|来)(週末?|月|年)|(去|今|明)年|(上|这|下)个?(月)/giu;
 
-/** In "last week" and "3 months ago". */
-const periodUnits = ['day', 'week', 'month', 'year'];
-
 /** A day can be named by its weekday alone: short names are words of their own (sun, sat, wed). */
 const shortName = /^(?:sun|mon|tues?|wed|thu|thurs|fri|sat)$/i;
 
@@ -136,13 +133,29 @@ function readDayWord(match: RegExpExecArray, at: Date | undefined): Found {
   return { ...wholeMatch(match, 'date', readings), isWeak: days <= 0 };
 }
 
-/** What stands in all of these that a text of plain characters can hold: it spares the four expressions. */
+/** What stands in an expression that a text of plain characters can hold: it spares the expression. */
+const plainWordsOf = (all: readonly string[]): RegExp =>
+  new RegExp(all.filter((word) => isAscii(word)).join('|'), 'i');
+
+const plainDayWords = plainWordsOf([...offsetByWord.keys()]);
+const plainWeekdays = plainWordsOf(weekdayRows.flatMap((row) => row.split('|')));
+/** What one of them needs at least: most texts are spared all four by it. */
 const plainWords = new RegExp(
-  [...offsetByWord.keys(), ...weekdayRows.flatMap((row) => row.split('|')), ...periodUnits]
-    .filter((word) => isAscii(word))
-    .join('|'),
+  `${plainDayWords.source}|${plainWeekdays.source}|day|week|month|year`,
   'i',
 );
+/** `3 weeks ago`, `in 3 weeks`. */
+const plainCounts = /\s(?:day|week|month|year)s?\sago|in\s(?:\d|an?|one|two|three|four|five|six)/i;
+const plainPeriods = /(?:last|this|next)\s(?:week|month|year)/i;
+
+/** What a finder finds, where a text may hold it. */
+function findWhere(
+  text: string,
+  { sign, pattern }: { sign: RegExp; pattern: RegExp },
+  read: (match: RegExpExecArray) => Found | undefined,
+): Found[] {
+  return isAscii(text) && !sign.test(text) ? [] : findAll(text, pattern, read);
+}
 
 /**
  * Days and periods that are told from the day on which they are said: tomorrow, next Friday, last week,
@@ -150,11 +163,11 @@ const plainWords = new RegExp(
  * Heuristic: the day is that of UTC; months and years from a count are of average length.
  */
 export const findRelativeDates = (text: string, at?: Date): Found[] =>
-  isAscii(text) && !plainWords.test(text)
-    ? []
-    : [
-        ...findAll(text, dayWord, (match) => readDayWord(match, at)),
-        ...findAll(text, weekday, (match) => readWeekday(match, at)),
-        ...findAll(text, ago, (match) => readAgo(match, at)),
-        ...findAll(text, period, (match) => readPeriod(match, at)),
-      ];
+  isAscii(text) && !plainWords.test(text) ? [] : findAllRelative(text, at);
+
+const findAllRelative = (text: string, at: Date | undefined): Found[] => [
+  ...findWhere(text, { sign: plainDayWords, pattern: dayWord }, (match) => readDayWord(match, at)),
+  ...findWhere(text, { sign: plainWeekdays, pattern: weekday }, (match) => readWeekday(match, at)),
+  ...findWhere(text, { sign: plainCounts, pattern: ago }, (match) => readAgo(match, at)),
+  ...findWhere(text, { sign: plainPeriods, pattern: period }, (match) => readPeriod(match, at)),
+];

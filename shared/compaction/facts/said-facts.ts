@@ -10,7 +10,7 @@ import { foldWidth, plainText } from './plain-text.ts';
 import type { TextSpan } from './quoted-speech.ts';
 import { findQuotes } from './quotes.ts';
 import { requestSpans } from './requests.ts';
-import { placesOf, scanReferences, scanValues, takeFree, type Places } from './scan-text.ts';
+import { noPlaces, scanReferences, scanValues, takeFree, type Places } from './scan-text.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
 import { takenBackSpans } from './taken-back.ts';
 import { findStatedValues, isEastern, type StatedValues } from './stated-values.ts';
@@ -61,7 +61,7 @@ function namesOfUser(text: string, places: Places, { values, isAnswer }: Surroun
     ...withTier(takeFree(isAnswer ? findAnswer(text) : [], places), tier),
     ...takeFree(names, places).map((name) => ({
       ...name,
-      tier: 'isValue' in name && name.isValue === true ? tier : (2 as const),
+      tier: name.isValue ? tier : (2 as const),
     })),
     ...withTier(takeFree(findEasternNames(text), places), tier),
     ...withTier(takeFree(findWantedThings(text), places), tier),
@@ -86,8 +86,11 @@ function instructionsOf(
   return [...standing.map(found(1)), ...requests.map(found(2))];
 }
 
-function foundByUser({ text, at, sentences }: ReadText, surroundings: Surroundings) {
-  const places = placesOf(text);
+function foundByUser(
+  { text, at, sentences, wantsInstructions }: ReadText,
+  surroundings: Surroundings,
+) {
+  const places = noPlaces();
   // Names that begin with a number must be taken before the number is.
   const eastern = findStatedValues(text, surroundings.values).filter(({ readings }) =>
     readings.some(isEastern),
@@ -103,12 +106,12 @@ function foundByUser({ text, at, sentences }: ReadText, surroundings: Surroundin
     ),
     ...namesOfUser(text, places, surroundings),
     ...withTier(findQuotes(text), 2),
-    ...instructionsOf(text, sentences()),
+    ...(wantsInstructions ? instructionsOf(text, sentences()) : []),
   ];
 }
 
 function foundByModel(text: string, at: Date) {
-  const places = placesOf(text);
+  const places = noPlaces();
   return [
     ...scanValues(text, { at, places }),
     ...takeFree(findNames(text), places),
@@ -122,6 +125,7 @@ interface ReadText {
   text: string;
   at: Date;
   sentences: () => readonly SentenceSpan[];
+  wantsInstructions: boolean;
 }
 
 function foundIn(speaker: Speaker, read: ReadText, surroundings: Surroundings) {
@@ -148,6 +152,8 @@ function withSentences(
   spans: readonly SentenceSpan[],
 ): SaidFact[] {
   let at = 0;
+  // Facts of one sentence share it: it is looked up by its words again and again.
+  let last = { start: 0, end: 0, sentence: '' };
   return found.flatMap((one) => {
     while (at + 1 < spans.length && (spans[at]?.end ?? 0) <= one.start) at += 1;
     const span = spans[at];
@@ -155,11 +161,13 @@ function withSentences(
     // A fact may go over the end of a piece: a long link, a date behind a point.
     const start = Math.min(span.start, one.start);
     const end = Math.max(span.end, one.end);
+    if (start !== last.start || end !== last.end)
+      last = { start, end, sentence: text.slice(start, end) };
     return {
       ...one,
       tier: span.isShown ? worse(one.tier) : one.tier,
       text: text.slice(one.start, one.end),
-      sentence: text.slice(start, end),
+      sentence: last.sentence,
     };
   });
 }
@@ -182,22 +190,58 @@ function heaviest<F extends Found & { tier: FactTier }>(found: readonly F[]): F[
   return ordered.filter((one) => kept.has(one));
 }
 
-/** The facts of one utterance, at most 400, in order; none of what its user takes back at once. */
-export function saidFacts(utterance: Utterance, surroundings: Surroundings): SaidFact[] {
-  const { speaker, at } = utterance;
-  const text = utterance.text.toWellFormed();
+/** An utterance as its facts are looked for, and the sentences of what was written. */
+function readingOf(
+  { text: written, at }: Pick<Utterance, 'text' | 'at'>,
+  wantsInstructions: boolean,
+) {
+  const text = written.toWellFormed();
   const folded = foldWidth(text);
   const sentences = once(() => sentenceSpans(text));
   // Plain texts fold to themselves: their sentences are the same.
   const foldedSentences = folded === text ? sentences : () => sentenceSpans(folded);
-  const read = { text: folded, at, sentences: foldedSentences };
-  const found = heaviest(foundIn(speaker, read, surroundings));
+  const read: ReadText = { text: folded, at, sentences: foldedSentences, wantsInstructions };
+  return { text, sentences, read };
+}
+
+/** Those that the text does not take back at once. */
+function withoutTakenBack<F extends Pick<Found, 'start'>>(
+  found: readonly F[],
+  { text, sentences }: { text: string; sentences: () => readonly SentenceSpan[] },
+): F[] {
+  const takenBack = takenBackSpans(text, sentences());
+  return found.filter(
+    (fact) => !takenBack.some(({ start, end }) => start <= fact.start && fact.start < end),
+  );
+}
+
+/** The facts of one utterance, at most 400, in order; none of what its user takes back at once. */
+export function saidFacts(utterance: Utterance, surroundings: Surroundings): SaidFact[] {
+  const { speaker } = utterance;
+  const reading = readingOf(utterance, true);
+  const { text, sentences } = reading;
+  const found = heaviest(foundIn(speaker, reading.read, surroundings));
   if (found.length === 0) return [];
   const said = withSentences(found, text, sentences());
   if (speaker !== 'user') return said;
-  const takenBack = takenBackSpans(text, sentences());
-  const standing = said.filter(
-    (fact) => !takenBack.some(({ start, end }) => start <= fact.start && fact.start < end),
-  );
-  return withShown(standing, othersSpans(text));
+  return withShown(withoutTakenBack(said, reading), othersSpans(text));
+}
+
+/** Nobody said anything before. */
+const nothingAround: Surroundings = { values: new Map(), isAnswer: false };
+
+/**
+ * What is found in an utterance that stands alone: as `saidFacts` with nothing around it, without the sentences that
+ * say it, and without instructions where nobody wants them.
+ */
+export function foundAlone(
+  utterance: Pick<Utterance, 'speaker' | 'text' | 'at'>,
+  { wantsInstructions }: { wantsInstructions: boolean },
+): Found[] {
+  // A text with fewer characters has no more facts than are kept: none is left out for an instruction.
+  const isShort = utterance.text.length < UTTERANCE_FACTS;
+  const reading = readingOf(utterance, wantsInstructions || !isShort);
+  const found = heaviest(foundIn(utterance.speaker, reading.read, nothingAround));
+  if (found.length === 0 || reading.sentences().length === 0) return [];
+  return utterance.speaker === 'user' ? withoutTakenBack(found, reading) : found;
 }

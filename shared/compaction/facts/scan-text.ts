@@ -5,6 +5,7 @@ import type { Finder, Found } from './found.ts';
 import { findIdentifiers } from './identifiers.ts';
 import { findPaths } from './paths.ts';
 import { findNumbers, findQuantities, findSpelledQuantities } from './quantities.ts';
+import type { TextSpan } from './quoted-speech.ts';
 import { findRelativeDates } from './relative-dates.ts';
 import { findTimes } from './times.ts';
 import { windowsOfFigures, type Window } from './windows.ts';
@@ -13,33 +14,41 @@ import { windowsOfFigures, type Window } from './windows.ts';
 const references: readonly Finder[] = [findLinks, findEmails, findPaths];
 const values: readonly Finder[] = [findDates, findTimes, findPhones, findAmounts, findQuantities];
 
-/** Which places of a text are taken, one byte for each UTF-16 unit. */
+/** Which places of a text are taken: stretches in order, none over another. */
 export interface Places {
-  taken: Uint8Array;
+  taken: TextSpan[];
 }
 
-export const placesOf = (text: string): Places => ({ taken: new Uint8Array(text.length) });
+export const noPlaces = (): Places => ({ taken: [] });
+
+/** Where, among the stretches that are taken, one belongs that begins at `start`: behind all that end before. */
+function placeFor(start: number, { taken }: Places): number {
+  let low = 0;
+  let high = taken.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((taken[middle]?.end ?? 0) <= start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 /** Those found at places that nothing has taken yet; they are taken afterwards. */
-export function takeFree(found: readonly Found[], { taken }: Places): Found[] {
-  if (found.length === 0) return [];
+export function takeFree<F extends TextSpan>(found: readonly F[], places: Places): F[] {
+  const { taken } = places;
   return found.filter(({ start, end }) => {
-    if (end <= start || isTaken(taken, start, end)) return false;
-    taken.fill(1, start, end);
+    const place = placeFor(start, places);
+    if (end <= start || (taken[place]?.start ?? Infinity) < end) return false;
+    taken.splice(place, 0, { start, end });
     return true;
   });
-}
-
-function isTaken(taken: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (taken[at] === 1) return true;
-  return false;
 }
 
 /**
  * Links, addresses, paths and identifiers alone: what is read of long tool output.
  */
 export function scanReferences(text: string): Found[] {
-  const places = placesOf(text);
+  const places = noPlaces();
   return [...references, findIdentifiers].flatMap((find) => takeFree(find(text), places));
 }
 
@@ -58,7 +67,7 @@ function inWindows(windows: readonly Window[], find: Finder): Found[] {
  * Everything with figures or a form of its own in a folded text: no place twice. `at` is when it was said.
  */
 export function scanValues(text: string, options: { at?: Date; places?: Places } = {}): Found[] {
-  const { at, places = placesOf(text) } = options;
+  const { at, places = noPlaces() } = options;
   const windows = windowsOfFigures(text);
   const all: Found[] = [];
   const take = (found: readonly Found[]): void => {

@@ -1,5 +1,5 @@
 import type { TextSpan } from './quoted-speech.ts';
-import { foldWidth } from './plain-text.ts';
+import { foldWidth, isAscii } from './plain-text.ts';
 import { sentenceSpans } from './sentences.ts';
 
 const joined = (sources: readonly string[]): string =>
@@ -29,6 +29,11 @@ const eastern = joined([
   String.raw`(?:(?:哦|啊|不|不对|不對|等等|其实|其實|还是|還是)[，,\s]*){0,3}(?:算了|当我没说|當我沒說|(?:忘了|忘掉|忽略|取消|收回)(?:刚才|刚刚|剛才|剛剛|上面|前面)(?:说)?的?(?:话|要求|那条|这条)?|(?:刚才|刚刚|剛才|剛剛|上面|前面)(?:说|說)?的?(?:话|要求|那条|这条)?(?:不算|作废|作廢|取消))(?:吧|了|数)?`,
   String.raw`(?:(?:아|아니|아니다|음|잠깐만?|죄송(?:해요|합니다)?)[,.\s]*){0,3}(?:(?:방금|아까|지금)\s?(?:한\s?)?(?:말|거|것|요청)[은는을를]?\s?(?:취소|잊어|무시|없던)|없던 (?:걸로|일로))[가-힣\s]{0,10}`,
 ]);
+/** One of these stands in each of the Latin ones: most texts of plain characters have none. */
+const latinStems =
+  /forget|scratch|strike|ignore|disregard|never ?mind|take (?:that|it|this) back|mean|verg[ei]s|streich|nehme|oublie|laisse|olvid|esque|dimentica|lascia|detto/i;
+const mayTakeBack = (text: string): boolean => !isAscii(text) || latinStems.test(text);
+
 const takingBack = new RegExp(`^${opening}(?:${latin}|${eastern})${ending}`, 'iu');
 const onlyOpening = new RegExp(String.raw`^${opening}[\s,.!…–—-]*$`, 'iu');
 /** In one sentence: `Always X, no wait, forget that.` */
@@ -51,6 +56,7 @@ export function takenBackSpans(
   text: string,
   sentences: readonly TextSpan[] = sentenceSpans(text),
 ): TextSpan[] {
+  if (!mayTakeBack(text)) return [];
   const said = sentences.map(({ start, end }) => foldWidth(text.slice(start, end)).trim());
   return sentences.filter((_, at) => {
     if (onlyOpening.test(said[at] ?? '')) return false;
@@ -63,6 +69,7 @@ export function takenBackSpans(
 
 /** A text without the sentences that it takes back at once. Linear. */
 export function withoutTakenBack(text: string): string {
+  if (!mayTakeBack(text)) return text;
   const spans = takenBackSpans(text);
   if (spans.length === 0) return text;
   const ends = [0, ...spans.map(({ end }) => end)];

@@ -1,4 +1,5 @@
 import { findAll, wholeMatch, type Finder, type Found } from './found.ts';
+import { holdsSign, signs } from './signs.ts';
 
 const clock =
   /(?<![\d:.])([01]?\d|2[0-4])[:：]([0-5]\d)(?::[0-5]\d)?(?![\d:])(?:\s?([ap])\.?m\b\.?)?/giu;
@@ -52,21 +53,27 @@ interface Rest {
 export const findTimes: Finder = (text) =>
   /\d/.test(text)
     ? [
-        ...findAll(text, clock, (match) =>
-          timeFound(match, match[1], { minute: match[2], half: halfOf(match[3]) }),
-        ),
+        ...(holdsSign(text, signs.colon | signs.beyondAscii)
+          ? findAll(text, clock, (match) =>
+              timeFound(match, match[1], { minute: match[2], half: halfOf(match[3]) }),
+            )
+          : []),
         ...findAll(text, twelveHours, (match) =>
           timeFound(match, match[1], { minute: match[2], half: halfOf(match[3]) }),
         ),
-        ...findAll(text, oClock, (match) => timeFound(match, match[1], { half: undefined })),
+        ...(holdsSign(text, signs.quote)
+          ? findAll(text, oClock, (match) => timeFound(match, match[1], { half: undefined }))
+          : []),
         ...findAll(text, continental, (match) =>
           timeFound(match, match[1], { minute: match[2], half: undefined }),
         ),
-        ...findAll(text, eastern, (match) =>
-          timeFound(match, match[2], {
-            minute: match[4] === undefined ? match[3] : '30',
-            half: easternHalf(match[1]),
-          }),
-        ),
+        ...(holdsSign(text, signs.beyondAscii)
+          ? findAll(text, eastern, (match) =>
+              timeFound(match, match[2], {
+                minute: match[4] === undefined ? match[3] : '30',
+                half: easternHalf(match[1]),
+              }),
+            )
+          : []),
       ]
     : [];

@@ -1,8 +1,8 @@
 import type { Item, Snapshot } from '../../conversation/snapshot.ts';
-import type { Fact } from '../facts/fact.ts';
+import { factId, type Fact } from '../facts/fact.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { chooseSentences, type Candidate } from './choose-sentences.ts';
-import { candidatesFor, factId, type FactReader } from './repair-candidates.ts';
+import { candidatesFor, type FactReader } from './repair-candidates.ts';
 import { renderWorkingLayer } from './render-snapshot.ts';
 import { verbatimFields, type VerbatimSentence } from './verbatim-item.ts';
 

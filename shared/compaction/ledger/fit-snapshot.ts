@@ -4,6 +4,7 @@ import {
   type ArchivedItem,
   type Snapshot,
 } from '../../conversation/snapshot.ts';
+import type { KnownText } from '../facts/text-facts.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens } from '../token-estimate.ts';
 import { boundArchive } from './bound-archive.ts';
@@ -62,7 +63,7 @@ function constraintTokens(snapshot: Snapshot, room: SnapshotRoom): number {
 export interface FitOptions extends SnapshotRoom {
   newestSeq: number;
   /** What should stay said, and the texts beside the snapshot that may say it. */
-  wanted?: { facts: readonly LastingFact[]; keptTexts: readonly string[] };
+  wanted?: { facts: readonly LastingFact[]; keptTexts: readonly KnownText[] };
 }
 
 /** The items that go, the first to go first: none where all fit. */

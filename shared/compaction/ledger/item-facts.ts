@@ -3,7 +3,7 @@ import { extractFacts } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
 import { weightOf } from '../facts/fact-weights.ts';
 import type { Utterance } from '../facts/utterance.ts';
-import { factId } from './repair-candidates.ts';
+import { factId } from './../facts/fact.ts';
 import { lastSource } from './sources.ts';
 
 /** A fact that a snapshot should go on saying. */

@@ -1,13 +1,18 @@
 import { headOf } from '../../text-cut.ts';
 
 const blanks = /[\s\p{Cc}\uFFFE\uFFFF]+/gu;
+/** Any but a single space: most texts have no other. */
+const unusualBlank = /[^\S ]|[\p{Cc}\uFFFE\uFFFF]| {2}/u;
 const finalPunctuation: ReadonlySet<string> = new Set(' .!?;:,。！？；：，、…');
 
 /**
  * Text as one line: blanks, line ends and characters that XML has no place for become one space, halves of
  * surrogate pairs (which no store takes) the replacement character.
  */
-export const oneLine = (text: string): string => text.toWellFormed().replaceAll(blanks, ' ').trim();
+export function oneLine(text: string): string {
+  const whole = text.toWellFormed();
+  return (unusualBlank.test(whole) ? whole.replaceAll(blanks, ' ') : whole).trim();
+}
 
 /** `oneLine`, cut to `maxCharacters` between two graphemes. */
 export const oneShortLine = (text: string, maxCharacters: number): string =>

@@ -2,7 +2,7 @@ import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
 import { extractFacts } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
 import { saidBy, type LastingFact } from './item-facts.ts';
-import { factId } from './repair-candidates.ts';
+import { factId } from './../facts/fact.ts';
 
 /**
  * The facts that a snapshot should go on saying: those of this run, and those that the items of the one

@@ -2,6 +2,7 @@ import type { Turn } from '../../conversation/turn.ts';
 import { extractFacts } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
 import { once } from '../../once.ts';
+import { textReader, type TextReader } from '../facts/text-facts.ts';
 import type { Utterance } from '../facts/utterance.ts';
 import { utterancesOf } from '../facts/utterances.ts';
 import type { LedgerEvidence } from './apply-operations.ts';
@@ -25,6 +26,8 @@ export interface LedgerReading {
   withdrawals: () => readonly VerbatimSentence[];
   /** Which facts a single sentence says. */
   factsIn: FactReader;
+  /** What a text beside the turns holds: an item, or what stays in the context. */
+  read: TextReader;
 }
 
 function evidenceIn(
@@ -61,5 +64,6 @@ export function readFoldedTurns(turns: readonly Turn[]): LedgerReading {
     wishes: once(() => statedWishes(utterances)),
     withdrawals: once(() => statedWithdrawals(utterances)),
     factsIn: factReader(),
+    read: textReader(),
   };
 }

@@ -1,6 +1,7 @@
 import { headOf } from '../../text-cut.ts';
 import type { Fact, FactTier } from '../facts/fact.ts';
 import { indexFacts, isHeld } from '../facts/fact-index.ts';
+import type { KnownText } from '../facts/text-facts.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import type { FilledSnapshot } from './fill-room.ts';
 import type { DroppedItem, Precision, RepairedItem } from './precision-gate.ts';
@@ -43,7 +44,7 @@ export interface ReportInput {
   repair: Pick<VerbatimRepair, 'added' | 'tokens' | 'constraintTokens' | 'archived'>;
   filled: Pick<FilledSnapshot, 'added' | 'tokens'>;
   recall: Recall;
-  archiveTexts: readonly string[];
+  archiveTexts: readonly KnownText[];
   evicted: number;
   constraintsOverBudget: boolean;
   rejected: readonly { reason: string }[];

@@ -1,6 +1,7 @@
 import { constraintSection, type Item, type Snapshot } from '../../conversation/snapshot.ts';
 import { constraintsIn } from '../facts/detect-constraints.ts';
 import { indexFacts, isHeld } from '../facts/fact-index.ts';
+import type { KnownText } from '../facts/text-facts.ts';
 import type { Utterance } from '../facts/utterance.ts';
 import { takesBack, withdrawalsIn } from '../facts/withdrawals.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
@@ -55,7 +56,11 @@ export function missingConstraints(
     wishes: readonly VerbatimSentence[];
     withdrawals: readonly VerbatimSentence[];
   },
-  context: { previous?: Snapshot | undefined; snapshot: Snapshot; keptTexts: readonly string[] },
+  context: {
+    previous?: Snapshot | undefined;
+    snapshot: Snapshot;
+    keptTexts: readonly KnownText[];
+  },
 ): MissingConstraint[] {
   const constraints = constraintsOf(context.snapshot);
   const index = indexFacts([...constraints.map(({ text }) => text), ...context.keptTexts]);

@@ -1,5 +1,6 @@
 import type { Fact, FactTier } from '../facts/fact.ts';
 import { indexFacts, isHeld } from '../facts/fact-index.ts';
+import type { KnownText } from '../facts/text-facts.ts';
 
 /** How much of one tier stands somewhere. */
 export interface TierRecall {
@@ -28,7 +29,7 @@ const emptyTier = (): TierRecall => ({ facts: 0, held: 0, weight: 0, heldWeight:
  */
 export function recallOf(
   facts: readonly Fact[],
-  context: { snapshotTexts: readonly string[]; keptTexts: readonly string[] },
+  context: { snapshotTexts: readonly KnownText[]; keptTexts: readonly KnownText[] },
 ): Recall {
   const index = indexFacts([...context.snapshotTexts, ...context.keptTexts]);
   const tiers = { 1: emptyTier(), 2: emptyTier(), 3: emptyTier() };

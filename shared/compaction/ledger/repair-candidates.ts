@@ -1,5 +1,5 @@
 import type { SectionName, SnapshotProfile } from '../../conversation/snapshot.ts';
-import { extractFacts } from '../facts/extract-facts.ts';
+import { factIdsIn } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
 import { isQuestion } from '../facts/questions.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
@@ -7,9 +7,6 @@ import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import type { Candidate } from './choose-sentences.ts';
 import { shortQuote } from './short-quote.ts';
 import { verbatimText, type SpokenSentence, type VerbatimSentence } from './verbatim-item.ts';
-
-/** Equal for equal facts. */
-export const factId = ({ kind, key }: Pick<Fact, 'kind' | 'key'>): string => `${kind} ${key}`;
 
 /** Where a sentence belongs that was put in for a fact: only what users tell of themselves is their profile. */
 function sectionOf({ kind, speaker, isShown }: Fact, profile: SnapshotProfile): SectionName {
@@ -43,18 +40,22 @@ export const lineTokens = (sentence: SpokenSentence, counting: TokenCounting): n
 /** The facts, by `factId`, that a sentence says where it stands alone. */
 export type FactReader = (
   sentence: Pick<VerbatimSentence, 'speaker' | 'text'>,
+  /** Default: with them. */
+  wanted?: { instructions: boolean },
 ) => readonly string[];
 
-export const readFacts: FactReader = ({ speaker, text }) =>
-  extractFacts([{ seq: 0, speaker, text, at: new Date(0) }]).map(factId);
+export const readFacts: FactReader = (sentence, { instructions } = { instructions: true }) =>
+  factIdsIn({ ...sentence, at: new Date(0) }, { wantsInstructions: instructions });
 
 /** As `readFacts`; each sentence is read once, however often it is a candidate. */
 export function factReader(): FactReader {
-  const known = new Map<string, readonly string[]>();
-  return (sentence) => {
-    const key = `${sentence.speaker} ${sentence.text}`;
-    const facts = known.get(key) ?? readFacts(sentence);
-    known.set(key, facts);
+  const known = new Map<string, Map<string, readonly string[]>>();
+  return (sentence, wanted = { instructions: true }) => {
+    const kind = `${sentence.speaker} ${wanted.instructions}`;
+    const byText = known.get(kind) ?? new Map<string, readonly string[]>();
+    known.set(kind, byText);
+    const facts = byText.get(sentence.text) ?? readFacts(sentence, wanted);
+    byText.set(sentence.text, facts);
     return facts;
   };
 }
@@ -86,28 +87,40 @@ function sentenceFor(fact: Fact, text: string, { dayOf }: CandidateInput): Verba
 
 /** The text that brings a fact back: its sentence, or only the words around it. */
 function textFor(fact: Fact, form: 'sentence' | 'short'): string {
-  const short = form === 'short' ? ledgerConstants.shortQuoteCharacters.value : Infinity;
-  return shortQuote(fact.sentence, fact.text, short) ?? fact.sentence;
+  if (form === 'sentence') return fact.sentence;
+  const most = ledgerConstants.shortQuoteCharacters.value;
+  return shortQuote(fact.sentence, fact.text, most) ?? fact.sentence;
+}
+
+/** Finding instructions takes long: they are read where one of them is missing. */
+function readerFor({ wanted, factsIn = readFacts }: CandidateInput): FactReader {
+  const instructions = [...wanted.values()].some(({ kind }) => kind === 'instruction');
+  return (sentence) => factsIn(sentence, { instructions });
 }
 
 /** One candidate for each sentence that says a missing fact. Linear in the facts. */
 export function candidatesFor(input: CandidateInput, form: 'sentence' | 'short'): Candidate[] {
-  const candidates = new Map<string, Candidate & { facts: Set<string> }>();
+  const candidates: Candidate[] = [];
+  const factsBySeq = new Map<number, Map<string, Set<string>>>();
+  const factsIn = readerFor(input);
   for (const [id, fact] of input.wanted) {
     const sentence = sentenceFor(fact, textFor(fact, form), input);
-    const key = `${sentence.seq} ${sentence.text}`;
-    const known = candidates.get(key);
+    const ofTurn = factsBySeq.get(sentence.seq) ?? new Map<string, Set<string>>();
+    factsBySeq.set(sentence.seq, ofTurn);
+    const known = ofTurn.get(sentence.text);
     if (known !== undefined) {
-      known.facts.add(id);
+      known.add(id);
       continue;
     }
-    candidates.set(key, {
+    const facts = factsSaidBy(sentence, input.wanted, factsIn).add(id);
+    ofTurn.set(sentence.text, facts);
+    candidates.push({
       sentence,
       section: sectionOf(fact, input.profile),
-      facts: factsSaidBy(sentence, input.wanted, input.factsIn).add(id),
+      facts,
       tokens: lineTokens(sentence, input.counting),
       share: isQuestion(fact.sentence) ? ledgerConstants.questionWeight.value : 1,
     });
   }
-  return [...candidates.values()];
+  return candidates;
 }

@@ -1,6 +1,6 @@
 import type { ArchivedItem, Item, Snapshot } from '../../conversation/snapshot.ts';
 import { constraintSection } from '../../conversation/snapshot.ts';
-import type { Fact } from '../facts/fact.ts';
+import { factId, type Fact } from '../facts/fact.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { snapshotConstants } from '../snapshot-constants.ts';
 import type { TokenCounting } from '../token-estimate.ts';
@@ -10,7 +10,6 @@ import { textKey } from './item-text.ts';
 import type { MissingConstraint } from './missing-constraints.ts';
 import {
   candidatesFor,
-  factId,
   factsSaidBy,
   type CandidateInput,
   type FactReader,

@@ -1,6 +1,7 @@
 import type { ArchivedItem } from '../../conversation/snapshot.ts';
 import type { Fact } from '../facts/fact.ts';
 import { indexFacts, isHeld } from '../facts/fact-index.ts';
+import { textReader, type KnownText } from '../facts/text-facts.ts';
 
 /**
  * Which items tier-1 facts depend on, with the weight of those facts. `order` are the items that may leave,
@@ -10,10 +11,11 @@ import { indexFacts, isHeld } from '../facts/fact-index.ts';
 export function soleHolders(
   order: readonly ArchivedItem[],
   facts: readonly Fact[],
-  otherTexts: readonly string[],
+  otherTexts: readonly KnownText[],
 ): ReadonlyMap<string, number> {
   const others = indexFacts(otherTexts);
-  const all = indexFacts(order.map(({ text }) => text));
+  const read = textReader();
+  const all = indexFacts(order.map(({ text }) => read(text)));
   let left = facts.filter(
     (fact) =>
       fact.tier === 1 && fact.kind !== 'instruction' && isHeld(fact, all) && !isHeld(fact, others),
@@ -21,7 +23,7 @@ export function soleHolders(
   const weights = new Map<string, number>();
   for (const { id, text } of order.toReversed()) {
     if (left.length === 0) break;
-    const own = indexFacts([text]);
+    const own = indexFacts([read(text)]);
     const held = new Set(left.filter((fact) => isHeld(fact, own)));
     if (held.size === 0) continue;
     left = left.filter((fact) => !held.has(fact));

@@ -1,5 +1,6 @@
 import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
 import type { Fact } from '../facts/fact.ts';
+import type { TextFacts } from '../facts/text-facts.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { snapshotConstants } from '../snapshot-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
@@ -47,7 +48,11 @@ export interface LedgerVerification {
   report: LedgerReport;
 }
 
-const textsOf = (items: readonly { text: string }[]): string[] => items.map(({ text }) => text);
+/** The input with the texts that stay read once, however often they are asked. */
+type ReadInput = Omit<LedgerInput, 'keptTexts'> & { keptTexts: readonly TextFacts[] };
+
+const textsIn = (items: readonly { text: string }[], { read }: LedgerReading): TextFacts[] =>
+  items.map(({ text }) => read(text));
 
 function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerification {
   const precision: Precision = {
@@ -71,9 +76,9 @@ function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerificati
 }
 
 /** Facts and standing wishes that the snapshot lost, put back by code. */
-function repairRecall(input: LedgerInput, snapshot: Snapshot): VerbatimRepair {
+function repairRecall(input: ReadInput, snapshot: Snapshot): VerbatimRepair {
   const { reading, keptTexts, budgetTokens, counting } = input;
-  const snapshotTexts = textsOf(workingItems(snapshot));
+  const snapshotTexts = textsIn(workingItems(snapshot), reading);
   return repairVerbatim({
     snapshot,
     missing: recallOf(reading.facts(), { snapshotTexts, keptTexts }).missing,
@@ -93,7 +98,7 @@ function repairRecall(input: LedgerInput, snapshot: Snapshot): VerbatimRepair {
  * code adds stays within a quarter of the budget, and the snapshot well below what it takes the place of.
  */
 function fill(
-  { reading, budgetTokens, counting }: LedgerInput,
+  { reading, budgetTokens, counting }: ReadInput,
   repair: VerbatimRepair,
   fitted: { snapshot: Snapshot; missing: readonly Fact[] },
 ): FilledSnapshot {
@@ -129,9 +134,13 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
   const sound = withoutLoops(given.previous, given.snapshot);
   const isBare = workingItems(sound).length === 0;
   const snapshot = isBare ? withRequests(sound, given.reading) : sound;
-  const input = { ...given, snapshot };
-  const shape = shapeProblems(input);
-  if (shape.length > 0) return refused(input, shape);
+  const shape = shapeProblems({ ...given, snapshot });
+  if (shape.length > 0) return refused({ ...given, snapshot }, shape);
+  const input: ReadInput = {
+    ...given,
+    snapshot,
+    keptTexts: given.keptTexts.map(given.reading.read),
+  };
   const { budgetTokens, counting, keptTexts, reading } = input;
   const precision = gatePrecision({ ...input, turns: reading.cited });
   const problems: LedgerProblem[] = precision.isRefused ? ['UNSUPPORTED_FACTS'] : [];
@@ -143,7 +152,10 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
     wanted: { facts: lastingFacts(input.previous, reading.facts()), keptTexts },
   });
   const recallWith = (repaired: Snapshot): Recall =>
-    recallOf(reading.facts(), { snapshotTexts: textsOf(workingItems(repaired)), keptTexts });
+    recallOf(reading.facts(), {
+      snapshotTexts: textsIn(workingItems(repaired), reading),
+      keptTexts,
+    });
   const recall = recallWith(fitted.snapshot);
   const usedTokens = estimateTextTokens(renderWorkingLayer(fitted.snapshot), counting);
   const worth = repairWorth(recall, { roomTokens: budgetTokens - usedTokens, counting });
@@ -161,7 +173,7 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
       repair,
       filled,
       recall: filled.added.length === 0 ? recall : recallWith(filled.snapshot),
-      archiveTexts: textsOf(filled.snapshot.archive),
+      archiveTexts: textsIn(filled.snapshot.archive, reading),
       evicted: fitted.archived,
       constraintsOverBudget: fitted.constraintsOverBudget || repair.lacksConstraints,
       rejected: input.rejected,

@@ -1,11 +1,6 @@
-import type { Fact } from '../facts/fact.ts';
+import { factId, type Fact } from '../facts/fact.ts';
 import { chooseQuotes } from '../ledger/choose-quotes.ts';
-import {
-  candidatesFor,
-  factId,
-  lineTokens,
-  type CandidateInput,
-} from '../ledger/repair-candidates.ts';
+import { candidatesFor, lineTokens, type CandidateInput } from '../ledger/repair-candidates.ts';
 import { verbatimText } from '../ledger/verbatim-item.ts';
 import type { TokenCounting } from '../token-estimate.ts';
 

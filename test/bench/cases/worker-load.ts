@@ -12,11 +12,13 @@ import { autoNeed } from '../../support/compacted-conversation.ts';
 import { buildConversation, madeUpAnswer } from '../../support/conversation-builder.ts';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { benchTurns } from '../bench-conversation.ts';
-import { runHost, startStandInHost } from '../hosts/start-host.ts';
+import { runHost, startFreeModel, startStandInHost } from '../hosts/start-host.ts';
 import { startEmulatedChat } from '../worlds/emulated-chat.ts';
 
 const THRESHOLD_TOKENS = 16_000;
-const CONVERSATIONS = 24;
+const CONVERSATIONS = 96;
+/** Compacted before them, so that what is measured is a worker at work and not one that has just started. */
+const WARM_UP = 24;
 const AT_ONCE = 8;
 /** About 1,000 tokens a turn. */
 const LARGE_TURNS = 581;
@@ -37,13 +39,13 @@ const manualNeed = () => ({
 
 /** Conversations a second that one worker compacts, whose model answers at once. */
 async function compactedPerSecond(): Promise<number> {
-  const standIn = await startStandInHost();
+  const model = await startFreeModel();
   try {
     const store = createMemoryDocumentStore();
     const environment = stackEnvironment({
       shell: {},
       model: { kind: 'stand-in' },
-      standInUrl: standIn.url,
+      standInUrl: model.url,
     });
     const worker = await createDependencies(parseConfig(environment), {
       store,
@@ -52,14 +54,13 @@ async function compactedPerSecond(): Promise<number> {
     }).compaction();
     const turns = benchTurns(400, 'chat').map(({ user, contents }) => ({ user, answer: contents }));
     const ids: string[] = [];
-    for (let i = 0; i <= CONVERSATIONS; i++) {
+    for (let i = 0; i < WARM_UP + CONVERSATIONS; i++) {
       const head = { settings: { thresholdTokens: THRESHOLD_TOKENS }, ...manualNeed() };
       ids.push((await buildConversation(store, { turns, head })).conversationId);
     }
     const { signal } = new AbortController();
     const compact = (conversationId: string) => runCompaction(worker, { conversationId, signal });
-    // What is loaded once is not throughput.
-    await compact(ids.shift() ?? '');
+    for (const id of ids.splice(0, WARM_UP)) await compact(id);
     const startedAt = performance.now();
     const next = async (): Promise<void> => {
       for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
@@ -71,7 +72,7 @@ async function compactedPerSecond(): Promise<number> {
     await Promise.all(Array.from({ length: AT_ONCE }, next));
     return CONVERSATIONS / ((performance.now() - startedAt) / 1_000);
   } finally {
-    await standIn.close();
+    await model.close();
   }
 }
 

@@ -7,9 +7,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
+import { MODEL_PATH } from './script.ts';
 
 const [modelUrl = ''] = process.argv.slice(2);
-const path = '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse';
 const eventSchema = z.looseObject({
   candidates: z
     .array(
@@ -26,7 +26,7 @@ const eventSchema = z.looseObject({
 
 async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const said = await text(request);
-  const answer = await fetch(`${modelUrl}${path}`, {
+  const answer = await fetch(`${modelUrl}${MODEL_PATH}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: said }] }] }),

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const leash = new URL('../../../infra/local/exit-with-parent.ts', import.meta.url).href;
 const standIn = fileURLToPath(new URL('../../../infra/local/stand-in/main.ts', import.meta.url));
+const freeModel = fileURLToPath(new URL('free-model.ts', import.meta.url));
 
 export interface Host {
   url: string;
@@ -32,6 +33,14 @@ export async function startHost(script: string, args: readonly string[] = []): P
 /** The stand-in for Gemini as a process of its own, so that its work is not counted as ours. */
 export const startStandInHost = (args: readonly string[] = []): Promise<Host> =>
   startHost(standIn, args);
+
+/** A model that answers at once what the stand-in has said to the first request. */
+export async function startFreeModel(): Promise<Host> {
+  const standInHost = await startStandInHost();
+  const free = await startHost(freeModel, [standInHost.url]);
+  const close = async () => void (await Promise.all([free.close(), standInHost.close()]));
+  return { ...free, close };
+}
 
 /** Runs a script to its end and resolves to the one message that it sends. */
 export async function runHost(

@@ -91,3 +91,12 @@ test.each([
   expect(isTimeZone(name)).toBe(true);
   expect(zoneOf(name)).toBe(zone);
 });
+
+test('more zones than formats are kept for are told one after the other, twice', () => {
+  const zones = Intl.supportedValuesOf('timeZone').slice(0, 120);
+  const moment = new Date('2026-11-22T01:05:00Z');
+  const tell = () => zones.map((zone) => localTime(moment, zone).text);
+
+  expect(tell()).toEqual(tell());
+  expect(new Set(tell()).size).toBe(zones.length);
+});

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   estimateContentTokens,
@@ -148,5 +149,31 @@ test('signs of JSON cost less in a declaration than in a text, and as much as ev
   expect(declared).toBeLessThan(0.8 * estimateTextTokens(text, 'character-class'));
   expect(estimatePromptTokens({ contents: [], tools }, 'gemini-cli')).toBe(
     estimateTextTokens(text, 'gemini-cli'),
+  );
+});
+
+test('a long text costs what its characters cost, wherever the first stands that is not ASCII', () => {
+  const run = fc.tuple(
+    fc.constantFrom('a', '7', '{', ' ', 'é', '漢', '👋'),
+    fc.nat({ max: 9_000 }),
+  );
+  const costOf = new Map<string, number>();
+  const cost = (character: string) => {
+    const known =
+      costOf.get(character) ??
+      estimateTextTokens(character.repeat(100_000), 'character-class') / 1e5;
+    costOf.set(character, known);
+    return known;
+  };
+  fc.assert(
+    fc.property(fc.array(run, { maxLength: 6 }), (runs) => {
+      const text = runs.map(([character, times]) => character.repeat(times)).join('');
+      const expected = runs.reduce((sum, [character, times]) => sum + cost(character) * times, 0);
+
+      expect(Math.abs(estimateTextTokens(text, 'character-class') - expected)).toBeLessThanOrEqual(
+        1,
+      );
+    }),
+    { numRuns: 50 },
   );
 });

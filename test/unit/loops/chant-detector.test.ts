@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createChantDetector } from '../../../shared/loops/chant-detector.ts';
-import { createRepeatedChunks, WINDOW_CHARACTERS } from '../../../shared/loops/repeated-chunks.ts';
+import { WINDOW_CHARACTERS } from '../../../shared/loops/repeated-chunks.ts';
 
 const chants = (text: string): boolean => createChantDetector().see(text);
 
@@ -169,19 +169,6 @@ describe('a stream', () => {
 });
 
 describe('what the search remembers', () => {
-  test('is the window, however long the text', () => {
-    const chunks = createRepeatedChunks();
-    const text = other(1, 100_000);
-    let highest = 0;
-    for (let i = 0; i < text.length; i++) {
-      chunks.take(text.charCodeAt(i));
-      highest = Math.max(highest, chunks.size());
-    }
-
-    expect(highest).toBeGreaterThan(4_900);
-    expect(highest).toBeLessThanOrEqual(WINDOW_CHARACTERS);
-  });
-
   test('is nothing of what stands farther back', () => {
     const detector = createChantDetector();
     const gap = WINDOW_CHARACTERS;

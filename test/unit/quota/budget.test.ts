@@ -8,7 +8,7 @@ import { createManualClock } from '../../fakes/manual-clock.ts';
 const LIMIT = 1_000;
 
 function world() {
-  let reads = 0;
+  let [reads, writes] = [0, 0];
   const clock = createManualClock(new Date('2026-01-02T23:59:00.000Z'));
   const store = createMemoryDocumentStore({
     beforeOperation: ({ name }) => {
@@ -20,12 +20,13 @@ function world() {
     createBudget({ store, clock, randomness: { uuid: () => randomUUID() } }, LIMIT);
   /** As a settlement does it. */
   const add = async (budget: ReturnType<typeof instance>, costMicros: number) => {
-    const path = budget.shardOf('2026-01-02');
-    const [document] = await store.get([path]);
-    await store.commit([budget.write({ path, document, costMicros })]);
-    budget.added('2026-01-02', costMicros);
+    const part = budget.take('2026-01-02', costMicros);
+    if (!part) return;
+    const [document] = await store.get([part.path]);
+    await store.commit([budget.write(part, document)]);
+    writes++;
   };
-  return { clock, instance, add, reads: () => reads };
+  return { clock, instance, add, reads: () => reads, writes: () => writes };
 }
 
 describe('the budget of all', () => {
@@ -61,6 +62,31 @@ describe('the budget of all', () => {
     await budget.refuseSpent();
 
     expect(reads()).toBe(1);
+  });
+
+  test('is written once in two seconds, however many answers end, and loses none of them', async () => {
+    const { clock, instance, add, writes } = world();
+    const [budget, other] = [instance(), instance()];
+    for (let i = 0; i < 50; i++) await add(budget, 10);
+    expect(writes()).toBe(1);
+
+    clock.advance(2_000);
+    await add(budget, 500);
+
+    expect(writes()).toBe(2);
+    await expect(other.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+  });
+
+  test('keeps for a later answer what could not be written', async () => {
+    const { clock, instance, add } = world();
+    const [budget, other] = [instance(), instance()];
+    const part = budget.take('2026-01-02', LIMIT);
+    if (part) budget.giveBack(part);
+
+    clock.advance(2_000);
+    await add(budget, 1);
+
+    await expect(other.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
   });
 
   test('begins anew at midnight', async () => {

@@ -1,4 +1,5 @@
 import { AppError } from '../../../../shared/errors.ts';
+import { interruptible } from '../../interruptible.ts';
 
 /** The answer was ended from outside. */
 export const abortedError = () =>
@@ -13,26 +14,31 @@ export const abortedError = () =>
  * What `source` gives until `signal` fires: then it throws ABORTED at once, even when the source does not
  * heed the signal itself. Nobody waits for a source that was left.
  */
-export async function* untilAborted<T>(
+export function untilAborted<T>(
   source: AsyncIterable<T>,
   signal: AbortSignal,
-): AsyncGenerator<T> {
+): AsyncIterableIterator<T> {
   const iterator = source[Symbol.asyncIterator]();
-  const aborted = Promise.withResolvers<'aborted'>();
-  const onAbort = () => aborted.resolve('aborted');
-  signal.addEventListener('abort', onAbort);
-  try {
-    for (;;) {
-      if (signal.aborted) throw abortedError();
-      const next = iterator.next();
-      next.catch(() => undefined); // told below, unless the signal came first
-      const result = await Promise.race([next, aborted.promise]);
-      if (result === 'aborted') throw abortedError();
-      if (result.done) return;
-      yield result.value;
-    }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
+  const forget = () => signal.removeEventListener('abort', abort);
+  const items = interruptible(iterator, forget);
+  const leave = () => {
+    forget();
     void iterator.return?.().catch(() => undefined);
-  }
+  };
+  const abort = () => {
+    items.interrupt(abortedError());
+    leave();
+  };
+  signal.addEventListener('abort', abort);
+  if (signal.aborted) abort();
+  return {
+    next: () => items.next(),
+    return: async () => {
+      leave();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

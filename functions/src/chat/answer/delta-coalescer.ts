@@ -25,7 +25,8 @@ export function createDeltaCoalescer(options: {
   const intervalMs = options.intervalMs ?? DELTA_INTERVAL_MS;
   let pending = '';
   let lastAtMs = Number.NEGATIVE_INFINITY;
-  let timer: { done: Promise<void>; cancel: AbortController } | undefined;
+  const flushed = new AbortController();
+  let waiting: Promise<void> | undefined;
 
   const send = (keepHalf: boolean) => {
     const half = keepHalf && endsInHalfAPair(pending) ? pending.slice(-1) : '';
@@ -40,30 +41,24 @@ export function createDeltaCoalescer(options: {
     }
   };
 
-  const sendLater = (ms: number) => {
-    const cancel = new AbortController();
-    const done = options.clock.wait(ms, cancel.signal).then(() => {
-      if (cancel.signal.aborted) return;
-      timer = undefined;
-      send(true);
-    });
-    timer = { done, cancel };
+  const sendLater = async (ms: number) => {
+    await options.clock.wait(ms, flushed.signal);
+    waiting = undefined;
+    if (!flushed.signal.aborted) send(true);
   };
 
   return {
     push: (text: string) => {
       pending += text;
-      if (timer) return;
+      if (waiting) return;
       const dueInMs = lastAtMs + intervalMs - options.clock.now().getTime();
       if (dueInMs <= 0) send(true);
-      else sendLater(dueInMs);
+      else waiting = sendLater(dueInMs);
     },
-    /** Sends the rest; nothing is pending afterwards and no timer runs. */
+    /** Sends the rest; nothing is pending afterwards, no timer runs, and nothing may be pushed any more. */
     flush: async () => {
-      const waiting = timer;
-      timer = undefined;
-      waiting?.cancel.abort(CALLED_OFF);
-      await waiting?.done;
+      flushed.abort(CALLED_OFF);
+      await waiting;
       send(false);
     },
   };

@@ -59,6 +59,14 @@ export interface LiveTurn {
 /** Live turns of this instance by `{conversationId}/{seq}`. */
 export type LiveTurns = Map<string, LiveTurn>;
 
+/** The turns of a conversation that this instance answers: one, but for a moment when one follows another. */
+export function liveSeqs(liveTurns: LiveTurns, conversationId: string): number[] {
+  const start = `${conversationId}/`;
+  return [...liveTurns.keys()]
+    .filter((key) => key.startsWith(start))
+    .map((key) => Number(key.slice(start.length)));
+}
+
 export const liveTurnKey = (conversationId: string, seq: number) => `${conversationId}/${seq}`;
 
 /** The frames of one attempt as they come: bounded by the answer itself, dropped with the turn. */

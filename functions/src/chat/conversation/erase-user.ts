@@ -1,5 +1,6 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { Caller } from '../../../../shared/ports.ts';
+import { allEnded } from '../../all-ended.ts';
 import { markErasing } from '../../erasure/mark-erasing.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
@@ -9,6 +10,8 @@ import { publishErase } from './publish-erase.ts';
 
 /** A pass finds what was begun behind the one before it; who begins more all the while is not waited for. */
 const PASSES_MAX = 20;
+/** Conversations that are marked side by side: ten thousand of them within the time of a request. */
+const MARKED_AT_ONCE = 10;
 
 /** Marks every conversation that is not in `marked` yet, and tells the workers. Returns how many these are. */
 async function markAll(
@@ -18,15 +21,20 @@ async function markAll(
 ): Promise<number> {
   const before = marked.size;
   const isTheirs = (head: Head) => head.ownerUid === caller.uid;
-  for await (const { conversationId } of ownConversations(dependencies, caller)) {
-    if (marked.has(conversationId)) continue;
-    const result = await markErasing(dependencies, conversationId, isTheirs);
-    if (result !== 'erasing') continue;
-    marked.add(conversationId);
-    await passLifecyclePoint(dependencies, 'conversation-marked');
-    await publishErase(dependencies, conversationId);
-    await passLifecyclePoint(dependencies, 'erase-published');
-  }
+  const found = ownConversations(dependencies, caller);
+  // One walk for all of them: whoever is free takes the next, and a failure ends it.
+  const markSome = async () => {
+    for await (const { conversationId } of found) {
+      if (marked.has(conversationId)) continue;
+      const result = await markErasing(dependencies, conversationId, isTheirs);
+      if (result !== 'erasing') continue;
+      marked.add(conversationId);
+      await passLifecyclePoint(dependencies, 'conversation-marked');
+      await publishErase(dependencies, conversationId);
+      await passLifecyclePoint(dependencies, 'erase-published');
+    }
+  };
+  await allEnded(Array.from({ length: MARKED_AT_ONCE }, markSome));
   return marked.size - before;
 }
 

@@ -1,37 +1,50 @@
+import { CALLED_OFF } from '../../called-off.ts';
+
+/** A text that is made while it is sent. */
+export interface SentText {
+  /** `left` fires when its reader has gone, also while the text has nothing to say. */
+  pieces: (left: AbortSignal) => AsyncGenerator<string>;
+  /** A text that throws ends the connection, not the body: the server would print the error as it is. */
+  onBroken: (error: unknown) => void;
+}
+
+const textsOf = new WeakMap<ReadableStream, SentText>();
+
+/** The text behind a body, for who can send it without the streams of the web. */
+export const textOf = (body: ReadableStream | null): SentText | undefined =>
+  body === null ? undefined : textsOf.get(body);
+
 async function* encoded(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const piece of text) yield encoder.encode(piece);
 }
 
-/**
- * A body that tells at once when its reader has gone, also while the text has nothing to say. A text that
- * throws ends the connection (`onBroken`), not the body: the server would print the error as it is.
- */
-export function bodyOf(
-  text: (left: AbortSignal) => AsyncGenerator<string>,
-  onBroken: (error: unknown) => void,
-): ReadableStream<Uint8Array> {
+/** A text as the body of a response; nothing of it is made before it is read. */
+export function bodyOf(text: SentText): ReadableStream<Uint8Array> {
   const left = new AbortController();
-  const pieces = encoded(text(left.signal));
   const closed = Promise.withResolvers<void>();
-  return new ReadableStream<Uint8Array>(
+  let pieces: AsyncGenerator<Uint8Array> | undefined;
+  const open = () => (pieces ??= encoded(text.pieces(left.signal)));
+  const body = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
         try {
-          const { done, value } = await pieces.next();
+          const { done, value } = await open().next();
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (error) {
-          onBroken(error);
+          text.onBroken(error);
           await closed.promise;
         }
       },
       cancel: async () => {
-        left.abort();
+        left.abort(CALLED_OFF);
         closed.resolve();
-        await pieces.return(undefined);
+        await open().return(undefined);
       },
     },
     { highWaterMark: 0 },
   );
+  textsOf.set(body, text);
+  return body;
 }

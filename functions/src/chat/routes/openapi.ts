@@ -7,9 +7,9 @@ import { noBody, type Route } from '../route.ts';
 /** How long a client may use the document without asking again, seconds; it changes with a deployment. */
 const MAX_AGE_SECONDS = 300;
 
-/** The OpenAPI document of `routes`, built when it is first asked for. */
-export function openApiRoute(routes: () => readonly Route[]): Route {
-  const documentOf = once(() => buildOpenApiDocument(routes()));
+/** The OpenAPI document of all routes, which are loaded for it, built when it is first asked for. */
+export function openApiRoute(loadRoutes: () => Promise<readonly Route[]>): Route {
+  const documentOf = once(async () => buildOpenApiDocument(await loadRoutes()));
   let etag: string | undefined;
   return {
     operation: 'getOpenApi',
@@ -24,15 +24,13 @@ export function openApiRoute(routes: () => readonly Route[]): Route {
     statuses: [200, 304],
     requestHeaders: { 'If-None-Match': 'The ETag of the copy at hand; 304 when it still holds.' },
     responseHeaders: { ETag: 'Changes with the document.' },
-    run: ({ sha256 }, { header }) => {
-      const document = documentOf();
+    run: async ({ sha256 }, { header }) => {
+      const document = await documentOf();
       etag ??= `"${sha256(JSON.stringify(document)).slice(0, 32)}"`;
       const headers = { etag, 'cache-control': `public, max-age=${MAX_AGE_SECONDS}` };
-      return Promise.resolve(
-        isKnownTo(header('if-none-match'), etag)
-          ? { kind: 'empty', status: 304, headers }
-          : { kind: 'json', headers, body: document },
-      );
+      return isKnownTo(header('if-none-match'), etag)
+        ? { kind: 'empty', status: 304, headers }
+        : { kind: 'json', headers, body: document };
     },
   };
 }

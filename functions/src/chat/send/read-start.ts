@@ -10,6 +10,7 @@ import {
   headPath,
   messageGuardPath,
   seqOfId,
+  turnPath,
 } from '../../../../shared/conversation/paths.ts';
 import { queueSeqs } from '../../../../shared/conversation/queue-decision.ts';
 import {
@@ -18,13 +19,18 @@ import {
 } from '../../../../shared/conversation/read-conversation.ts';
 import type { StoredDocument } from '../../../../shared/ports.ts';
 import type { ReplacingFacts, StartFacts } from '../../../../shared/conversation/start-decision.ts';
-import type { Turn, TurnDocument } from '../../../../shared/conversation/turn.ts';
+import {
+  readTurnDocument,
+  type Turn,
+  type TurnDocument,
+} from '../../../../shared/conversation/turn.ts';
 import {
   abandonedFields,
   type AbandonedTurn,
 } from '../../../../shared/conversation/end-abandoned.ts';
 import { decodeNotes, type Notes } from '../../../../shared/memory/note.ts';
 import { notesPaths } from '../../memory-of.ts';
+import { liveSeqs } from '../answer/live-turn.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Replacing, SendRequest } from './send-request.ts';
 
@@ -84,46 +90,70 @@ async function jobOf(
   return job;
 }
 
-/**
- * One read of head, message guards, notes and, where this instance does not know it, the job; a second only when a turn
- * is known, open, queued or named, or the job has changed.
- */
-export async function readStart(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'sha256' | 'config'>,
-  request: SendRequest,
-): Promise<StartState> {
-  const { store, cache, clock, sha256 } = dependencies;
+type Reading = Pick<
+  ChatDependencies,
+  'store' | 'cache' | 'clock' | 'sha256' | 'config' | 'liveTurns'
+>;
+
+/** What the first read brings: all that is known to be needed before anything is read. */
+async function readFirst(dependencies: Reading, request: SendRequest, knowsJob: boolean) {
   const { conversationId, message, caller, replacing } = request;
   const namedSeq = replacing && seqOfId(replacing.messageId, 'm');
+  const jobPath = knowsJob ? [] : [compactionJobPath(conversationId)];
   const notesPath = notesPaths(dependencies.config, caller.uid);
-  const keptJob = cache.job(conversationId);
-  const jobPath = keptJob ? [] : [compactionJobPath(conversationId)];
-  const [headDocument, guardDocument, ...rest] = await store.get([
-    headPath(conversationId),
-    messageGuardPath(conversationId, message.id),
+  const targetPath =
+    replacing && namedSeq === undefined
+      ? [messageGuardPath(conversationId, replacing.messageId)]
+      : [];
+  // Who comes while it is answered need not read twice to learn of it.
+  const livePaths = liveSeqs(dependencies.liveTurns, conversationId).map((seq) =>
+    turnPath(conversationId, seq),
+  );
+  const own = [headPath(conversationId), messageGuardPath(conversationId, message.id)];
+  const found = await dependencies.store.get([
+    ...own,
     ...jobPath,
     ...notesPath,
-    ...(replacing && namedSeq === undefined
-      ? [messageGuardPath(conversationId, replacing.messageId)]
-      : []),
+    ...targetPath,
+    ...livePaths,
   ]);
-  const [jobDocument] = rest.slice(0, jobPath.length);
-  const others = rest.slice(jobPath.length);
-  const [notesDocument] = others.slice(0, notesPath.length);
-  const [targetGuardDocument] = others.slice(notesPath.length);
-  const head = headDocument && decodeHead(headDocument);
-  const guard = guardDocument && decodeMessageGuard(guardDocument);
-  const targetSeq =
-    namedSeq ?? (targetGuardDocument && decodeMessageGuard(targetGuardDocument).seq);
+  const next = (paths: readonly string[]) => found.splice(0, paths.length);
+  const [head, guard] = next(own);
+  const [job] = next(jobPath);
+  const [notes] = next(notesPath);
+  const [targetGuard] = next(targetPath);
+  return {
+    head: head && decodeHead(head),
+    guard: guard && decodeMessageGuard(guard),
+    job,
+    notes: decodeNotes(notes),
+    targetSeq: namedSeq ?? (targetGuard && decodeMessageGuard(targetGuard).seq),
+    live: next(livePaths).flatMap((turn) => (turn ? [readTurnDocument(conversationId, turn)] : [])),
+  };
+}
+
+/**
+ * One read of head, message guards, notes, the turn that this instance answers and, where this instance does not know
+ * it, the job; a second only when another turn is known, open, queued or named, or the job has changed.
+ */
+export async function readStart(dependencies: Reading, request: SendRequest): Promise<StartState> {
+  const { store, cache, clock, sha256 } = dependencies;
+  const { conversationId, caller, replacing } = request;
+  const keptJob = cache.job(conversationId);
+  const first = await readFirst(dependencies, request, keptJob !== undefined);
+  const { head, guard, targetSeq, live, notes } = first;
   const queued = head ? queueSeqs(head.value) : [];
   const openSeq = head?.value.open?.seq;
-  const seqs = [guard?.seq, openSeq, targetSeq, ...queued].filter((seq) => seq !== undefined);
+  const isLive = new Set(live.map(({ value }) => value.seq));
+  const seqs = [guard?.seq, openSeq, targetSeq, ...queued]
+    .filter((seq) => seq !== undefined)
+    .filter((seq) => !isLive.has(seq));
   const ofJob = { conversationId, head: head?.value, known: keptJob };
   const [found, job] = await Promise.all([
     readTurnDocuments(store, conversationId, [...new Set(seqs)]),
-    jobOf(dependencies, ofJob, jobDocument),
+    jobOf(dependencies, ofJob, first.job),
   ]);
-  const turns = new Map(found.map((turn) => [turn?.value.seq, turn]));
+  const turns = new Map([...live, ...found].map((turn) => [turn?.value.seq, turn]));
   const known = guard && turns.get(guard.seq);
   const open = openSeq === undefined ? undefined : turns.get(openSeq);
   const queue = queued.map((seq) => turns.get(seq)).filter((turn) => turn !== undefined);
@@ -146,7 +176,7 @@ export async function readStart(
     open,
     queue,
     job,
-    notes: decodeNotes(notesDocument),
+    notes,
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../../../shared/once.ts';
 import type { ToolDeclaration } from '../../../../shared/ports.ts';
 import type { ServerTool } from './server-tool.ts';
 
@@ -9,8 +10,8 @@ export interface Toolbox {
   find(name: string): ServerTool | undefined;
   /** Names of those that are asked again and again until something has happened. */
   polled: ReadonlySet<string>;
-  /** As the model sees them. */
-  declarations: readonly ToolDeclaration[];
+  /** As the model sees them; made when they are first asked for. */
+  readonly declarations: readonly ToolDeclaration[];
 }
 
 function parametersOf({ parameters }: ServerTool): unknown {
@@ -29,13 +30,18 @@ export function createToolbox(tools: readonly ServerTool[]): Toolbox {
     if (byName.has(tool.name)) throw new Error(`there are two server tools named "${tool.name}"`);
     byName.set(tool.name, tool);
   }
-  return {
-    find: (name) => byName.get(name),
-    polled: new Set(tools.filter(({ polled }) => polled === true).map(({ name }) => name)),
-    declarations: tools.map((tool) => ({
+  const declarations = once(() =>
+    tools.map((tool) => ({
       name: tool.name,
       description: tool.description,
       parametersJsonSchema: parametersOf(tool),
     })),
+  );
+  return {
+    find: (name) => byName.get(name),
+    polled: new Set(tools.filter(({ polled }) => polled === true).map(({ name }) => name)),
+    get declarations() {
+      return declarations();
+    },
   };
 }

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
+import { isGuiding } from '../../../../shared/compaction/ledger/guiding-sections.ts';
 import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
 import {
   constraintSection,
   singleSections,
   workingItems,
+  type ArchivedItem,
   type Item,
   type Snapshot,
 } from '../../../../shared/conversation/snapshot.ts';
@@ -24,16 +26,25 @@ const namedBy = (operation: Operation): string | undefined =>
 
 const keyOf = (text: string) => text.toLowerCase().replace(/[.\s]+$/u, '');
 
+/** Where a statement may be put: what is no guidance goes to where the same words stand already. */
+const placesOf = ({ section, text }: Operation & { op: 'add' }, items: readonly ArchivedItem[]) => [
+  section,
+  ...(isGuiding(section)
+    ? items.filter((item) => keyOf(item.text) === keyOf(text)).map((item) => item.section)
+    : []),
+];
+
 /** Ids of the items that an operation can touch: by id, by an equal text, as the one of its section. */
 function touchable(snapshot: Snapshot, asked: readonly Operation[]): Set<string> {
   const named = new Set(asked.map(namedBy));
   const adds = asked.filter((operation) => operation.op === 'add');
-  const ids = workingItems(snapshot).filter(
+  const items = workingItems(snapshot);
+  const ids = items.filter(
     ({ id, section, text }) =>
       named.has(id) ||
       adds.some(
         (add) =>
-          add.section === section &&
+          placesOf(add, items).includes(section) &&
           (singleSections.has(section) || keyOf(add.text) === keyOf(text) || add.quote === text),
       ),
   );

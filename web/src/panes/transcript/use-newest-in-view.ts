@@ -12,22 +12,29 @@ const END_PX = 48;
 export function useNewestInView(box: RefObject<HTMLDivElement | null>): Signal<boolean> {
   const isKept = useSignal(true);
   const lastTop = useRef(0);
+  /** Looks where the view stands, and whether the reader has moved it. */
+  const look = (current: HTMLDivElement): void => {
+    const { scrollTop, scrollHeight, clientHeight } = current;
+    if (scrollHeight - scrollTop - clientHeight < END_PX) isKept.value = true;
+    // Rows that turn out smaller than estimated move the view as well, but not by the reader's hand.
+    else if (scrollTop < lastTop.current - 1) isKept.value = false;
+    lastTop.current = scrollTop;
+  };
   useLayoutEffect(() => {
     const { current } = box;
-    if (current && isKept.peek()) current.scrollTop = current.scrollHeight;
+    if (!current || !isKept.peek()) return;
+    // What is drawn between a reader's move and the event that tells of it must not undo the move.
+    look(current);
+    if (!isKept.peek()) return;
+    current.scrollTop = current.scrollHeight;
+    lastTop.current = current.scrollTop;
   });
   useEffect(() => {
     const { current } = box;
     if (!current) return undefined;
-    const look = (): void => {
-      const { scrollTop, scrollHeight, clientHeight } = current;
-      if (scrollHeight - scrollTop - clientHeight < END_PX) isKept.value = true;
-      // Rows that turn out smaller than estimated move the view as well, but not by the reader's hand.
-      else if (scrollTop < lastTop.current - 1) isKept.value = false;
-      lastTop.current = scrollTop;
-    };
-    current.addEventListener('scroll', look, { passive: true });
-    return () => current.removeEventListener('scroll', look);
+    const lookAgain = (): void => look(current);
+    current.addEventListener('scroll', lookAgain, { passive: true });
+    return () => current.removeEventListener('scroll', lookAgain);
   }, []);
   return isKept;
 }

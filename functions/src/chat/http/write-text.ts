@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { CALLED_OFF } from '../../called-off.ts';
+import type { SentText } from './response-body.ts';
+
+/** UTF-16 units that wait for the connection at most, before the text is asked for more. */
+const WAITING_MAX_CHARACTERS = 64 * 1024;
+
+/** Resolves when the connection takes more, or is gone. */
+async function drained(response: ServerResponse): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
+  over.abort(CALLED_OFF);
+}
+
+/** Where a text goes out: all that comes within one turn of the event loop goes out together. */
+function createOutlet(response: ServerResponse) {
+  let waiting = '';
+  let hasBegun = false;
+  let flushing: Promise<void> | undefined;
+  const flush = async () => {
+    while (waiting !== '') {
+      await endOfTurn();
+      const text = waiting;
+      waiting = '';
+      if (text !== '' && !response.destroyed && !response.write(text)) await drained(response);
+    }
+    flushing = undefined;
+  };
+  return {
+    /** Resolves at once, but for a reader who is far behind. */
+    add: async (piece: string) => {
+      if (response.destroyed) return;
+      hasBegun = true;
+      waiting += piece;
+      flushing ??= flush();
+      if (waiting.length > WAITING_MAX_CHARACTERS) await flushing;
+    },
+    /** Sends what waits, or the headers alone where nothing has been said yet. */
+    sendNow: () => {
+      if (response.destroyed) return;
+      if (waiting !== '') response.write(waiting);
+      else if (!hasBegun) response.flushHeaders();
+      waiting = '';
+    },
+    end: async () => {
+      await flushing;
+      if (!response.destroyed) response.end();
+    },
+  };
+}
+
+/**
+ * Sends a text as the body of a response by Node's own means: the streams of the web would cost a packet and a dozen
+ * promises a piece. Headers go out with the first pieces, or alone where these take their time. Resolves when all is
+ * written, or the reader has gone; never rejects.
+ */
+export async function writeText(
+  response: ServerResponse,
+  { pieces, onBroken }: SentText,
+  head: { status: number; headers: Headers },
+): Promise<void> {
+  const left = new AbortController();
+  const text = pieces(left.signal);
+  response.once('close', () => {
+    left.abort(CALLED_OFF);
+    void text.return(undefined).catch(() => undefined);
+  });
+  response.writeHead(head.status, Object.fromEntries(head.headers));
+  const outlet = createOutlet(response);
+  setImmediate(outlet.sendNow);
+  try {
+    for await (const piece of text) await outlet.add(piece);
+    await outlet.end();
+  } catch (error) {
+    outlet.sendNow();
+    onBroken(error);
+  }
+}

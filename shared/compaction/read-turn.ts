@@ -1,0 +1,99 @@
+import { turnContents } from '../conversation/assemble-context.ts';
+import type { Content } from '../conversation/content.ts';
+import { nothingCovered } from '../conversation/next-generation.ts';
+import type { Repairs } from '../conversation/repairs.ts';
+import { withoutSurroundings } from '../conversation/shown-user.ts';
+import type { Turn } from '../conversation/turn.ts';
+import type { TurnToRead } from './chunks.ts';
+import { neutraliseContent } from './neutralise-tags.ts';
+import { sentPart, slicedTurn } from './shown-turns.ts';
+import { blocksOf } from './split-sizes.ts';
+import {
+  contentWeight,
+  estimateContentTokens,
+  tokensOfWeight,
+  type TokenCounting,
+} from './token-estimate.ts';
+
+/** One turn that is to be folded, with the answer contents that go. */
+export interface WantedTurn {
+  turn: Turn;
+  from: number;
+  end: number;
+}
+
+export interface Weighing {
+  counting: TokenCounting;
+  /** Tokens of what stands around a content where it is read, before calibration. */
+  marginOf: (content: Content) => number;
+}
+
+/** What a summariser reads of a turn: each content is weighed once, whatever is asked about it afterwards. */
+export interface ReadTurn extends WantedTurn {
+  slice: Turn;
+  contents: Content[];
+  /** Of each of `contents`, before rounding. */
+  weights: number[];
+  /** Tokens of what stands around each of `contents`. */
+  margins: number[];
+  repairs: Repairs | undefined;
+}
+
+/** The turn with the answer contents between `from` and `end`; the same object where those are all. */
+export const sliceOf = (turn: Turn, { from, end }: { from: number; end: number }): Turn =>
+  from === 0 && end === turn.contents.length ? turn : slicedTurn(turn, { from, end });
+
+const unmasked = { coveredThrough: nothingCovered, masks: new Map<number, never>() };
+
+/** Reads a turn as it was said, mended where no model would take it as it was stored. */
+export function readTurn(wanted: WantedTurn, { counting, marginOf }: Weighing): ReadTurn {
+  const { turn, from, end } = wanted;
+  const slice = sliceOf(turn, wanted);
+  const sent = turnContents(withoutSurroundings(slice), unmasked);
+  const contents = sent.contents.map(neutraliseContent);
+  return {
+    turn,
+    from,
+    end,
+    slice,
+    contents,
+    weights: contents.map((content) => contentWeight(content, counting)),
+    margins: contents.map(marginOf),
+    repairs: contents.length === 0 ? undefined : sent.repairs,
+  };
+}
+
+/** Tokens of all that is read, `before` first; before calibration. */
+export function tokensToRead(
+  before: readonly Content[],
+  reads: readonly ReadTurn[],
+  { counting, marginOf }: Weighing,
+): number {
+  let weight = 0;
+  let margin = 0;
+  for (const content of before) {
+    weight += contentWeight(content, counting);
+    margin += marginOf(content);
+  }
+  for (const { weights, margins } of reads) {
+    for (const one of weights) weight += one;
+    for (const one of margins) margin += one;
+  }
+  return tokensOfWeight(weight, counting.rule) + margin;
+}
+
+/** A turn as it is cut into chunks: by its contents as they are stored, which nearly always are those that are read. */
+export function turnToRead(read: ReadTurn, { counting, marginOf }: Weighing): TurnToRead {
+  const { turn, from, end } = read;
+  const tokensOf = (content: Content, place: number, sent: Content): number =>
+    content === read.contents[place]
+      ? tokensOfWeight(read.weights[place] ?? 0, counting.rule) + (read.margins[place] ?? 0)
+      : estimateContentTokens(sent, counting) + marginOf(content);
+  return {
+    userTokens: tokensOf(turn.user, 0, turn.user),
+    blocks: blocksOf(turn.contents.slice(0, end), {
+      from,
+      tokensOf: (content, index) => tokensOf(content, 1 + index - from, sentPart(content)),
+    }),
+  };
+}

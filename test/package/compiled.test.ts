@@ -1,0 +1,66 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { compiledModules } from '../../infra/package/runtime/compiled.ts';
+
+const NAMES = ['one.cjs', 'two.cjs'];
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'recap-compiled-'));
+  await writeFile(
+    join(folder, 'one.cjs'),
+    `const { basename } = require('node:path');
+module.exports = { two: require('./two.cjs'), again: require('./two.cjs'), file: basename(__filename), where: () => new Error().stack };`,
+  );
+  await writeFile(join(folder, 'two.cjs'), `exports.greet = () => 'hello';`);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+interface One {
+  two: { greet: () => string };
+  again: object;
+  file: string;
+  where: () => string;
+}
+
+const loadOne = () => {
+  const modules = compiledModules(folder, NAMES);
+  return { ...modules, one: modules.load('one.cjs') as One };
+};
+
+test('files find each other once, and what Node has', () => {
+  const { one } = loadOne();
+
+  expect(one.two.greet()).toBe('hello');
+  expect(one.again).toBe(one.two);
+  expect(one.file).toBe('one.cjs');
+});
+
+test('loads the same with the code that was kept', async () => {
+  const { one, keep } = loadOne();
+  one.two.greet();
+  keep();
+
+  expect(await readdir(folder)).toEqual([
+    'one.cjs',
+    'one.cjs.compiled',
+    'two.cjs',
+    'two.cjs.compiled',
+  ]);
+  expect(loadOne().one.two.greet()).toBe('hello');
+});
+
+test('passes over code that is none', async () => {
+  await writeFile(join(folder, 'two.cjs.compiled'), 'nothing that V8 wrote');
+
+  expect(loadOne().one.two.greet()).toBe('hello');
+});
+
+test('names the lines of a file as they are', () => {
+  const { one } = loadOne();
+
+  expect(one.where()).toContain(`${join(folder, 'one.cjs')}:2:`);
+});

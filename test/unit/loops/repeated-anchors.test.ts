@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createChantDetector } from '../../../shared/loops/chant-detector.ts';
+import { createProseReader } from '../../../shared/loops/prose-characters.ts';
+import { ANCHOR_SPAN, RepeatedAnchors } from '../../../shared/loops/repeated-anchors.ts';
+import { RepeatedChunks, WINDOW_CHARACTERS } from '../../../shared/loops/repeated-chunks.ts';
+import { CHUNK_CHARACTERS } from '../../../shared/loops/rolling-hash.ts';
+
+const codesOf = (text: string) => Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+
+/** Characters that stand nowhere else. */
+const unique = (length: number, from = 1_000) =>
+  String.fromCharCode(...Array.from({ length }, (_, i) => from + i));
+
+const noticed = (text: string) => {
+  const anchors = new RepeatedAnchors();
+  return codesOf(text).findIndex((code) => anchors.take(code));
+};
+
+test('notices what stands twice within the window, before its end is reached', () => {
+  const again = unique(CHUNK_CHARACTERS + ANCHOR_SPAN - 1, 500);
+
+  for (const between of [0, 1, 7, 500, 4_000]) {
+    const text = `${unique(40, 9_000)}${again}${unique(between)}${again}`;
+    expect(noticed(text)).toBeGreaterThan(40 + again.length + between);
+  }
+});
+
+test('notices nothing where nothing stands twice, however long the text', () => {
+  expect(noticed(unique(50_000))).toBe(-1);
+});
+
+test('forgets what stands farther back than the window', () => {
+  const again = unique(200, 500);
+
+  expect(noticed(`${again}${unique(WINDOW_CHARACTERS)}${again}`)).toBe(-1);
+});
+
+test('gives the characters of the window back, in order', () => {
+  for (const length of [10, 1_024, 1_025, 5_000, 8_192, 30_000]) {
+    const anchors = new RepeatedAnchors();
+    const codes = codesOf(unique(length));
+    for (const code of codes) anchors.take(code);
+
+    expect(anchors.characters()).toEqual(codes.slice(-WINDOW_CHARACTERS));
+  }
+});
+
+/** What a detector says after each character that looks at every chunk from the beginning. */
+function closelySeen(text: string): { isChant: boolean; held: number }[] {
+  const markOf = createProseReader();
+  let chunks = new RepeatedChunks();
+  let [held, times, isChant] = [0, 0, false];
+  return codesOf(text).map((code) => {
+    const mark = isChant ? 'skipped' : markOf(code);
+    if (mark === 'outside') [chunks, times] = [new RepeatedChunks(), 0];
+    if (mark === 'read') [times, isChant] = [chunks.take(code), chunks.isChant];
+    held = isChant || (times >= 3 && held < WINDOW_CHARACTERS) ? held + 1 : 0;
+    return { isChant, held };
+  });
+}
+
+const phrase = fc.oneof(
+  fc.stringMatching(/^[ab ]{1,20}$/),
+  fc.stringMatching(/^[a-z .]{20,120}$/),
+  fc.constantFrom('\n', '```\n', '| a | b |\n', '---------- '),
+);
+const texts = fc
+  .array(fc.tuple(phrase, fc.integer({ min: 1, max: 40 })), { minLength: 1, maxLength: 6 })
+  .map((runs) => runs.map(([text, times]) => text.repeat(times)).join(''));
+
+test('a chant is found at the same character as by looking at every chunk, and as much of it is held', () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      const detector = createChantDetector();
+      closelySeen(text).forEach(({ isChant, held }, place) => {
+        expect(detector.see(text.charAt(place))).toBe(isChant);
+        // What repeats itself for a few characters alone is nobody's chant, and need not be held.
+        expect(held >= ANCHOR_SPAN ? [held] : [0, held]).toContain(detector.heldCharacters());
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
