@@ -1,9 +1,10 @@
 import { asksSomething } from './answers.ts';
-import { factId, type Fact, type FactKind } from './fact.ts';
+import { factId, type Fact, type FactKind, type FactTier } from './fact.ts';
 import { keyOfReadings } from './fact-index.ts';
 import { weightOf } from './fact-weights.ts';
-import type { Found } from './found.ts';
-import { foundAlone, saidFacts, type SaidFact, type Surroundings } from './said-facts.ts';
+import { isSureOf, type Found } from './found.ts';
+import { saidFacts, type SaidFact, type Surroundings } from './said-facts.ts';
+import { collectSentenceFacts, type SentenceFacts } from './sentence-facts.ts';
 import { statedValues } from './stated-values.ts';
 import type { Utterance } from './utterance.ts';
 
@@ -20,9 +21,6 @@ function factOf(said: SaidFact, { speaker }: Utterance): Collected['fact'] {
   return { kind, key, text, tier, speaker, sentence, ...(isShown === true && { isShown }) };
 }
 
-const isSureOf = ({ kind, isWeak }: Pick<Found, 'kind' | 'isWeak'>): boolean =>
-  kind !== 'name' || isWeak !== true;
-
 /** The facts in the order in which they were first said; each kind has keys of its own. */
 interface Collection {
   all: Collected[];
@@ -35,23 +33,34 @@ function keysOf({ byKind }: Collection, kind: FactKind): Map<string, Collected> 
   return keys;
 }
 
+/** The facts that are collected, each once, by what they say. */
+const knownFor = (facts: Collection, { kind, readings }: Found): Collected | undefined =>
+  facts.byKind.get(kind)?.get(keyOfReadings(readings));
+
+/** Notes what is said again. False where it is new, or counts more than before. */
+function noteAgain(
+  known: Collected | undefined,
+  said: Found & { tier: FactTier },
+  { seq }: Utterance,
+): boolean {
+  if (known === undefined || said.tier < known.fact.tier) return false;
+  known.isSure ||= isSureOf(said);
+  if (known.seqs.at(-1) !== seq) known.seqs.push(seq);
+  return true;
+}
+
 /** What the user says counts more than what was said before: then it is the user's words that are kept. */
 function collect(facts: Collection, said: SaidFact, utterance: Utterance): void {
-  const keys = keysOf(facts, said.kind);
-  const key = keyOfReadings(said.readings);
-  const known = keys.get(key);
-  const isSure = isSureOf(said);
-  if (known === undefined) {
-    const collected = { fact: factOf(said, utterance), seqs: [utterance.seq], isSure };
-    keys.set(key, collected);
-    facts.all.push(collected);
+  const known = knownFor(facts, said);
+  if (noteAgain(known, said, utterance)) return;
+  const news = { fact: factOf(said, utterance), seqs: [utterance.seq] };
+  if (known !== undefined) {
+    Object.assign(known, news, { isSure: known.isSure || isSureOf(said) });
     return;
   }
-  known.isSure ||= isSure;
-  if (said.tier < known.fact.tier) {
-    known.fact = factOf(said, utterance);
-    known.seqs = [utterance.seq];
-  } else if (known.seqs.at(-1) !== utterance.seq) known.seqs.push(utterance.seq);
+  const collected = { ...news, isSure: isSureOf(said) };
+  keysOf(facts, said.kind).set(collected.fact.key, collected);
+  facts.all.push(collected);
 }
 
 function* surroundingsOf(
@@ -66,6 +75,30 @@ function* surroundingsOf(
   }
 }
 
+export interface ConversationFacts {
+  facts: Fact[];
+  sentences: SentenceFacts;
+}
+
+/** As `extractFacts`, with what each sentence says. Linear. */
+export function readFacts(utterances: readonly Utterance[]): ConversationFacts {
+  const facts: Collection = { all: [], byKind: new Map() };
+  const sentences = collectSentenceFacts();
+  for (const [utterance, surroundings] of surroundingsOf(utterances)) {
+    const isNews = (found: Found & { tier: FactTier }) =>
+      !noteAgain(knownFor(facts, found), found, utterance);
+    const said = saidFacts(utterance, surroundings, isNews);
+    for (const fact of said) collect(facts, fact, utterance);
+    sentences.note(utterance, said);
+  }
+  return {
+    facts: facts.all
+      .filter(({ isSure }) => isSure)
+      .map(({ fact, seqs }) => ({ ...fact, seqs, weight: weightOf(fact, seqs.length) })),
+    sentences,
+  };
+}
+
 /**
  * Checkable facts of a conversation, each once by kind and key, in the order in which they were first said.
  * Tier 1 is what the user says of references, dates, times, amounts, quantities, numbers of two digits,
@@ -74,24 +107,9 @@ function* surroundingsOf(
  * both are those of the first saying in the best tier. At most 400 facts an utterance. Linear.
  * Heuristic throughout: see the finders of each family.
  */
-export function extractFacts(utterances: readonly Utterance[]): Fact[] {
-  const facts: Collection = { all: [], byKind: new Map() };
-  for (const [utterance, surroundings] of surroundingsOf(utterances))
-    for (const said of saidFacts(utterance, surroundings)) collect(facts, said, utterance);
-  return facts.all
-    .filter(({ isSure }) => isSure)
-    .map(({ fact, seqs }) => ({ ...fact, seqs, weight: weightOf(fact, seqs.length) }));
-}
+export const extractFacts = (utterances: readonly Utterance[]): Fact[] =>
+  readFacts(utterances).facts;
 
-/** The facts of one utterance that stands alone, by `factId`: those that `extractFacts` finds in it. */
-export function factIdsIn(
-  utterance: Pick<Utterance, 'speaker' | 'text' | 'at'>,
-  options: { wantsInstructions: boolean },
-): string[] {
-  const sure = new Map<string, boolean>();
-  for (const found of foundAlone(utterance, options)) {
-    const id = factId({ kind: found.kind, key: keyOfReadings(found.readings) });
-    sure.set(id, sure.get(id) === true || isSureOf(found));
-  }
-  return [...sure].flatMap(([id, isSure]) => (isSure ? [id] : []));
-}
+/** The facts of one utterance that stands alone, by `factId`. */
+export const factIdsIn = (utterance: Pick<Utterance, 'speaker' | 'text' | 'at'>): string[] =>
+  extractFacts([{ ...utterance, seq: 0 }]).map(factId);

@@ -12,6 +12,10 @@ export interface Found {
   isWeak?: boolean;
 }
 
+/** Names that may be other words leave a doubt. */
+export const isSureOf = ({ kind, isWeak }: Pick<Found, 'kind' | 'isWeak'>): boolean =>
+  kind !== 'name' || isWeak !== true;
+
 /** Finds the facts of one family in a folded text, in order. Linear. */
 export type Finder = (text: string) => Found[];
 

@@ -86,10 +86,7 @@ function instructionsOf(
   return [...standing.map(found(1)), ...requests.map(found(2))];
 }
 
-function foundByUser(
-  { text, at, sentences, wantsInstructions }: ReadText,
-  surroundings: Surroundings,
-) {
+function foundByUser({ text, at, sentences }: ReadText, surroundings: Surroundings) {
   const places = noPlaces();
   // Names that begin with a number must be taken before the number is.
   const eastern = findStatedValues(text, surroundings.values).filter(({ readings }) =>
@@ -106,7 +103,7 @@ function foundByUser(
     ),
     ...namesOfUser(text, places, surroundings),
     ...withTier(findQuotes(text), 2),
-    ...(wantsInstructions ? instructionsOf(text, sentences()) : []),
+    ...instructionsOf(text, sentences()),
   ];
 }
 
@@ -125,7 +122,6 @@ interface ReadText {
   text: string;
   at: Date;
   sentences: () => readonly SentenceSpan[];
-  wantsInstructions: boolean;
 }
 
 function foundIn(speaker: Speaker, read: ReadText, surroundings: Surroundings) {
@@ -191,16 +187,13 @@ function heaviest<F extends Found & { tier: FactTier }>(found: readonly F[]): F[
 }
 
 /** An utterance as its facts are looked for, and the sentences of what was written. */
-function readingOf(
-  { text: written, at }: Pick<Utterance, 'text' | 'at'>,
-  wantsInstructions: boolean,
-) {
+function readingOf({ text: written, at }: Pick<Utterance, 'text' | 'at'>) {
   const text = written.toWellFormed();
   const folded = foldWidth(text);
   const sentences = once(() => sentenceSpans(text));
   // Plain texts fold to themselves: their sentences are the same.
   const foldedSentences = folded === text ? sentences : () => sentenceSpans(folded);
-  const read: ReadText = { text: folded, at, sentences: foldedSentences, wantsInstructions };
+  const read: ReadText = { text: folded, at, sentences: foldedSentences };
   return { text, sentences, read };
 }
 
@@ -215,33 +208,22 @@ function withoutTakenBack<F extends Pick<Found, 'start'>>(
   );
 }
 
-/** The facts of one utterance, at most 400, in order; none of what its user takes back at once. */
-export function saidFacts(utterance: Utterance, surroundings: Surroundings): SaidFact[] {
+/**
+ * The facts of one utterance, at most 400, in order; none of what its user takes back at once. Of calls and tools
+ * only news: what they say is mostly said again, and its sentences are not looked for.
+ */
+export function saidFacts(
+  utterance: Utterance,
+  surroundings: Surroundings,
+  isNews: (found: Found & { tier: FactTier }) => boolean = () => true,
+): SaidFact[] {
   const { speaker } = utterance;
-  const reading = readingOf(utterance, true);
+  const reading = readingOf(utterance);
   const { text, sentences } = reading;
-  const found = heaviest(foundIn(speaker, reading.read, surroundings));
+  const all = heaviest(foundIn(speaker, reading.read, surroundings));
+  const found = speaker === 'call' || speaker === 'tool' ? all.filter(isNews) : all;
   if (found.length === 0) return [];
   const said = withSentences(found, text, sentences());
   if (speaker !== 'user') return said;
   return withShown(withoutTakenBack(said, reading), othersSpans(text));
-}
-
-/** Nobody said anything before. */
-const nothingAround: Surroundings = { values: new Map(), isAnswer: false };
-
-/**
- * What is found in an utterance that stands alone: as `saidFacts` with nothing around it, without the sentences that
- * say it, and without instructions where nobody wants them.
- */
-export function foundAlone(
-  utterance: Pick<Utterance, 'speaker' | 'text' | 'at'>,
-  { wantsInstructions }: { wantsInstructions: boolean },
-): Found[] {
-  // A text with fewer characters has no more facts than are kept: none is left out for an instruction.
-  const isShort = utterance.text.length < UTTERANCE_FACTS;
-  const reading = readingOf(utterance, wantsInstructions || !isShort);
-  const found = heaviest(foundIn(utterance.speaker, reading.read, nothingAround));
-  if (found.length === 0 || reading.sentences().length === 0) return [];
-  return utterance.speaker === 'user' ? withoutTakenBack(found, reading) : found;
 }

@@ -1,5 +1,5 @@
 import type { Turn } from '../../conversation/turn.ts';
-import { extractFacts } from '../facts/extract-facts.ts';
+import { readFacts } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
 import { once } from '../../once.ts';
 import { textReader, type TextReader } from '../facts/text-facts.ts';
@@ -24,7 +24,7 @@ export interface LedgerReading {
   wishes: () => readonly VerbatimSentence[];
   /** With which words he ends it, in order. */
   withdrawals: () => readonly VerbatimSentence[];
-  /** Which facts a single sentence says. */
+  /** Which facts words of a turn say. */
   factsIn: FactReader;
   /** What a text beside the turns holds: an item, or what stays in the context. */
   read: TextReader;
@@ -55,15 +55,16 @@ function evidenceIn(
 export function readFoldedTurns(turns: readonly Turn[]): LedgerReading {
   const utterances = utterancesOf(turns);
   const cited = citedTurns(turns);
+  const found = once(() => readFacts(utterances));
   return {
     turns,
     utterances,
     cited,
     evidence: once(() => evidenceIn(utterances, cited)),
-    facts: once(() => extractFacts(utterances)),
+    facts: () => found().facts,
     wishes: once(() => statedWishes(utterances)),
     withdrawals: once(() => statedWithdrawals(utterances)),
-    factsIn: factReader(),
+    factsIn: factReader(() => found().sentences),
     read: textReader(),
   };
 }

@@ -2,6 +2,7 @@ import type { SectionName, SnapshotProfile } from '../../conversation/snapshot.t
 import { factIdsIn } from '../facts/extract-facts.ts';
 import type { Fact } from '../facts/fact.ts';
 import { isQuestion } from '../facts/questions.ts';
+import type { SentenceFacts } from '../facts/sentence-facts.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import type { Candidate } from './choose-sentences.ts';
@@ -37,36 +38,31 @@ function sectionOf({ kind, speaker, isShown }: Fact, profile: SnapshotProfile): 
 export const lineTokens = (sentence: SpokenSentence, counting: TokenCounting): number =>
   estimateTextTokens(`- ${verbatimText(sentence)}\n`, counting);
 
-/** The facts, by `factId`, that a sentence says where it stands alone. */
-export type FactReader = (
-  sentence: Pick<VerbatimSentence, 'speaker' | 'text'>,
-  /** Default: with them. */
-  wanted?: { instructions: boolean },
-) => readonly string[];
+/** Words of a turn, and the sentence that they are taken from. */
+export type Quotation = Pick<VerbatimSentence, 'seq' | 'speaker' | 'text'> & { of?: string };
 
-export const readFacts: FactReader = (sentence, { instructions } = { instructions: true }) =>
-  factIdsIn({ ...sentence, at: new Date(0) }, { wantsInstructions: instructions });
+/** The facts, by `factId`, that words of a turn say. */
+export type FactReader = (quotation: Quotation) => readonly string[];
 
-/** As `readFacts`; each sentence is read once, however often it is a candidate. */
-export function factReader(): FactReader {
-  const known = new Map<string, Map<string, readonly string[]>>();
-  return (sentence, wanted = { instructions: true }) => {
-    const kind = `${sentence.speaker} ${wanted.instructions}`;
-    const byText = known.get(kind) ?? new Map<string, readonly string[]>();
-    known.set(kind, byText);
-    const facts = byText.get(sentence.text) ?? readFacts(sentence, wanted);
-    byText.set(sentence.text, facts);
-    return facts;
+/** Reads words as if they stood alone. */
+export const readAlone: FactReader = ({ speaker, text }) =>
+  factIdsIn({ speaker, text, at: new Date(0) });
+
+/** What was found in the sentences where they stand; others are read as if they stood alone. */
+export const factReader =
+  (sentences: () => SentenceFacts): FactReader =>
+  (quotation) => {
+    const { text, of = text } = quotation;
+    return sentences().idsIn({ ...quotation, sentence: of }, text) ?? readAlone(quotation);
   };
-}
 
-/** Every fact of `wanted` that a text says, also those that were first said elsewhere. */
+/** Every fact of `wanted` that words say, also those that were first said elsewhere. */
 export function factsSaidBy(
-  sentence: VerbatimSentence,
+  quotation: Quotation,
   wanted: ReadonlyMap<string, Fact>,
-  factsIn: FactReader = readFacts,
+  factsIn: FactReader = readAlone,
 ): Set<string> {
-  return new Set(factsIn(sentence).filter((id) => wanted.has(id)));
+  return new Set(factsIn(quotation).filter((id) => wanted.has(id)));
 }
 
 export interface CandidateInput {
@@ -75,7 +71,7 @@ export interface CandidateInput {
   profile: SnapshotProfile;
   counting: TokenCounting;
   dayOf: (seq: number) => string | undefined;
-  /** Default: every sentence is read anew. */
+  /** Default: every sentence is read as if it stood alone. */
   factsIn?: FactReader | undefined;
 }
 
@@ -92,17 +88,10 @@ function textFor(fact: Fact, form: 'sentence' | 'short'): string {
   return shortQuote(fact.sentence, fact.text, most) ?? fact.sentence;
 }
 
-/** Finding instructions takes long: they are read where one of them is missing. */
-function readerFor({ wanted, factsIn = readFacts }: CandidateInput): FactReader {
-  const instructions = [...wanted.values()].some(({ kind }) => kind === 'instruction');
-  return (sentence) => factsIn(sentence, { instructions });
-}
-
 /** One candidate for each sentence that says a missing fact. Linear in the facts. */
 export function candidatesFor(input: CandidateInput, form: 'sentence' | 'short'): Candidate[] {
   const candidates: Candidate[] = [];
   const factsBySeq = new Map<number, Map<string, Set<string>>>();
-  const factsIn = readerFor(input);
   for (const [id, fact] of input.wanted) {
     const sentence = sentenceFor(fact, textFor(fact, form), input);
     const ofTurn = factsBySeq.get(sentence.seq) ?? new Map<string, Set<string>>();
@@ -112,7 +101,8 @@ export function candidatesFor(input: CandidateInput, form: 'sentence' | 'short')
       known.add(id);
       continue;
     }
-    const facts = factsSaidBy(sentence, input.wanted, factsIn).add(id);
+    const quotation = { ...sentence, of: fact.sentence };
+    const facts = factsSaidBy(quotation, input.wanted, input.factsIn).add(id);
     ofTurn.set(sentence.text, facts);
     candidates.push({
       sentence,

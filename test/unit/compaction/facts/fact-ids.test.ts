@@ -37,19 +37,7 @@ test('the ids of an utterance that stands alone are those of its facts, in their
     fc.property(utterances, (utterance) => {
       const facts = extractFacts([utterance]).map(factId);
 
-      expect(factIdsIn(utterance, { wantsInstructions: true })).toEqual(facts);
-    }),
-  );
-});
-
-test('without instructions the others are the same', () => {
-  fc.assert(
-    fc.property(utterances, (utterance) => {
-      const others = extractFacts([utterance]).filter(({ kind }) => kind !== 'instruction');
-
-      const found = factIdsIn(utterance, { wantsInstructions: false });
-
-      expect(found.filter((id) => !id.startsWith('instruction '))).toEqual(others.map(factId));
+      expect(factIdsIn(utterance)).toEqual(facts);
     }),
   );
 });

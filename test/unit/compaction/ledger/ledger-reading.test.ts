@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { readFoldedTurns } from '../../../../shared/compaction/ledger/ledger-reading.ts';
-import { readFacts } from '../../../../shared/compaction/ledger/repair-candidates.ts';
 import { verifyLedger } from '../../../../shared/compaction/ledger/verify-ledger.ts';
 import { modelItem, saidTurn, snapshotWith } from '../../../support/said-turn.ts';
 
@@ -39,12 +38,33 @@ describe('the reading of folded turns', () => {
     expect(evidence().at(2)).toBe('1970-01-01');
   });
 
-  test('knows the facts of a sentence by its words and its speaker', () => {
+  const sentence = { seq: 1, speaker: 'user', text: 'My order is AB-10042.' } as const;
+  test.each([
+    { of: 'a sentence of a turn', quotation: sentence, ids: ['identifier ab-10042'] },
+    {
+      of: 'words of a sentence',
+      quotation: { ...sentence, text: 'is AB-10042', of: sentence.text },
+      ids: ['identifier ab-10042'],
+    },
+    {
+      of: 'words of a sentence that do not say it',
+      quotation: { ...sentence, text: 'My order', of: sentence.text },
+      ids: [],
+    },
+    { of: 'what the turn does not say', quotation: { ...sentence, text: 'Nothing.' }, ids: [] },
+    {
+      of: 'what another turn says',
+      quotation: { ...sentence, text: 'It is CD-2000.' },
+      ids: ['identifier cd-2000'],
+    },
+    {
+      of: 'a day that its turn tells',
+      quotation: { seq: 2, speaker: 'model', text: 'I will pay on 12 May.' } as const,
+      ids: ['date --05-12'],
+    },
+  ])('knows the facts of $of', ({ quotation, ids }) => {
     const { factsIn } = readFoldedTurns(turns);
-    const sentence = { speaker: 'user', text: 'My order is AB-10042.' } as const;
 
-    expect(factsIn(sentence)).toEqual(readFacts(sentence));
-    expect(factsIn(sentence)).toEqual(['identifier ab-10042']);
-    expect(factsIn({ ...sentence, text: 'Nothing.' })).toEqual([]);
+    expect(factsIn(quotation)).toEqual(ids);
   });
 });
