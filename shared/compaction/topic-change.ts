@@ -45,15 +45,19 @@ function turnCounts(terms: readonly ReadonlySet<string>[]): Map<string, number> 
 type Weights = ReadonlyMap<string, number>;
 
 /** Terms of some turns, weighted: what stands in few turns of the conversation says more. */
-function weigh(terms: readonly ReadonlySet<string>[], inverse: (term: string) => number): Weights {
+function weigh(terms: readonly ReadonlySet<string>[], inverse: Weights): Weights {
   const weights = new Map<string, number>();
   for (const set of terms)
-    for (const term of set) weights.set(term, (weights.get(term) ?? 0) + inverse(term));
+    for (const term of set)
+      weights.set(term, (weights.get(term) ?? 0) + (inverse.get(term) ?? 0));
   return weights;
 }
 
-const lengthOf = (weights: Weights) =>
-  Math.sqrt([...weights.values()].reduce((sum, weight) => sum + weight * weight, 0));
+function lengthOf(weights: Weights): number {
+  let sum = 0;
+  for (const weight of weights.values()) sum += weight * weight;
+  return Math.sqrt(sum);
+}
 
 function similarity(left: Weights, right: Weights): number {
   const product = lengthOf(left) * lengthOf(right);
@@ -72,7 +76,8 @@ function median(values: readonly number[]): number {
 function cohesions(turns: readonly TopicTurn[]): number[] {
   const terms = turns.map(({ text }) => new Set(termsOf(text)));
   const counts = turnCounts(terms);
-  const inverse = (term: string) => Math.log((1 + turns.length) / (counts.get(term) ?? 1));
+  const inverse = new Map<string, number>();
+  for (const [term, count] of counts) inverse.set(term, Math.log((1 + turns.length) / count));
   return turns.map((_, index) =>
     index === 0
       ? 1

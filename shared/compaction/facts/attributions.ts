@@ -1,3 +1,4 @@
+import { matchesOf } from './matches.ts';
 import { unspacedScript } from './plain-text.ts';
 
 const union = (sources: readonly string[]): string =>
@@ -31,7 +32,7 @@ const holdsColon = (line: string): boolean => /[:：]/.test(line);
 /** Where, in a line, somebody else begins to speak without quotation marks: behind the colon; -1: nowhere. */
 export function speechStart(line: string): number {
   if (!holdsColon(line)) return -1;
-  for (const match of line.matchAll(speech))
+  for (const match of matchesOf(line, speech))
     if (!bySelf.test(line.slice(Math.max(0, match.index - 40), match.index)))
       return match.index + match[0].length;
   return -1;

@@ -30,11 +30,18 @@ export function dayKey(said: CalendarDay): string | undefined {
   return `${year === undefined ? '-' : padded(year, 4)}-${monthText}-${padded(day, 2)}`;
 }
 
-/** `2026-11-21` of a point in time, in UTC. */
-export const dayKeyOf = (at: Date): string => at.toISOString().slice(0, 10);
-
 /** One day. */
 const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The day that was asked about last: neighbours in a conversation mostly share theirs. */
+let newest = { day: Number.NaN, key: '' };
+
+/** `2026-11-21` of a point in time, in UTC. */
+export function dayKeyOf(at: Date): string {
+  const day = Math.floor(at.getTime() / DAY_MS);
+  if (day !== newest.day) newest = { day, key: at.toISOString().slice(0, 10) };
+  return newest.key;
+}
 
 /** The day so many days after another, in UTC. */
 export const daysAfter = (at: Date, days: number): Date => new Date(at.getTime() + days * DAY_MS);
