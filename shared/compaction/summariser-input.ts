@@ -68,7 +68,7 @@ function memoryContents(context: ContextSource): Content[] {
   );
 }
 
-/** The mark before what somebody says, `[12345] (model): `, and its line end. */
+/** The mark before what somebody says, `[12345] model: `, and its line end. */
 const MARK_TOKENS = 16;
 /** The two blanks before each further line. */
 const LINE_TOKENS = 0.5;

@@ -20,6 +20,6 @@ describe('a picture in a folded turn', () => {
     const parts = model.calls[0]?.contents.flatMap((content) => content.parts) ?? [];
     expect(result).toMatchObject({ state: 'COMPACTED' });
     expect(parts).toContainEqual(receipt);
-    expect(parts[0]?.text).toContain('[1] (user) attachment 1: image/png');
+    expect(parts[0]?.text).toContain('user attachment 1: image/png');
   });
 });

@@ -40,7 +40,7 @@ describe('an uploaded picture in a folded turn', () => {
     const { result, parts } = await compacted(files);
 
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(parts[0]?.text).toContain('[1] (user) attachment 1: image/png');
+    expect(parts[0]?.text).toContain('user attachment 1: image/png');
     const data = bytes.toString('base64');
     expect(parts).toContainEqual({ inlineData: { mimeType: 'image/png', data } });
   });

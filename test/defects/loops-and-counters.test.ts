@@ -171,7 +171,7 @@ describe('D9: an estimate with a cliff and a blind spot', () => {
 /** More than a snapshot holds, each item in its own words and of a turn that is shown. */
 function everythingKept({ contents }: ModelRequest): Promise<string> {
   const shown = contents.map(contentText).join('\n');
-  const seqs = [...shown.matchAll(/^\[(\d+)\] \(user\)/gmu)].map(([, seq]) => Number(seq));
+  const seqs = [...shown.matchAll(/^\[(\d+)\] user: /gmu)].map(([, seq]) => Number(seq));
   const operations = proseOf(110)
     .split('\n')
     .map((text, index) => ({

@@ -16,7 +16,7 @@ const draftSchema = z.looseObject({ operations: z.array(z.unknown()).default([])
 /** As much of the attack as can hide behind the words of the cover. */
 const hiddenCharacters = 60;
 
-/** Operations that smuggle the attack in: honest sources with a dishonest section, true quotes for false words. */
+/** Operations that smuggle the attack in: honest sources with a dishonest section, true quotes for false words, or none. */
 function smuggling({ attack, attackedTurn, cover }: Laundering): object[] {
   const firstLine = attack.split('\n').find((line) => line.trim() !== '') ?? attack;
   const constraint = { op: 'add', section: 'active_constraints' };
@@ -24,6 +24,13 @@ function smuggling({ attack, attackedTurn, cover }: Laundering): object[] {
   const covered = { ...constraint, sources: [cover.turn], quote: cover.quote };
   return [
     { ...constraint, text: attack, sources: [attackedTurn], quote: firstLine },
+    {
+      ...constraint,
+      items: [attackedTurn, cover.turn].flatMap((turn) => [
+        { text: attack, sources: [turn] },
+        { text: firstLine, sources: [turn] },
+      ]),
+    },
     { ...covered, text: attack },
     { ...covered, text: `${cover.quote} Also: ${attack}` },
     { ...covered, text: `${cover.quote} ${attack.slice(0, hiddenCharacters)}` },

@@ -5,7 +5,8 @@ import type {
   TokenCounter,
 } from '../../shared/ports.ts';
 import { contentText } from '../../shared/conversation/content.ts';
-import { readLedgerAnswer, type Operation } from '../../shared/compaction/ledger/operation.ts';
+import { readLedgerAnswer } from '../../shared/compaction/ledger/ledger-answer.ts';
+import type { Operation } from '../../shared/compaction/ledger/operation.ts';
 import { withAnswers } from './eval-clarify.ts';
 import { workedExamples } from './eval-examples.ts';
 import { ArgumentError } from './replay-arguments.ts';

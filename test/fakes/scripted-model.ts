@@ -32,7 +32,7 @@ const otherSections: Readonly<Record<string, string>> = {
 /** The lines of a snapshot as operations that cite the first turn which the request shows. */
 function operationsOf(sections: SnapshotSections, request: ModelRequest): object[] {
   const shown = request.contents.map(contentText).join('\n');
-  const seq = Number(/^\[(\d+)\] \(/m.exec(shown)?.[1] ?? 1);
+  const seq = Number(/^\[(\d+)\] \w/m.exec(shown)?.[1] ?? 1);
   const known = JSON.stringify(request.responseJsonSchema);
   return sectionNames.flatMap((name) =>
     sections[name]

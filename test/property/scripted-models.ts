@@ -72,10 +72,14 @@ const snapshotOf = (knowledge: string) =>
 /** One item for each marked turn that is shown, or a goal; those of earlier turns are known. */
 function operationsOf(text: string): object[] {
   const marks = new Map<number, Set<string>>();
-  for (const [, seq = '', said = ''] of text.matchAll(/^\[(\d+)\] \(\w+\): (.*)$/gm))
-    for (const mark of marksIn(said))
-      marks.set(Number(seq), (marks.get(Number(seq)) ?? new Set()).add(mark));
-  const first = Number(/^\[(\d+)\] \(/m.exec(text)?.[1] ?? 1);
+  let turn = 0;
+  for (const [, number, said = ''] of text.matchAll(
+    /^(?:\[(\d+)\] )?(?:user|model|tool): (.*)$/gm,
+  )) {
+    if (number !== undefined) turn = Number(number);
+    for (const mark of marksIn(said)) marks.set(turn, (marks.get(turn) ?? new Set()).add(mark));
+  }
+  const first = Number(/^\[(\d+)\] \w/m.exec(text)?.[1] ?? 1);
   const goal = { op: 'add', section: 'overall_goal', text: 'Plan a walk.', sources: [first] };
   const items = [...marks].map(([seq, said]) => ({
     op: 'add',

@@ -152,16 +152,23 @@ describe('a repair', () => {
 });
 
 describe('a summary under a schema', () => {
-  const operation = {
+  const item = {
     type: 'object',
     properties: {
-      op: { type: 'string', enum: ['add'] },
-      section: { type: 'string', enum: ['key_knowledge', 'active_constraints', 'artifacts'] },
       text: { type: 'string' },
       sources: { type: 'array', items: { type: 'integer' } },
       quote: { type: 'string' },
     },
-    required: ['op', 'section', 'text', 'sources'],
+    required: ['text', 'sources'],
+  };
+  const addition = {
+    type: 'object',
+    properties: {
+      op: { type: 'string', enum: ['add'] },
+      section: { type: 'string', enum: ['key_knowledge', 'active_constraints', 'artifacts'] },
+      items: { type: 'array', items: item },
+    },
+    required: ['op', 'section', 'items'],
   };
   const removal = {
     type: 'object',
@@ -173,7 +180,7 @@ describe('a summary under a schema', () => {
     properties: {
       scratchpad: { type: 'string' },
       level: { type: 'integer', minimum: 2 },
-      operations: { type: 'array', items: { anyOf: [removal, operation] } },
+      operations: { type: 'array', items: { anyOf: [removal, addition] } },
     },
     required: ['scratchpad', 'level', 'operations'],
   };
@@ -182,7 +189,7 @@ describe('a summary under a schema', () => {
     '[11] user: My booking is QX-7719.\n  Never book row 13!\n[12] model: It costs 412.50 EUR.\n[13] user: My booking is QX-7719.',
   );
 
-  test('is JSON with one add operation per statement and the turns it came from', async () => {
+  test('is JSON with the statements of each section and the turns they came from', async () => {
     const { text } = await summarise({ body: { contents: [marked], generationConfig: config } });
 
     const parsed: unknown = JSON.parse(text);
@@ -190,9 +197,19 @@ describe('a summary under a schema', () => {
     expect(parsed).toMatchObject({
       level: 2,
       operations: [
-        { op: 'add', section: 'key_knowledge', text: 'My booking is QX-7719.', sources: [11, 13] },
-        { op: 'add', section: 'active_constraints', quote: 'Never book row 13!', sources: [11] },
-        { op: 'add', section: 'key_knowledge', text: 'It costs 412.50 EUR.', sources: [12] },
+        {
+          op: 'add',
+          section: 'key_knowledge',
+          items: [
+            { text: 'My booking is QX-7719.', sources: [11, 13] },
+            { text: 'It costs 412.50 EUR.', sources: [12] },
+          ],
+        },
+        {
+          op: 'add',
+          section: 'active_constraints',
+          items: [{ text: 'Never book row 13!', sources: [11] }],
+        },
       ],
     });
   });
@@ -217,7 +234,9 @@ describe('a summary under a schema', () => {
       promptId: 'r1-repair',
     });
 
-    expect(JSON.parse(text)).toMatchObject({ operations: [{ text: 'My booking is QX-7719.' }] });
+    expect(JSON.parse(text)).toMatchObject({
+      operations: [{ items: [{ text: 'My booking is QX-7719.' }] }],
+    });
   });
 });
 

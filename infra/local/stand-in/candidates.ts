@@ -13,7 +13,7 @@ export interface Candidate {
   /** The history's own words, for quotes. */
   quote: string;
   saidBy: Speaker;
-  /** Numbers of the turns that the history marks (`[12] (user): …`); none without marks. */
+  /** Numbers of the turns that the history marks (`[12] user: …`); none without marks. */
   sources: number[];
   facts: number;
   isRule: boolean;

@@ -24,7 +24,7 @@ export interface Filling {
   scratchpad: string;
   /** For every other string. */
   text: string;
-  /** For an array named `operations`: one operation each, `add` unless the item changes a known one. */
+  /** For an array named `operations`: what changes a known item is an operation, the others are added by section. */
   items: readonly Candidate[];
 }
 
@@ -71,42 +71,55 @@ function pickSection(schema: unknown, section: string, root: Node): string {
   return admitted ?? (typeof first === 'string' ? first : section);
 }
 
-/** The operation of one item in the shape of the variant that knows it. */
-function fillOperation(variant: Node, item: Candidate, place: Place & { section: string }): object {
-  const operation: Record<string, unknown> = {};
-  for (const [name, schema] of Object.entries(variant.properties ?? {})) {
+/** What an operation says of one item, in the shape of the schema that knows it. */
+function fillItem(node: Node, item: Candidate, place: Place): object {
+  const filled: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(node.properties ?? {})) {
+    const isRequired = node.required?.includes(name) === true;
     switch (name) {
       case 'op':
-        operation[name] = item.changes?.op ?? 'add';
+        filled[name] = item.changes?.op;
         break;
       case 'id':
-        operation[name] = item.changes?.id ?? '';
+        filled[name] = item.changes?.id;
         break;
       case 'reason':
-        operation[name] = `The user said: ${item.text}`;
-        break;
-      case 'section':
-        operation[name] = pickSection(schema, place.section, place.root);
+        filled[name] = `The user said: ${item.text}`;
         break;
       case 'text':
-        operation[name] = item.text;
+        filled[name] = item.text;
         break;
       case 'sources': {
         const isText = typeOf(read(read(schema, place.root).items, place.root)) === 'string';
-        operation[name] = isText ? item.sources.map(String) : item.sources;
+        filled[name] = isText ? item.sources.map(String) : item.sources;
         break;
       }
-      case 'quote':
-        if (item.saidBy === 'user') operation[name] = item.quote;
-        else if (variant.required?.includes(name)) operation[name] = '';
+      case 'quote': {
+        // A text that stands in the turn word for word is a quote.
+        const isSaid = node.properties?.['text'] !== undefined && item.text === item.quote;
+        if (item.saidBy === 'user' && !isSaid) filled[name] = item.quote;
+        else if (isRequired) filled[name] = '';
         break;
+      }
       default:
-        if (variant.required?.includes(name)) {
-          operation[name] = generate(read(schema, place.root), { ...place, name });
-        }
+        if (isRequired) filled[name] = generate(read(schema, place.root), { ...place, name });
     }
   }
-  return operation;
+  return filled;
+}
+
+/** One operation a section, with the items that are new there, in the order of their first. */
+function fillAdditions(variant: Node, items: readonly Candidate[], place: Place): object[] {
+  const { section: sections, items: list } = variant.properties ?? {};
+  const itemNode = read(read(list, place.root).items, place.root);
+  const bySection = Map.groupBy(items, (item) =>
+    pickSection(sections, ledgerSection(item), place.root),
+  );
+  return [...bySection].map(([section, group]) => ({
+    op: 'add',
+    section,
+    items: group.map((item) => fillItem(itemNode, item, place)),
+  }));
 }
 
 function fillOperations(node: Node, place: Place): object[] | undefined {
@@ -116,12 +129,15 @@ function fillOperations(node: Node, place: Place): object[] | undefined {
       ({ properties }) =>
         properties?.['op'] !== undefined && admits(properties['op'], op, place.root),
     );
-  if (variantOf('add') === undefined) return undefined;
-  return place.filling.items.flatMap((item) => {
-    const variant = variantOf(item.changes?.op ?? 'add');
-    const section = ledgerSection(item);
-    return variant === undefined ? [] : [fillOperation(variant, item, { ...place, section })];
+  const addition = variantOf('add');
+  if (addition === undefined) return undefined;
+  const { items } = place.filling;
+  const added = items.filter(({ changes }) => changes === undefined);
+  const changing = items.flatMap((item) => {
+    const variant = item.changes && variantOf(item.changes.op);
+    return variant === undefined ? [] : [fillItem(variant, item, place)];
   });
+  return [...fillAdditions(addition, added, place), ...changing];
 }
 
 function generateObject(node: Node, place: Place): object {

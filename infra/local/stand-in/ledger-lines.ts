@@ -17,7 +17,8 @@ export interface KnownItem {
 }
 
 /** Only at the very beginning of a line: text of a turn stands behind it or is indented. */
-const mark = /^\[(\d+)\] \(?(user|model|tool)\)?: ?/;
+const mark = /^(?:\[(\d+)\] )?(user|model|tool): /;
+const numbered = /^\[\d+\] /;
 const continuation = /^ {2}/;
 
 const speakers: Readonly<Record<string, Speaker>> = { user: 'user', model: 'model', tool: 'tool' };
@@ -47,24 +48,26 @@ function toldCall(text: string): string {
   }
 }
 
-/** Whether a content holds history whose turns are marked: `[12] (user): …`. */
+/** Whether a content holds history whose turns are marked: `[12] user: …`. */
 export function hasTurnMarks(content: RequestContent): boolean {
   return textOf(content)
     .split('\n')
-    .some((line) => mark.test(line));
+    .some((line) => numbered.test(line) && mark.test(line));
 }
 
 /**
- * The lines of a content with marked turns. A mark opens an utterance, lines that are indented by two
- * blanks go on with it, any other line (a boundary, a heading, a known item) ends it and is no history.
+ * The lines of a content with marked turns. A mark opens an utterance, of the same turn where it has no number; lines
+ * that are indented by two blanks go on with it, any other line (a boundary, a heading, a known item) ends the turn
+ * and is no history.
  */
 export function markedLines(content: RequestContent): Line[] {
   const lines: Line[] = [];
   let open: Omit<Line, 'text'> | undefined;
   for (const line of textOf(content).split('\n')) {
     const found = mark.exec(line);
-    if (found !== null) {
-      open = { saidBy: speakers[found[2] ?? ''] ?? 'user', seq: Number(found[1]) };
+    const seq = found?.[1] === undefined ? open?.seq : Number(found[1]);
+    if (found !== null && seq !== undefined) {
+      open = { saidBy: speakers[found[2] ?? ''] ?? 'user', seq };
       lines.push({ ...open, text: toldCall(line.slice(found[0].length)) });
     } else if (open !== undefined && continuation.test(line)) {
       lines.push({ ...open, text: line.slice(2) });

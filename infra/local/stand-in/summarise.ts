@@ -183,8 +183,8 @@ function chooseForLedger(body: ModelRequestBody, candidates: readonly Candidate[
 /**
  * An extractive summary of the folded contents: every sentence with a checkable fact, verbatim and in
  * order, within the limit that the request states. With a response schema it is JSON that obeys it
- * (an `operations` array gets one operation per sentence: `add`, or a change of a known item; known items
- * are not repeated), otherwise a scratchpad and one `<state_snapshot>`. Asked to criticise its own
+ * (an `operations` array gets the sentences, added by section or as changes of known items; known items are not
+ * repeated), otherwise a scratchpad and one `<state_snapshot>`. Asked to criticise its own
  * snapshot it gives it again; asked to repair it (prompt id `…-repair`) it adds the statements that hold
  * what is named.
  */

@@ -1,9 +1,7 @@
 import { constraintSection, type ArchivedItem } from '../../conversation/snapshot.ts';
-import { withdrawnByUser, type ConstraintRefusal } from './constraint-rules.ts';
+import { withdrawnByUser, type Cited, type ConstraintRefusal } from './constraint-rules.ts';
 import type { LedgerDraft } from './ledger-draft.ts';
-import type { Operation } from './operation.ts';
 import { lastSource } from './sources.ts';
-import { quoteOf } from './statement.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
 import { isUnitedList } from './united-list.ts';
 
@@ -29,15 +27,10 @@ export type RejectionReason =
 /** Why an operation was not carried out; undefined: it was. */
 export type Refusal = RejectionReason | undefined;
 
-/** Why an item may not be ended by an operation: constraints take later words of the user. */
-export function endRefusal(
-  { evidence }: Application,
-  item: ArchivedItem,
-  operation: Operation,
-): Refusal {
+/** Why an item may not be ended by what an operation cites: constraints take later words of the user. */
+export function endRefusal({ evidence }: Application, item: ArchivedItem, cited: Cited): Refusal {
   if (isUnitedList(item)) return 'LIST_OF_CODE';
   if (item.section !== constraintSection) return undefined;
-  const cited = { quote: quoteOf(operation), sources: operation.sources };
   const withdrawn = withdrawnByUser(cited, evidence, lastSource(item));
   return withdrawn.ok ? undefined : withdrawn.reason;
 }

@@ -68,7 +68,8 @@ function place(application: Application, add: AddOperation, said: Statement): Re
   const known = findText(draft, section, said.text);
   const named = replacedBy(draft, add);
   const replaced = named?.id === known?.id ? undefined : named;
-  const refusal = replaced && endRefusal(application, replaced, add);
+  const cited = { quote: quoteOf(add), text: said.text, sources: add.sources };
+  const refusal = replaced && endRefusal(application, replaced, cited);
   if (refusal !== undefined) return refusal;
   if (known === undefined && isArchived(draft, { ...said, section })) return undefined;
   if (replaced !== undefined) archiveItem(draft, retireCopies(draft, replaced));
@@ -91,7 +92,7 @@ export function applyAdd(application: Application, add: AddOperation): Refusal {
   const said = statementOf(add, sources, evidence);
   if (add.section !== constraintSection)
     return place(application, { ...add, section: sectionFor(application, { ...add, said }) }, said);
-  const stated = statedByUser({ quote: quoteOf(add), sources }, evidence);
+  const stated = statedByUser({ quote: quoteOf(add), text: said.text, sources }, evidence);
   if (!stated.ok) return stated.reason;
   const text = constraintText(said.text, stated, { evidence });
   const { quote } = stated;

@@ -62,7 +62,11 @@ export function applyUpdate(application: Application, update: UpdateOperation): 
     change(application, item, said);
     return undefined;
   }
-  const stated = withdrawnByUser({ quote: quoteOf(update), sources }, evidence, lastSource(item));
+  const stated = withdrawnByUser(
+    { quote: quoteOf(update), text: said.text, sources },
+    evidence,
+    lastSource(item),
+  );
   if (!stated.ok) return stated.reason;
   const text = constraintText(said.text, stated, { evidence, earlierText: item.text });
   const known = retireCopies(draft, item);
@@ -74,7 +78,8 @@ export function applyUpdate(application: Application, update: UpdateOperation): 
 export function applyRemove(application: Application, remove: RemoveOperation): Refusal {
   const item = findItem(application.draft, remove.id);
   if (item === undefined) return 'UNKNOWN_ID';
-  const refusal = endRefusal(application, item, remove);
+  const cited = { quote: quoteOf(remove), sources: remove.sources };
+  const refusal = endRefusal(application, item, cited);
   if (refusal !== undefined) return refusal;
   if (validSources(application, item, remove.sources).length === 0) return 'NO_SOURCE';
   const ended = retireCopies(application.draft, item);

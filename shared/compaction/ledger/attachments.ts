@@ -55,9 +55,8 @@ export const attachmentParts = (attachments: readonly Attachment[]): Part[] =>
     isShown ? [{ text: `attachment ${index + 1}, of turn ${seq}:` }, part] : [],
   );
 
-/** The line of the history that names a file: `[12] (user) attachment 3: image/png`. */
+/** The line of the history that names a file: `user attachment 3: image/png`. */
 export const attachmentLine = (
-  { seq, speaker, mimeType, isShown }: Attachment,
+  { speaker, mimeType, isShown }: Attachment,
   number: number,
-): string =>
-  `[${seq}] (${speaker}) attachment ${number}: ${mimeType}${isShown ? '' : ', not shown'}`;
+): string => `${speaker} attachment ${number}: ${mimeType}${isShown ? '' : ', not shown'}`;

@@ -2,6 +2,7 @@ import { withoutQuotations } from '../facts/own-words.ts';
 import { sentencesOf } from '../facts/sentences.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { oneLine } from './item-text.ts';
+import { repeatedWords } from './repeated-words.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
 import { wordsOf } from './word-overlap.ts';
 
@@ -18,8 +19,11 @@ const wideScripts = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu;
 const weightOf = (quote: string): number =>
   Array.from(quote).length + (quote.match(wideScripts)?.length ?? 0);
 
-interface Cited {
+/** What an operation names as its proof. */
+export interface Cited {
   quote: string | undefined;
+  /** What is said; without a quote it must itself be words of the user. */
+  text?: string;
   sources: readonly number[];
 }
 
@@ -35,11 +39,22 @@ function holdersOf(quote: string, sources: readonly number[], evidence: TurnEvid
     : [];
 }
 
+/** What stands for a quote where there is none: the words of the user that the text repeats. They are held to the same rules. */
+function quoteInstead({ text = '', sources }: Cited, evidence: TurnEvidence): string | undefined {
+  for (const seq of sources) {
+    const words = repeatedWords(evidence.user(seq), text);
+    if (words !== undefined) return words;
+  }
+  return undefined;
+}
+
 function quotedTurns(
-  { quote, sources }: Cited,
+  cited: Cited,
   evidence: TurnEvidence,
   minimumCharacters: number,
 ): UserStatement {
+  const { sources } = cited;
+  const quote = cited.quote ?? quoteInstead(cited, evidence);
   if (quote === undefined) return { ok: false, reason: 'NO_QUOTE' };
   const holders = holdersOf(quote, sources, evidence);
   if (holders.length === 0) return { ok: false, reason: 'QUOTE_NOT_OF_USER' };
@@ -50,7 +65,7 @@ function quotedTurns(
     : { ok: false, reason: 'QUOTE_TOO_SHORT' };
 }
 
-/** Whether the user says himself, in a cited turn, what a new constraint quotes. */
+/** Whether the user says himself, in a cited turn, what a new constraint quotes; without a quote, what it says. */
 export const statedByUser = (cited: Cited, evidence: TurnEvidence): UserStatement =>
   quotedTurns(cited, evidence, ledgerConstants.constraintQuoteCharacters.value);
 

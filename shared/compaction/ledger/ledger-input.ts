@@ -15,22 +15,24 @@ export function callText(text: string): string {
   return end === -1 ? `called ${text}` : `called ${text.slice(0, end)}(${text.slice(end + 2)})`;
 }
 
-function utteranceText({ seq, speaker, text }: Utterance): string {
+/** So far behind the number of its turn an utterance says it again: nobody should have to look back for it. */
+const NUMBER_CHARACTERS = 8_000;
+
+function utteranceText({ speaker, text }: Utterance): string {
   const name = speaker === 'call' ? 'model' : speaker;
   const said = speaker === 'call' ? callText(text) : text;
   const [first = '', ...rest] = said
     .split(lineEnd)
     .map((line) => line.trimEnd())
     .filter((line) => line !== '');
-  return [`[${seq}] (${name}): ${first.trimStart()}`, ...rest.map((line) => `  ${line}`)].join(
-    '\n',
-  );
+  return [`${name}: ${first.trimStart()}`, ...rest.map((line) => `  ${line}`)].join('\n');
 }
 
 /** One thing that was said or sent. */
 interface Entry {
   seq: number;
   at: Date;
+  /** Without the number of its turn. */
   text: string;
 }
 
@@ -47,15 +49,22 @@ function entriesOf(utterances: readonly Utterance[], attachments: readonly Attac
   return [...said, ...sent].toSorted((a, b) => a.seq - b.seq);
 }
 
-/** The entries as lines, each day that begins with a line that names it. */
+/** The entries as lines: each day that begins with a line that names it, each turn with its number. */
 function historyLines(entries: readonly Entry[]): string[] {
+  const lines: string[] = [];
   let day = '';
-  return entries.flatMap(({ seq, at, text }) => {
+  let turn = 0;
+  let charactersBehind = 0;
+  for (const { seq, at, text } of entries) {
     const today = dayOf(at);
-    if (today === day) return [text];
+    const isNumbered = today !== day || seq !== turn || charactersBehind >= NUMBER_CHARACTERS;
+    if (today !== day) lines.push(`turn ${seq}: ${today} ${weekdays[at.getUTCDay()]}`);
+    lines.push(isNumbered ? `[${seq}] ${text}` : text);
+    charactersBehind = text.length + (isNumbered ? 0 : charactersBehind);
     day = today;
-    return [`turn ${seq}: ${today} ${weekdays[at.getUTCDay()]}`, text];
-  });
+    turn = seq;
+  }
+  return lines;
 }
 
 const knownLines = (previous: Snapshot): string[] =>
@@ -65,9 +74,9 @@ const knownLines = (previous: Snapshot): string[] =>
 
 /**
  * What the model reads, as one user content: the utterances between two lines of `boundary`, then the items of
- * the previous snapshot as JSON lines up to a third. Only our own lines begin at the margin (a mark
- * `[12] (user): `, a day, a boundary, an item): the lines of an utterance go on behind two blanks, so that
- * text which imitates a mark, an item or a boundary stays text. The files of
+ * the previous snapshot as JSON lines up to a third. Only our own lines begin at the margin (a mark, which is
+ * `[12] user: ` at the beginning of a turn and `model: ` in it, a day, a boundary, an item): the lines of an
+ * utterance go on behind two blanks, so that text which imitates a mark, an item or a boundary stays text. The files of
  * the turns follow as parts of their own, in the order of their lines. Linear.
  */
 export function ledgerContents(input: {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { snapshotSections, type SnapshotProfile } from '../../conversation/snapshot.ts';
-import { ledgerConstants } from '../ledger-constants.ts';
 
 const statuses = ['todo', 'in_progress', 'done', 'tried'] as const;
 
@@ -59,117 +58,42 @@ export type AddOperation = z.infer<typeof addSchema>;
 export type UpdateOperation = z.infer<typeof updateSchema>;
 export type RemoveOperation = z.infer<typeof removeSchema>;
 
-/** A whole answer; its operations are read one by one (`readLedgerAnswer`). */
-export const ledgerAnswerSchema = z.object({
-  scratchpad: z.string().optional().catch(undefined),
-  operations: z.array(z.unknown()),
+const string = { type: 'string' };
+const sources = { type: 'array', items: { type: 'integer' } };
+const status = { type: 'string', enum: [...statuses] };
+const importance = { type: 'integer', minimum: 1, maximum: 3 };
+const op = (name: Operation['op']) => ({ type: 'string', enum: [name] });
+const object = (required: readonly string[], properties: Record<string, unknown>) => ({
+  type: 'object',
+  properties,
+  required,
 });
 
-const described = (description: string) => ({ type: 'string', description });
-const sources = { type: 'array', items: { type: 'integer' }, description: 'turn numbers' };
-const quote = described('exact words of a cited turn');
-const status = { type: 'string', enum: [...statuses] };
-const id = described('id of a known item');
-const op = (name: Operation['op']) => ({ type: 'string', enum: [name] });
-
-/** JSON Schema (`responseJsonSchema`) of the answer for conversations of `profile`. */
-export function ledgerJsonSchema(profile: SnapshotProfile): Record<string, unknown> {
-  const variants = [
-    {
-      type: 'object',
-      properties: {
-        op: op('add'),
-        section: { type: 'string', enum: [...snapshotSections[profile]] },
-        text: described('one statement'),
-        sources,
-        quote,
-        status,
-        importance: { type: 'integer', minimum: 1, maximum: 3 },
-        supersedes: described('id of the known item that this one replaces'),
-      },
-      required: ['op', 'section', 'text', 'sources'],
-    },
-    {
-      type: 'object',
-      properties: {
-        op: op('update'),
-        id,
-        text: described('the whole new statement'),
-        sources,
-        quote,
-        status,
-      },
-      required: ['op', 'id', 'text', 'sources'],
-    },
-    {
-      type: 'object',
-      properties: {
-        op: op('remove'),
-        id,
-        reason: described('why it no longer holds'),
-        sources,
-        quote,
-      },
-      required: ['op', 'id', 'reason', 'sources'],
-    },
-  ];
-  return {
-    type: 'object',
-    properties: {
-      scratchpad: described('notes on the history; not kept'),
-      operations: { type: 'array', items: { anyOf: variants } },
-    },
-    required: ['scratchpad', 'operations'],
-  };
-}
-
-export type LedgerAnswerProblem = 'TOO_LONG' | 'NOT_JSON' | 'NO_OPERATIONS' | 'MOSTLY_INVALID';
-
-export type LedgerAnswer =
-  | { ok: true; operations: Operation[]; /** Operations that could not be read. */ skipped: number }
-  | { ok: false; problem: LedgerAnswerProblem };
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const between = (text: string, open: string, close: string): unknown =>
-  parsed(text.slice(text.indexOf(open), text.lastIndexOf(close) + 1));
-
-/** The JSON of an answer, also inside a code fence or between sentences. */
-function jsonIn(text: string): unknown {
-  const whole = parsed(text);
-  if (whole !== undefined) return whole;
-  const inBraces = between(text, '{', '}');
-  const inBrackets = between(text, '[', ']');
-  // A list of one operation holds an object as well: the outer one counts.
-  return text.indexOf('[') < text.indexOf('{')
-    ? (inBrackets ?? inBraces)
-    : (inBraces ?? inBrackets);
-}
-
 /**
- * The operations of a model's answer. A single one that cannot be read is skipped and counted; when more
- * than half of them cannot, the answer is refused. An empty list is an answer: nothing changed.
+ * JSON Schema (`responseJsonSchema`) of the answer for conversations of `profile`. New items stand in groups by
+ * section: what is written costs far more than what is read. What the fields mean the instruction alone says, which
+ * goes with each request as the schema does.
  */
-export function readLedgerAnswer(text: string): LedgerAnswer {
-  if (text.length > ledgerConstants.ledgerAnswerCharacters.value)
-    return { ok: false, problem: 'TOO_LONG' };
-  const json = jsonIn(text);
-  if (json === undefined) return { ok: false, problem: 'NOT_JSON' };
-  const answer = ledgerAnswerSchema.safeParse(Array.isArray(json) ? { operations: json } : json);
-  if (!answer.success) return { ok: false, problem: 'NO_OPERATIONS' };
-  const stated = answer.data.operations;
-  const read = stated
-    .slice(0, ledgerConstants.ledgerOperationLimit.value)
-    .map((value) => operationSchema.safeParse(value));
-  const operations = read.flatMap((result) => (result.success ? [result.data] : []));
-  const invalid = read.length - operations.length;
-  if (invalid > ledgerConstants.invalidOperationFraction.value * read.length)
-    return { ok: false, problem: 'MOSTLY_INVALID' };
-  return { ok: true, operations, skipped: stated.length - operations.length };
+export function ledgerJsonSchema(profile: SnapshotProfile): Record<string, unknown> {
+  const said = { text: string, sources, quote: string, status };
+  const item = object(['text', 'sources'], { ...said, importance, supersedes: string });
+  const variants = [
+    object(['op', 'section', 'items'], {
+      op: op('add'),
+      section: { type: 'string', enum: [...snapshotSections[profile]] },
+      items: { type: 'array', items: item },
+    }),
+    object(['op', 'id', 'text', 'sources'], { op: op('update'), id: string, ...said }),
+    object(['op', 'id', 'reason', 'sources'], {
+      op: op('remove'),
+      id: string,
+      reason: string,
+      sources,
+      quote: string,
+    }),
+  ];
+  return object(['scratchpad', 'operations'], {
+    scratchpad: string,
+    operations: { type: 'array', items: { anyOf: variants } },
+  });
 }

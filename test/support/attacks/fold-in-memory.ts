@@ -2,12 +2,12 @@ import {
   applyOperations,
   type AppliedOperations,
 } from '../../../shared/compaction/ledger/apply-operations.ts';
+import { readLedgerAnswer } from '../../../shared/compaction/ledger/ledger-answer.ts';
 import {
   readFoldedTurns,
   type LedgerReading,
 } from '../../../shared/compaction/ledger/ledger-reading.ts';
 import { mergeOperations } from '../../../shared/compaction/ledger/merge-operations.ts';
-import { readLedgerAnswer } from '../../../shared/compaction/ledger/operation.ts';
 import { renderLedger } from '../../../shared/compaction/ledger/render-snapshot.ts';
 import { verifyLedger } from '../../../shared/compaction/ledger/verify-ledger.ts';
 import { frameSnapshot } from '../../../shared/compaction/snapshot-text.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readLedgerAnswer } from '../../../shared/compaction/ledger/operation.ts';
+import { readLedgerAnswer } from '../../../shared/compaction/ledger/ledger-answer.ts';
 import type { ModelRequest, ModelResponse } from '../../../shared/ports.ts';
 import { workedExamples } from '../../eval/eval-examples.ts';
 import { readTrial, triedModel } from '../../eval/eval-trial.ts';

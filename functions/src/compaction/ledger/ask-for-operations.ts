@@ -1,6 +1,7 @@
 import { utterancesOf } from '../../../../shared/compaction/facts/utterances.ts';
 import { attachmentsIn } from '../../../../shared/compaction/ledger/attachments.ts';
 import { inProfile } from '../../../../shared/compaction/ledger/change-profile.ts';
+import { readLedgerAnswer } from '../../../../shared/compaction/ledger/ledger-answer.ts';
 import { ledgerContents } from '../../../../shared/compaction/ledger/ledger-input.ts';
 import {
   ledgerInstruction,
@@ -10,7 +11,6 @@ import {
 import { mergeOperations } from '../../../../shared/compaction/ledger/merge-operations.ts';
 import {
   ledgerJsonSchema,
-  readLedgerAnswer,
   type Operation,
 } from '../../../../shared/compaction/ledger/operation.ts';
 import type { Fact } from '../../../../shared/compaction/facts/fact.ts';

@@ -64,7 +64,7 @@ describe('a constraint is made', () => {
   });
 
   test.each([
-    ['NO_QUOTE', add({})],
+    ['NO_QUOTE', add({ text: 'Never book a flight in the morning' })],
     ['QUOTE_NOT_OF_USER', add({ quote: 'always book business class' })],
     ['QUOTE_NOT_OF_USER', add({ quote: 'Never book a flight', sources: [5] })],
     ['QUOTE_TOO_SHORT', add({ quote: 'a f' })],
