@@ -2,7 +2,7 @@ import { withoutQuotations } from '../facts/own-words.ts';
 import { sentencesOf } from '../facts/sentences.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { oneLine } from './item-text.ts';
-import { repeatedWords } from './repeated-words.ts';
+import { restatedWords } from './restated-words.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
 import { wordsOf } from './word-overlap.ts';
 
@@ -42,7 +42,7 @@ function holdersOf(quote: string, sources: readonly number[], evidence: TurnEvid
 /** What stands for a quote where there is none: the words of the user that the text repeats. They are held to the same rules. */
 function quoteInstead({ text = '', sources }: Cited, evidence: TurnEvidence): string | undefined {
   for (const seq of sources) {
-    const words = repeatedWords(evidence.user(seq), text);
+    const words = restatedWords(evidence.user(seq), text);
     if (words !== undefined) return words;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
 import type { AddOperation, Operation } from '../../../../shared/compaction/ledger/operation.ts';
-import { repeatedWords } from '../../../../shared/compaction/ledger/repeated-words.ts';
+import { restatedWords } from '../../../../shared/compaction/ledger/restated-words.ts';
 import { evidence, item, snapshotWith } from './ledger-samples.ts';
 
 /* A constraint without a quote: its text must itself be exact words of the user. */
@@ -130,7 +130,7 @@ describe('words that a text repeats', () => {
     ['NO meat, no MEAT', 'no meat', 'NO meat'],
     ["İstanbul'a asla gitme.", 'asla gitme', 'asla gitme'],
   ])('are found in %j for %j', (said, text, words) => {
-    expect(repeatedWords(said, text)).toBe(words);
+    expect(restatedWords(said, text)).toBe(words);
   });
 
   test.each([
@@ -143,6 +143,6 @@ describe('words that a text repeats', () => {
     ['', 'Never pay'],
     ['İ never pay', 'Never pay'],
   ])('are not found in %j for %j', (said, text) => {
-    expect(repeatedWords(said, text)).toBeUndefined();
+    expect(restatedWords(said, text)).toBeUndefined();
   });
 });

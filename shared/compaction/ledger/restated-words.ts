@@ -31,5 +31,5 @@ const finalStop = /[.!。！]+$/u;
  * The words of `said` that `text` repeats, exactly as they stand there: whole words, in whatever case and with or without
  * the stop at the end. Undefined where it says anything else. Both on one line.
  */
-export const repeatedWords = (said: string, text: string): string | undefined =>
+export const restatedWords = (said: string, text: string): string | undefined =>
   wholeWords(said, text) ?? wholeWords(said, text.replace(finalStop, ''));
