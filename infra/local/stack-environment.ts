@@ -1,4 +1,5 @@
 import { CLIENT_WRITABLE_FIELDS } from '../../functions/src/environment.ts';
+import { deployedNodeOptions } from './node-options.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -73,6 +74,7 @@ export function stackEnvironment(options: {
   return {
     ...Object.fromEntries(shell),
     NODE_ENV: 'production',
+    NODE_OPTIONS: deployedNodeOptions,
     METADATA_SERVER_DETECTION: 'none',
     // A part of the stack is killed three seconds after it was told to end.
     DRAIN_MS: options.shell.DRAIN_MS ?? '1000',

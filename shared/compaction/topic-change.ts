@@ -48,8 +48,7 @@ type Weights = ReadonlyMap<string, number>;
 function weigh(terms: readonly ReadonlySet<string>[], inverse: Weights): Weights {
   const weights = new Map<string, number>();
   for (const set of terms)
-    for (const term of set)
-      weights.set(term, (weights.get(term) ?? 0) + (inverse.get(term) ?? 0));
+    for (const term of set) weights.set(term, (weights.get(term) ?? 0) + (inverse.get(term) ?? 0));
   return weights;
 }
 

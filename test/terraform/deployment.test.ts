@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { environmentSchema } from '../../functions/src/environment.ts';
 import { parseConfig } from '../../functions/src/config.ts';
+import { deployedNodeOptions } from '../../infra/local/node-options.ts';
 import { deployedPushSettings } from '../../infra/local/push-settings.ts';
 import { defaultSweepSeconds } from '../../infra/local/sweep-schedule.ts';
 import { secretVariables } from '../reference/deployment-settings.ts';
@@ -11,7 +12,7 @@ import { makeResources, type MadeResource } from './made-resources.ts';
 import { startOfflineTerraform, type OfflineTerraform } from './offline/run-terraform.ts';
 
 /** What the framework reads. */
-const notOurs = ['NODE_ENV'];
+const notOurs = ['NODE_ENV', 'NODE_OPTIONS'];
 
 const functionSchema = z.object({
   service_config: z.tuple([
@@ -103,6 +104,12 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
     const more = Object.keys(worker).filter((name) => !(name in chat));
 
     expect(more.toSorted()).toEqual(['PUSH_AUDIENCE', 'PUSH_SERVICE_ACCOUNT']);
+  });
+
+  test.each(functions)('$name of $run runs as on the local stack', ({ run, name }) => {
+    const { environment_variables: set } = functionNamed(run, name);
+
+    expect(set['NODE_OPTIONS']).toBe(deployedNodeOptions);
   });
 
   test('topics have the names that the code takes where nothing is set', () => {

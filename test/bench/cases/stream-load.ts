@@ -7,8 +7,8 @@ import { runStreams, startStreams, type StreamRun } from '../worlds/streams.ts';
 const talk = { events: 64, firstMs: 300, eventMs: 20 };
 /** A long answer of a model that speaks at once. */
 const longTalk = { events: 256, firstMs: 0, eventMs: 20 };
-/** The same, of as many at once that a proxy on two processors is just able to follow. */
-const slowTalk = { events: 64, firstMs: 0, eventMs: 60 };
+/** The same, of as many at once that a proxy on two processors is just able to follow, for eight seconds. */
+const slowTalk = { events: 128, firstMs: 0, eventMs: 60 };
 /** Faster than anybody can read. */
 const burst = { events: 64, firstMs: 0, eventMs: 0 };
 

@@ -1,29 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { once } from '../../../shared/once.ts';
-import { runCompaction } from '../../../functions/src/compaction/run-compaction.ts';
-import { parseConfig } from '../../../functions/src/config.ts';
-import { createDependencies } from '../../../functions/src/dependencies.ts';
-import { createMemoryDocumentStore } from '../../../infra/local/embedded/memory-document-store.ts';
-import { stackEnvironment } from '../../../infra/local/stack-environment.ts';
 import { contentText } from '../../../shared/conversation/content.ts';
 import { countReplay } from '../../cost/count-replay.ts';
-import { autoNeed } from '../../support/compacted-conversation.ts';
 import { buildConversation, madeUpAnswer } from '../../support/conversation-builder.ts';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { benchTurns } from '../bench-conversation.ts';
 import { runHost, startFreeModel, startStandInHost } from '../hosts/start-host.ts';
 import { startEmulatedChat } from '../worlds/emulated-chat.ts';
+import { manualNeed } from '../../support/compacted-conversation.ts';
 
-const THRESHOLD_TOKENS = 16_000;
-const CONVERSATIONS = 96;
-/** Compacted before them, so that what is measured is a worker at work and not one that has just started. */
-const WARM_UP = 24;
-const AT_ONCE = 8;
 /** About 1,000 tokens a turn. */
 const LARGE_TURNS = 581;
 
-const memoryScript = fileURLToPath(new URL('../hosts/worker-memory.ts', import.meta.url));
+const scriptOf = (name: string) => fileURLToPath(new URL(`../hosts/${name}.ts`, import.meta.url));
 const memorySchema = z.object({
   idleBytes: z.number(),
   peakBytes: z.number(),
@@ -31,46 +21,14 @@ const memorySchema = z.object({
   state: z.string().optional(),
 });
 
-const manualNeed = () => ({
-  compactionNeeded: {
-    manual: { requestId: 'bench', since: autoNeed().auto?.since ?? new Date(0) },
-  },
-});
+const throughputSchema = z.object({ perSecond: z.number() });
 
 /** Conversations a second that one worker compacts, whose model answers at once. */
 async function compactedPerSecond(): Promise<number> {
   const model = await startFreeModel();
   try {
-    const store = createMemoryDocumentStore();
-    const environment = stackEnvironment({
-      shell: {},
-      model: { kind: 'stand-in' },
-      standInUrl: model.url,
-    });
-    const worker = await createDependencies(parseConfig(environment), {
-      store,
-      publisher: { publish: () => Promise.resolve() },
-      logger: { log: () => undefined },
-    }).compaction();
-    const turns = benchTurns(400, 'chat').map(({ user, contents }) => ({ user, answer: contents }));
-    const ids: string[] = [];
-    for (let i = 0; i < WARM_UP + CONVERSATIONS; i++) {
-      const head = { settings: { thresholdTokens: THRESHOLD_TOKENS }, ...manualNeed() };
-      ids.push((await buildConversation(store, { turns, head })).conversationId);
-    }
-    const { signal } = new AbortController();
-    const compact = (conversationId: string) => runCompaction(worker, { conversationId, signal });
-    for (const id of ids.splice(0, WARM_UP)) await compact(id);
-    const startedAt = performance.now();
-    const next = async (): Promise<void> => {
-      for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-        const result = await compact(id);
-        if (result.kind !== 'done' || result.state !== 'COMPACTED')
-          throw new Error(`a compaction ended as ${JSON.stringify(result)}`);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, next));
-    return CONVERSATIONS / ((performance.now() - startedAt) / 1_000);
+    const message = await runHost(scriptOf('worker-throughput'), {}, [model.url]);
+    return throughputSchema.parse(message).perSecond;
   } finally {
     await model.close();
   }
@@ -82,13 +40,19 @@ async function peakMiB(tell: (text: string) => void): Promise<number> {
   const standIn = await startStandInHost();
   try {
     const store = world.counted.store;
-    const small = await buildConversation(store, { turns: 60, head: manualNeed() });
+    const small = await buildConversation(store, {
+      turns: 60,
+      head: { compactionNeeded: manualNeed('bench') },
+    });
     const turns = Array.from({ length: LARGE_TURNS }, (_, index) => ({
       answer: Array.from({ length: 9 }, (__, part) => madeUpAnswer(9 * index + part)).join('\n'),
     }));
-    const large = await buildConversation(store, { turns, head: manualNeed() });
+    const large = await buildConversation(store, {
+      turns,
+      head: { compactionNeeded: manualNeed('bench') },
+    });
     const tokens = large.head.context.tokens;
-    const message = await runHost(memoryScript, {}, [
+    const message = await runHost(scriptOf('worker-memory'), {}, [
       standIn.url,
       small.conversationId,
       large.conversationId,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chooseFreePort } from '../../../infra/local/free-port.ts';
+import { deployedNodeOptions } from '../../../infra/local/node-options.ts';
 
 const NOBODY = '127.0.0.1:9';
 const POLL_INTERVAL_MS = 3;
@@ -10,6 +11,7 @@ const POLL_INTERVAL_MS = 3;
 /** What a packed function, or an empty one, is started with where nothing answers it. */
 export const NOBODY_THERE = {
   NODE_ENV: 'production',
+  NODE_OPTIONS: deployedNodeOptions,
   GOOGLE_CLOUD_PROJECT: 'demo-bench',
   GEMINI_API_KEY: 'none',
   FIREBASE_AUTH_EMULATOR_HOST: NOBODY,

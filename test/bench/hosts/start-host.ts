@@ -2,10 +2,14 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { deployedNodeOptions } from '../../../infra/local/node-options.ts';
 
 const leash = new URL('../../../infra/local/exit-with-parent.ts', import.meta.url).href;
 const standIn = fileURLToPath(new URL('../../../infra/local/stand-in/main.ts', import.meta.url));
 const freeModel = fileURLToPath(new URL('free-model.ts', import.meta.url));
+
+/** Node is told the same by all of them, so that the functions gain nothing by it over what they are measured against. */
+const asDeployed = { ...process.env, NODE_OPTIONS: deployedNodeOptions };
 
 export interface Host {
   url: string;
@@ -23,6 +27,7 @@ async function stop(child: ChildProcess): Promise<void> {
 export async function startHost(script: string, args: readonly string[] = []): Promise<Host> {
   const child = spawn(process.execPath, ['--import', leash, script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    env: asDeployed,
   });
   if (child.stdout === null) throw new Error(`${script} cannot be heard`);
   for await (const url of createInterface({ input: child.stdout }))
@@ -49,7 +54,7 @@ export async function runHost(
   args: readonly string[],
 ): Promise<unknown> {
   const child = fork(script, [...args], {
-    env: { ...process.env, ...environment },
+    env: { ...asDeployed, ...environment },
     execArgv: ['--import', leash, '--expose-gc'],
   });
   try {

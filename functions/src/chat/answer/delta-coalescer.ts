@@ -11,7 +11,8 @@ export const DELTA_INTERVAL_MS = 40;
  */
 export const DELTA_MAX_CHARACTERS = 32 * 1024;
 
-const endsInHalfAPair = (text: string) => /[\uD800-\uDBFF]$/.test(text);
+const isHighHalf = (code: number) => code >= 0xd8_00 && code <= 0xdb_ff;
+const endsInHalfAPair = (text: string) => isHighHalf(text.charCodeAt(text.length - 1));
 
 /**
  * Joins small deltas to frames and cuts very large ones. A delta never ends between the halves of a
