@@ -1,10 +1,12 @@
 import type { Block } from './split-sizes.ts';
 
-/** A turn that a summariser is to read, measured; the blocks are what it may be cut between. */
+/** A turn that a summariser is to read, measured. */
 export interface TurnToRead {
-  userTokens: number;
-  /** `end` counts among all answer contents of the turn. */
-  blocks: readonly Block[];
+  tokens: number;
+  /** Of the answer contents that are read, counted among all of the turn. */
+  end: number;
+  /** What it may be cut between; asked of a turn that fits no chunk alone. */
+  parts: () => { userTokens: number; blocks: readonly Block[] };
 }
 
 /** One turn of a chunk, or the part of it whose answer contents lie between `from` and `end`. */
@@ -23,17 +25,14 @@ export interface ChunkPlan {
   isWhole: boolean;
 }
 
-const tokensOf = (blocks: readonly Block[]) => blocks.reduce((sum, { tokens }) => sum + tokens, 0);
-
 /** A turn that fits as one piece, else as pieces that do; `isWhole` is false where a block fits none. */
 function piecesOf(
-  { userTokens, blocks }: TurnToRead,
+  { tokens, end, parts }: TurnToRead,
   options: { turn: number; from: number; roomTokens: number },
 ): { pieces: Piece[]; isWhole: boolean } {
   const { turn, from, roomTokens } = options;
-  const end = blocks.at(-1)?.end ?? from;
-  const tokens = userTokens + tokensOf(blocks);
   if (tokens <= roomTokens) return { pieces: [{ turn, from, end, tokens }], isWhole: true };
+  const { userTokens, blocks } = parts();
   const pieces: Piece[] = [];
   let next = from;
   for (const block of blocks) {

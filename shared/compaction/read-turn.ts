@@ -28,14 +28,14 @@ export interface Weighing {
   marginOf: (content: Content) => number;
 }
 
-/** What a summariser reads of a turn: each content is weighed once, whatever is asked about it afterwards. */
+/** What a summariser reads of a turn, weighed once, whatever is asked about it afterwards. */
 export interface ReadTurn extends WantedTurn {
   slice: Turn;
   contents: Content[];
-  /** Of each of `contents`, before rounding. */
-  weights: number[];
-  /** Tokens of what stands around each of `contents`. */
-  margins: number[];
+  /** Of `contents` together, before rounding. */
+  weight: number;
+  /** Tokens of what stands around them. */
+  margin: number;
   repairs: Repairs | undefined;
 }
 
@@ -57,8 +57,8 @@ export function readTurn(wanted: WantedTurn, { counting, marginOf }: Weighing): 
     end,
     slice,
     contents,
-    weights: contents.map((content) => contentWeight(content, counting)),
-    margins: contents.map(marginOf),
+    weight: contents.reduce((sum, content) => sum + contentWeight(content, counting), 0),
+    margin: contents.reduce((sum, content) => sum + marginOf(content), 0),
     repairs: contents.length === 0 ? undefined : sent.repairs,
   };
 }
@@ -75,25 +75,27 @@ export function tokensToRead(
     weight += contentWeight(content, counting);
     margin += marginOf(content);
   }
-  for (const { weights, margins } of reads) {
-    for (const one of weights) weight += one;
-    for (const one of margins) margin += one;
+  for (const read of reads) {
+    weight += read.weight;
+    margin += read.margin;
   }
   return tokensOfWeight(weight, counting.rule) + margin;
 }
 
-/** A turn as it is cut into chunks: by its contents as they are stored, which nearly always are those that are read. */
+/** A turn as it is cut into chunks; inside, where it must be, by its contents as they are stored. */
 export function turnToRead(read: ReadTurn, { counting, marginOf }: Weighing): TurnToRead {
   const { turn, from, end } = read;
-  const tokensOf = (content: Content, place: number, sent: Content): number =>
-    content === read.contents[place]
-      ? tokensOfWeight(read.weights[place] ?? 0, counting.rule) + (read.margins[place] ?? 0)
-      : estimateContentTokens(sent, counting) + marginOf(content);
+  const tokensOf = (content: Content): number =>
+    estimateContentTokens(content, counting) + marginOf(content);
   return {
-    userTokens: tokensOf(turn.user, 0, turn.user),
-    blocks: blocksOf(turn.contents.slice(0, end), {
-      from,
-      tokensOf: (content, index) => tokensOf(content, 1 + index - from, sentPart(content)),
+    tokens: tokensOfWeight(read.weight, counting.rule) + read.margin,
+    end,
+    parts: () => ({
+      userTokens: tokensOf(turn.user),
+      blocks: blocksOf(turn.contents.slice(0, end), {
+        from,
+        tokensOf: (content) => tokensOf(sentPart(content)),
+      }),
     }),
   };
 }

@@ -3,8 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { planChunks, type TurnToRead } from '../../../shared/compaction/chunks.ts';
 
 const turn = (userTokens: number, ...blockTokens: number[]): TurnToRead => ({
-  userTokens,
-  blocks: blockTokens.map((tokens, index) => ({ end: index + 1, tokens })),
+  tokens: blockTokens.reduce((sum, tokens) => sum + tokens, userTokens),
+  end: blockTokens.length,
+  parts: () => ({
+    userTokens,
+    blocks: blockTokens.map((tokens, index) => ({ end: index + 1, tokens })),
+  }),
 });
 
 const plan = (turns: readonly TurnToRead[], roomTokens: number, maximumChunks = 16) =>
@@ -66,7 +70,8 @@ describe('chunks', () => {
   });
 
   test('begin behind what is folded already', () => {
-    const rest = { userTokens: 10, blocks: [{ end: 5, tokens: 20 }] };
+    const parts = () => ({ userTokens: 10, blocks: [{ end: 5, tokens: 20 }] });
+    const rest = { tokens: 30, end: 5, parts };
 
     const { chunks } = planChunks({ turns: [rest], from: 3, roomTokens: 90, maximumChunks: 16 });
 
@@ -92,7 +97,7 @@ describe('chunks', () => {
         });
 
         const ends = chunks.flat().map((piece) => [piece.turn, piece.from, piece.end]);
-        const expected = given.map(({ blocks }) => blocks.length);
+        const expected = given.map(({ end }) => end);
         expect(isWhole).toBe(true);
         for (const [index, count] of expected.entries()) {
           const own = ends.filter(([of]) => of === index);
