@@ -9,7 +9,7 @@ const standIn = fileURLToPath(new URL('../../../infra/local/stand-in/main.ts', i
 const freeModel = fileURLToPath(new URL('free-model.ts', import.meta.url));
 
 /** Node is told the same by all of them, so that the functions gain nothing by it over what they are measured against. */
-const asDeployed = { ...process.env, NODE_OPTIONS: deployedNodeOptions };
+const asDeployed = () => ({ ...process.env, NODE_OPTIONS: deployedNodeOptions });
 
 export interface Host {
   url: string;
@@ -27,7 +27,7 @@ async function stop(child: ChildProcess): Promise<void> {
 export async function startHost(script: string, args: readonly string[] = []): Promise<Host> {
   const child = spawn(process.execPath, ['--import', leash, script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    env: asDeployed,
+    env: asDeployed(),
   });
   if (child.stdout === null) throw new Error(`${script} cannot be heard`);
   for await (const url of createInterface({ input: child.stdout }))
@@ -54,7 +54,7 @@ export async function runHost(
   args: readonly string[],
 ): Promise<unknown> {
   const child = fork(script, [...args], {
-    env: { ...asDeployed, ...environment },
+    env: { ...asDeployed(), ...environment },
     execArgv: ['--import', leash, '--expose-gc'],
   });
   try {
