@@ -85,9 +85,9 @@ export function readFacts(utterances: readonly Utterance[]): ConversationFacts {
   const facts: Collection = { all: [], byKind: new Map() };
   const sentences = collectSentenceFacts();
   for (const [utterance, surroundings] of surroundingsOf(utterances)) {
-    const isNews = (found: Found & { tier: FactTier }) =>
-      !noteAgain(knownFor(facts, found), found, utterance);
-    const said = saidFacts(utterance, surroundings, isNews);
+    const said = saidFacts(utterance, surroundings, (found) =>
+      noteAgain(knownFor(facts, found), found, utterance),
+    );
     for (const fact of said) collect(facts, fact, utterance);
     sentences.note(utterance, said);
   }

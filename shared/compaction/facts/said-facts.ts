@@ -209,19 +209,20 @@ function withoutTakenBack<F extends Pick<Found, 'start'>>(
 }
 
 /**
- * The facts of one utterance, at most 400, in order; none of what its user takes back at once. Of calls and tools
- * only news: what they say is mostly said again, and its sentences are not looked for.
+ * The facts of one utterance, at most 400, in order; none of what its user takes back at once. What a call or a tool
+ * says is mostly said again: of it only what `noteAgain` has not taken is given, and has its sentence looked for.
  */
 export function saidFacts(
   utterance: Utterance,
   surroundings: Surroundings,
-  isNews: (found: Found & { tier: FactTier }) => boolean = () => true,
+  noteAgain: (found: Found & { tier: FactTier }) => boolean = () => false,
 ): SaidFact[] {
   const { speaker } = utterance;
   const reading = readingOf(utterance);
   const { text, sentences } = reading;
   const all = heaviest(foundIn(speaker, reading.read, surroundings));
-  const found = speaker === 'call' || speaker === 'tool' ? all.filter(isNews) : all;
+  const found =
+    speaker === 'call' || speaker === 'tool' ? all.filter((one) => !noteAgain(one)) : all;
   if (found.length === 0) return [];
   const said = withSentences(found, text, sentences());
   if (speaker !== 'user') return said;
