@@ -2,6 +2,13 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { answerOptions, answerOptionsHelp, readAnswers } from '../eval/answers/answer-arguments.ts';
+import {
+  answersText,
+  exitCode,
+  openAnswerFolder,
+  type AnswerFolder,
+} from '../eval/answers/answer-folder.ts';
 import { listOf, required } from '../eval/eval-arguments.ts';
 import { startEvalBench } from '../eval/eval-bench.ts';
 import type { Strategy } from '../eval/eval-mode-arguments.ts';
@@ -25,6 +32,8 @@ snapshots carry: by size of the snapshot, threshold, vices of the summariser and
   --axes LIST           of ${axes.map(({ name }) => name).join(', ')} (default: all)
   --strategies LIST     ledger, rewrite (default both)
   --limit N             only the first N conversations of each file (default 3)
+  --model NAME          stand-in (default) or files, which has no vices: leave those axes out
+${answerOptionsHelp}
   --seed TEXT           of the stand-in's vices (default 1)
   --json OUT            write the points to this file
   --report              write docs/benchmarks/fidelity.md and its pictures
@@ -52,9 +61,15 @@ async function readData(paths: readonly string[], limit: number): Promise<DataSe
   return sets;
 }
 
+/** Who summarises. */
+interface AnsweredBy {
+  seed: string;
+  answerFolder?: AnswerFolder | undefined;
+}
+
 async function compactAll(
   settings: PointSettings,
-  { seed, recordings }: { seed: string; recordings: readonly Recording[] },
+  { seed, answerFolder, recordings }: AnsweredBy & { recordings: readonly Recording[] },
 ): Promise<EvalResult[]> {
   const wanted = {
     ...settings,
@@ -63,6 +78,7 @@ async function compactAll(
     keepFraction: 0.3,
     model: 'stand-in',
     seed,
+    answerFolder,
     profile: 'assistant' as const,
     limit: Infinity,
     ids: [],
@@ -99,18 +115,19 @@ const options = {
   strategies: { type: 'string', default: 'ledger,rewrite' },
   limit: { type: 'string', default: '3' },
   seed: { type: 'string', default: '1' },
+  model: { type: 'string', default: 'stand-in' },
+  ...answerOptions,
   json: { type: 'string' },
   report: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
 
-interface Wanted {
+interface Wanted extends AnsweredBy {
   dataPaths: readonly string[];
   measurePath: string;
   axisNames: readonly string[];
   strategies: Strategy[];
   limit: number;
-  seed: string;
 }
 
 async function measureAll(wanted: Wanted): Promise<CurvePoint[]> {
@@ -126,7 +143,7 @@ async function measureAll(wanted: Wanted): Promise<CurvePoint[]> {
   const bar = progressOf(tasks.length);
   const points: CurvePoint[] = [];
   for (const { axis, file, recordings, value, settings } of tasks) {
-    const results = await compactAll(settings, { seed: wanted.seed, recordings });
+    const results = await compactAll(settings, { ...wanted, recordings });
     const scores = scoresOf(measure, recordings, results);
     const mean = (key: Parameters<typeof meanOf>[1]) => {
       const found = meanOf(scores, key);
@@ -154,6 +171,9 @@ process.exitCode = await runCommand(help, async (argv) => {
   const { values } = readCommandLine(argv, options);
   if (values.help) return 'help';
   const names = axes.map(({ name }) => name);
+  const model = readChoice('--model', values.model, ['stand-in', 'files']);
+  const answers = readAnswers(model, values);
+  const answerFolder = answers && openAnswerFolder(answers);
   const points = await measureAll({
     dataPaths: [required('--data', values.data?.[0]), ...(values.data ?? []).slice(1)],
     measurePath: required('--measure', values.measure),
@@ -163,11 +183,13 @@ process.exitCode = await runCommand(help, async (argv) => {
     ),
     limit: readInteger('--limit', values.limit) ?? 3,
     seed: values.seed,
+    answerFolder,
   });
   if (points.length === 0) return 0;
   process.stdout.write(curvesPage(points, new Date().toISOString().slice(0, 10)));
   if (values.json !== undefined)
     await writeFile(values.json, `${JSON.stringify(points, null, 2)}\n`);
   if (values.report) await writeReport(points);
-  return 0;
+  if (answerFolder) process.stdout.write(answersText(answerFolder));
+  return exitCode(true, answerFolder);
 });

@@ -46,8 +46,10 @@ export async function attackOnce(
   const turns = attackedConversation(attack, channel);
   const now = turns[0]?.at ?? dependencies.clock.now();
   const settings = { model, profile: 'assistant', now } as const;
-  const conversationId = await storeConversation(dependencies.store, settings);
-  await appendTurns(dependencies.store, { conversationId, stored: 0 }, turns);
+  const { store, randomness } = dependencies;
+  const conversationId = await storeConversation(store, settings, randomness);
+  bench.answers?.beginConversation({ id: `${attack.id}.${channel}`, strategy: bench.strategy });
+  await appendTurns(store, { conversationId, stored: 0 }, turns);
   const laundering = {
     attack: attack.text,
     attackedTurn,

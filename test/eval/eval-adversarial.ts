@@ -3,8 +3,8 @@ import type { AttackFindings } from './eval-adversarial-check.ts';
 import { parseAttacks, type Channel } from './eval-adversarial-conversation.ts';
 import { attackOnce, type Attacked, type Summariser } from './eval-adversarial-run.ts';
 import { startEvalBench } from './eval-bench.ts';
-import { progressOf, runMode, type DataFile, type Mode } from './eval-mode.ts';
-import { modeOptionsHelp, type ModeArguments } from './eval-mode-arguments.ts';
+import { progressOf, runMode, type DataFile, type Mode, type ModeSettings } from './eval-mode.ts';
+import { modeOptionsHelp } from './eval-mode-arguments.ts';
 
 const help = `Usage: npm run eval:adversarial -- --data FILE.jsonl [options]
 
@@ -26,19 +26,20 @@ const runs = summarisers.flatMap((summariser) =>
   channels.map((channel) => ({ summariser, channel })),
 );
 
-async function attackAll(wanted: ModeArguments, files: readonly DataFile[]): Promise<Result[]> {
+async function attackAll(wanted: ModeSettings, files: readonly DataFile[]): Promise<Result[]> {
   const attacks = files
     .flatMap(({ text }) => parseAttacks(text).slice(0, wanted.limit))
     .filter(({ id }) => wanted.ids.length === 0 || wanted.ids.includes(id));
   const bar = progressOf(attacks.length * runs.length * wanted.strategies.length);
   const results: Result[] = [];
   for (const strategy of wanted.strategies) {
-    const bench = await startEvalBench({ ...wanted, model: 'stand-in', strategy }, {});
+    const bench = await startEvalBench({ ...wanted, strategy }, {});
     try {
       for (const run of runs) {
         for (const attack of attacks) {
           const result = await attackOnce(bench, attack, { ...wanted, ...run });
-          results.push({ ...result, strategy, summariser: run.summariser });
+          if (bench.answers?.isWaiting() !== true)
+            results.push({ ...result, strategy, summariser: run.summariser });
           bar.advance(1, `${strategy} ${run.channel} ${attack.id}`);
         }
       }

@@ -1,4 +1,6 @@
 import { vicesSchema, type Vices } from '../../infra/local/stand-in/vices.ts';
+import type { AnswerSettings } from './answers/answer-folder.ts';
+import { answerOptions, answerOptionsHelp, readAnswers } from './answers/answer-arguments.ts';
 import { readTrial, type Trial } from './eval-trial.ts';
 import { ArgumentError, readChoice, readCommandLine, readInteger } from './replay-arguments.ts';
 
@@ -15,7 +17,8 @@ the first entry of "turns" that stays word for word.
   --keep F                 share of the text that stays word for word (default 0.3)
   --snapshot-tokens N      size of a snapshot (default: the policy's)
   --threshold N            as if the soft threshold were N: what follows from it follows
-  --model NAME             stand-in (default), or a Gemini model, with GEMINI_API_KEY
+  --model NAME             stand-in (default), files, or a Gemini model, with GEMINI_API_KEY
+${answerOptionsHelp}
   --vices LIST             of the stand-in: forgetful=0.3,inventive=0.1,obedient,…
   --seed TEXT              of the stand-in's vices (default 1)
   --repeat K               compact K times while the conversation grows (default 1)
@@ -44,8 +47,10 @@ export interface EvalArguments {
   snapshotTokens?: number;
   /** Soft threshold that budgets follow; absent: the policy's. */
   thresholdTokens?: number;
-  /** `stand-in` or a Gemini model. */
+  /** `stand-in`, `files` or a Gemini model. */
   model: string;
+  /** Of the model `files`. */
+  answers?: AnswerSettings;
   vices: Vices;
   seed: string;
   repeat: number;
@@ -108,6 +113,7 @@ const options = {
   'snapshot-tokens': { type: 'string' },
   threshold: { type: 'string' },
   model: { type: 'string', default: 'stand-in' },
+  ...answerOptions,
   vices: { type: 'string', default: '' },
   seed: { type: 'string', default: '1' },
   repeat: { type: 'string', default: '1' },
@@ -134,6 +140,7 @@ export function parseEvalArguments(argv: readonly string[]): EvalArguments | 'he
     throw new ArgumentError('--try is of the strategy ledger');
   if (values.model !== 'stand-in' && Object.keys(vices).length > 0)
     throw new ArgumentError('--vices are those of the stand-in; a real model has its own');
+  const answers = readAnswers(values.model, values);
   return {
     dataPath: required('--data', values.data),
     outPath: required('--out', values.out),
@@ -142,6 +149,7 @@ export function parseEvalArguments(argv: readonly string[]): EvalArguments | 'he
     ...(snapshotTokens !== undefined && { snapshotTokens }),
     ...(thresholdTokens !== undefined && { thresholdTokens }),
     model: values.model,
+    ...(answers !== undefined && { answers }),
     vices,
     seed: values.seed,
     repeat: readInteger('--repeat', values.repeat) ?? 1,

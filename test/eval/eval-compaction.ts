@@ -133,12 +133,11 @@ export async function compactThrough(
   const since = dependencies.clock.now();
   const requestId = dependencies.randomness.uuid();
   await askForCompaction(dependencies.store, { conversationId, requestId, since });
-  const startedAt = performance.now();
   const result = await runCompaction(
     { ...withSettings(dependencies, policySettings), ...(trial && { model: trial.model }) },
     { conversationId, signal: new AbortController().signal },
   );
-  const durationMs = performance.now() - startedAt;
+  const durationMs = dependencies.clock.now().getTime() - since.getTime();
   if (result.kind === 'retry')
     return { state: 'RETRY', reason: result.reason, modelCalls: 0, durationMs };
   const { history, job } = await reading(dependencies, conversationId);

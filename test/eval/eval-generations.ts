@@ -65,23 +65,33 @@ function foldsOf(
   return middle > since && middle < slice.folded ? [middle, slice.folded] : [slice.folded];
 }
 
+/** A compaction one of whose prompts has no answer: whatever came of it, nothing is known. */
+const waiting = ({ modelCalls, durationMs }: CompactedOnce): CompactedOnce => ({
+  state: 'WAITING',
+  reason: 'ANSWERS_MISSING',
+  modelCalls,
+  durationMs,
+});
+
 /**
  * Stores a recording in `repeat` slices and compacts after each of them. A failure ends it, unless
- * `goesOn`; a trial may compact a slice twice. `beforeEach` is told the number of the generation, from 1.
+ * `goesOn`; so does a prompt without an answer (`WAITING`). A trial may compact a slice twice. `beforeEach` is told the number of the generation, from 1.
  */
 export async function compactGrowing(
   bench: EvalBench,
   wanted: GrowSettings & { goesOn?: boolean; beforeEach?: (generation: number) => void },
   recording: Recording,
 ): Promise<Grown> {
-  const { store, clock } = bench.dependencies;
+  const { store, clock, randomness } = bench.dependencies;
   const turns = turnsOf(recording);
-  const conversationId = await storeConversation(store, {
+  const conversation = {
     model: bench.model,
     profile: wanted.profile,
     ...(recording.system !== undefined && { systemInstruction: recording.system }),
     now: turns[0]?.at ?? clock.now(),
-  });
+  };
+  const conversationId = await storeConversation(store, conversation, randomness);
+  bench.answers?.beginConversation({ id: recording.id, strategy: bench.strategy });
   const generations: Generation[] = [];
   let stored = 0;
   let since = 0;
@@ -91,6 +101,7 @@ export async function compactGrowing(
     ({ stored } = slice);
     wanted.beforeEach?.(index + 1);
     for (const folded of foldsOf(turns, slice, { trial: wanted.trial, since })) {
+      bench.answers?.beginGeneration(generations.length + 1);
       const run = await compactThrough(bench.dependencies, {
         conversationId,
         lastFoldedSeq: folded,
@@ -100,8 +111,9 @@ export async function compactGrowing(
         beforeCall: (call) =>
           bench.standIn?.setSeed(call === 1 ? wanted.seed : `${wanted.seed}/${call}`),
       });
-      generations.push({ ...run, stored });
-      if (run.history === undefined && wanted.goesOn !== true)
+      const isWaiting = bench.answers?.isWaiting() === true;
+      generations.push({ ...(isWaiting ? waiting(run) : run), stored });
+      if (isWaiting || (run.history === undefined && wanted.goesOn !== true))
         return { conversationId, turns, generations };
     }
     since = slice.folded;

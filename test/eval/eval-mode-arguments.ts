@@ -1,4 +1,6 @@
 import type { Vices } from '../../infra/local/stand-in/vices.ts';
+import type { AnswerSettings } from './answers/answer-folder.ts';
+import { answerOptions, answerOptionsHelp, readAnswers } from './answers/answer-arguments.ts';
 import { listOf, readFraction, readVices, required } from './eval-arguments.ts';
 import { ArgumentError, readChoice, readCommandLine, readInteger } from './replay-arguments.ts';
 
@@ -13,6 +15,9 @@ export interface ModeArguments {
   /** In (0, 1). */
   keepFraction: number;
   snapshotTokens?: number;
+  model: 'stand-in' | 'files';
+  /** Of the model `files`. */
+  answers?: AnswerSettings;
   seed: string;
   vices: Vices;
   repeat: number;
@@ -27,7 +32,10 @@ export interface ModeArguments {
 export interface ModeDefaults {
   strategies: string;
   repeat: string;
+  /** Of the stand-in. */
   vices: string;
+  /** Default: the stand-in. */
+  model?: ModeArguments['model'];
 }
 
 export const modeOptionsHelp = `  --data FILE.jsonl        what to read; several times for several files
@@ -36,8 +44,10 @@ export const modeOptionsHelp = `  --data FILE.jsonl        what to read; several
   --keep F                 share of the text that stays word for word (default 0.3)
   --snapshot-tokens N      size of a snapshot (default: the policy's)
   --profile NAME           assistant (default) or coding
-  --vices LIST             of the stand-in
+  --model NAME             stand-in (default) or files
+${answerOptionsHelp}
   --seed TEXT              of the stand-in's vices (default 1)
+  --vices LIST             of the stand-in
   --limit N                only the first N of each file
   --ids A,B                only these
   --help                   this text`;
@@ -54,7 +64,9 @@ export function parseModeArguments(
     keep: { type: 'string', default: '0.3' },
     'snapshot-tokens': { type: 'string' },
     seed: { type: 'string', default: '1' },
-    vices: { type: 'string', default: defaults.vices },
+    model: { type: 'string', default: defaults.model ?? 'stand-in' },
+    ...answerOptions,
+    vices: { type: 'string' },
     repeat: { type: 'string', default: defaults.repeat },
     profile: { type: 'string', default: 'assistant' },
     limit: { type: 'string' },
@@ -66,6 +78,10 @@ export function parseModeArguments(
     throw new ArgumentError(`what is ${JSON.stringify(positionals[0])}? A file goes to --data`);
   const [first, ...others] = values.data ?? [];
   const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
+  const model = readChoice('--model', values.model, ['stand-in', 'files']);
+  if (model === 'files' && values.vices !== undefined)
+    throw new ArgumentError('--vices are those of the stand-in; recorded answers have their own');
+  const answers = readAnswers(model, values);
   return {
     dataPaths: [required('--data', first), ...others],
     ...(values.json !== undefined && { jsonPath: values.json }),
@@ -74,8 +90,10 @@ export function parseModeArguments(
     ),
     keepFraction: readFraction('--keep', values.keep),
     ...(snapshotTokens !== undefined && { snapshotTokens }),
+    model,
+    ...(answers !== undefined && { answers }),
     seed: values.seed,
-    vices: readVices(values.vices),
+    vices: readVices(values.vices ?? (model === 'files' ? '' : defaults.vices)),
     repeat: readInteger('--repeat', values.repeat) ?? 1,
     profile: readChoice('--profile', values.profile, ['assistant', 'coding']),
     limit: readInteger('--limit', values.limit) ?? Number.POSITIVE_INFINITY,

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { answersText, exitCode, openAnswerFolder } from './answers/answer-folder.ts';
 import {
   parseModeArguments,
   type ModeArguments,
   type ModeDefaults,
   type Strategy,
 } from './eval-mode-arguments.ts';
-import { type EvalBench, startEvalBench } from './eval-bench.ts';
+import { type BenchSettings, type EvalBench, startEvalBench } from './eval-bench.ts';
 import { createProgressBar, type ProgressBar } from './progress-bar.ts';
 import { parseRecordings, type Recording } from './recording.ts';
 import { ArgumentError } from './replay-arguments.ts';
@@ -27,11 +28,14 @@ export interface ModeResult {
   isGood: boolean;
 }
 
+/** What a command is told, and what answers it. */
+export type ModeSettings = ModeArguments & Pick<BenchSettings, 'answerFolder'>;
+
 /** A command beside `npm run eval`. */
 export interface Mode {
   help: string;
   defaults: ModeDefaults;
-  run(wanted: ModeArguments, files: readonly DataFile[]): Promise<ModeResult>;
+  run(wanted: ModeSettings, files: readonly DataFile[]): Promise<ModeResult>;
 }
 
 const write = (text: string): void => void process.stdout.write(text);
@@ -48,14 +52,16 @@ async function runWanted(mode: Mode, wanted: ModeArguments): Promise<void> {
     write('nothing to do\n');
     return;
   }
-  const { text, figures, isGood } = await mode.run(wanted, files);
+  const answerFolder = wanted.answers && openAnswerFolder(wanted.answers);
+  const { text, figures, isGood } = await mode.run({ ...wanted, answerFolder }, files);
   write(`${text}\n`);
+  if (answerFolder) write(answersText(answerFolder));
   if (wanted.jsonPath !== undefined)
     await writeFile(wanted.jsonPath, `${JSON.stringify(figures, undefined, 2)}\n`);
-  if (!isGood) process.exitCode = 1;
+  process.exitCode = exitCode(isGood, answerFolder);
 }
 
-/** Runs a command with the arguments of the process: 0 good, 1 not, 2 wrong arguments. */
+/** Runs a command with the arguments of the process: 0 good, 1 not, 2 wrong arguments, 3 answers are missing. */
 export async function runMode(mode: Mode): Promise<void> {
   try {
     const wanted = parseModeArguments(process.argv.slice(2), mode.defaults);
@@ -80,9 +86,12 @@ export interface Task {
   recording: Recording;
 }
 
-/** Runs `measure` for every wanted recording of every file, strategy by strategy. */
+/**
+ * Runs `measure` for every wanted recording of every file, strategy by strategy. What waits for answers is left out of
+ * the results.
+ */
 export async function forEachRecording<Result>(
-  wanted: ModeArguments,
+  wanted: ModeSettings,
   files: readonly DataFile[],
   measure: (task: Task) => Promise<Result>,
 ): Promise<Result[]> {
@@ -95,10 +104,11 @@ export async function forEachRecording<Result>(
   const bar = progressOf(recordings.length * wanted.strategies.length);
   const results: Result[] = [];
   for (const strategy of wanted.strategies) {
-    const bench = await startEvalBench({ ...wanted, model: 'stand-in', strategy }, {});
+    const bench = await startEvalBench({ ...wanted, strategy }, {});
     try {
       for (const { file, recording } of recordings) {
-        results.push(await measure({ bench, strategy, file, recording }));
+        const result = await measure({ bench, strategy, file, recording });
+        if (bench.answers?.isWaiting() !== true) results.push(result);
         bar.advance(1, `${strategy} ${recording.id}`);
       }
     } finally {

@@ -5,7 +5,7 @@ import type { Profile } from '../../shared/conversation/head.ts';
 import { newHead } from '../../shared/conversation/new-head.ts';
 import { headPath, turnPath } from '../../shared/conversation/paths.ts';
 import { encodeAnswer, encodeUser } from '../../shared/conversation/encode-turn.ts';
-import type { DocumentStore, Write } from '../../shared/ports.ts';
+import type { DocumentStore, Randomness, Write } from '../../shared/ports.ts';
 import type { RecordedTurn } from './eval-turns.ts';
 
 /** Turns of one commit; each is one document and its overflow. */
@@ -21,15 +21,16 @@ export interface NewConversation {
 const tokensOf = (contents: readonly Content[]): number =>
   contents.reduce((sum, content) => sum + estimateContentTokens(content, 'character-class'), 0);
 
-/** Stores a conversation without turns. Returns its id. */
+/** Stores a conversation without turns, under ids that `randomness` draws. Returns its id. */
 export async function storeConversation(
   store: DocumentStore,
   { model, profile, systemInstruction, now }: NewConversation,
+  randomness: Randomness = { uuid: () => randomUUID() },
 ): Promise<string> {
-  const conversationId = randomUUID();
+  const conversationId = randomness.uuid();
   const instruction = { role: 'user' as const, parts: [{ text: systemInstruction ?? '' }] };
   const head = newHead({
-    epoch: randomUUID(),
+    epoch: randomness.uuid(),
     ownerUid: 'eval',
     model,
     profile,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { answersText, exitCode, openAnswerFolder } from './answers/answer-folder.ts';
 import { type EvalArguments, evalHelp, parseEvalArguments } from './eval-arguments.ts';
 import { startEvalBench } from './eval-bench.ts';
 import { priceOf } from './eval-price.ts';
@@ -19,7 +20,8 @@ async function runEval(wanted: EvalArguments): Promise<void> {
     .filter(({ id }) => wanted.ids.length === 0 || wanted.ids.includes(id))
     .slice(0, wanted.limit);
   if (recordings.length === 0) throw new ArgumentError('the data file has none of these --ids');
-  const bench = await startEvalBench(wanted, process.env);
+  const answerFolder = wanted.answers && openAnswerFolder(wanted.answers);
+  const bench = await startEvalBench({ ...wanted, answerFolder }, process.env);
   const results: EvalResult[] = [];
   try {
     for (const recording of recordings) {
@@ -34,7 +36,9 @@ async function runEval(wanted: EvalArguments): Promise<void> {
   );
   await writeFile(wanted.outPath, lines.join(''));
   write(`${evalText(results, priceOf(bench.model, wanted.price))}\n`);
-  if (lines.length < results.length) process.exitCode = 1;
+  if (answerFolder) write(answersText(answerFolder));
+  const isGood = lines.length === results.length;
+  process.exitCode = exitCode(isGood, answerFolder);
 }
 
 try {

@@ -33,11 +33,20 @@ describe('the arguments of an evaluation', () => {
     ).toMatchObject({ thresholdTokens: 48_000, trial: { kind: 'rounds', rounds: 2 } });
   });
 
+  test('name the folder of recorded answers', () => {
+    expect(parseEvalArguments([...files, '--model', 'files', '--answers', 'dir'])).toMatchObject({
+      model: 'files',
+      answers: { folder: 'dir', isLoose: false },
+    });
+  });
+
   test.each([
     [['--out', 'b.jsonl'], '--data is missing'],
     [[...files, '--keep', '1'], '--keep takes a number between 0 and 1'],
     [[...files, '--vices', 'lazy=1'], '--vices'],
     [[...files, '--model', 'gemini-2.5-pro', '--vices', 'empty'], 'a real model has its own'],
+    [[...files, '--model', 'files'], '--model files needs --answers DIR'],
+    [[...files, '--loose'], '--answers and --loose need --model files'],
     [[...files, '--strategy', 'best'], '--strategy takes ledger or rewrite'],
     [[...files, '--price', '3'], '--price takes IN/OUT'],
     [[...files, '--threshold', '0'], '--threshold takes a whole number'],

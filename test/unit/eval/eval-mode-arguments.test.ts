@@ -10,6 +10,7 @@ describe('the arguments of a command beside the evaluation', () => {
       dataPaths: ['a', 'b'],
       strategies: ['ledger', 'rewrite'],
       keepFraction: 0.3,
+      model: 'stand-in',
       seed: '1',
       vices: { forgetful: 0.2 },
       repeat: 10,
@@ -29,8 +30,24 @@ describe('the arguments of a command beside the evaluation', () => {
     });
   });
 
+  test('let recorded answers speak in the place of the stand-in, without its vices', () => {
+    const argv = ['--data', 'a', '--model', 'files', '--answers', 'dir', '--loose'];
+
+    expect(parseModeArguments(argv, defaults)).toMatchObject({
+      model: 'files',
+      answers: { folder: 'dir', isLoose: true },
+      vices: {},
+    });
+  });
+
   test.each([
     [[], '--data is missing'],
+    [['--data', 'a', '--model', 'files'], 'needs --answers DIR'],
+    [['--data', 'a', '--answers', 'dir'], 'need --model files'],
+    [
+      ['--data', 'a', '--model', 'files', '--answers', 'dir', '--vices', 'empty'],
+      '--vices are those of the stand-in',
+    ],
     [['--data', 'a', '--strategies', 'best'], '--strategies takes'],
     [['--data', 'a', '--repeat', '0'], '--repeat takes a whole number'],
     [['--data', 'a', 'b'], 'what is "b"'],

@@ -1,0 +1,78 @@
+/** What a prompt asks for; `verify` is a second pass. */
+export type PromptKind = 'main' | 'verify' | 'repair' | 'condense';
+
+/** Where in the life of a conversation a prompt is asked. */
+export interface PromptPlace {
+  /** Of the recording. */
+  id: string;
+  strategy: string;
+  /** From 1. */
+  generation: number;
+  kind: PromptKind;
+  /** From 1; which of several of the kind. */
+  number: number;
+}
+
+const idOfPrompt =
+  /^compress-\d+(?:-(?<number>\d+))?(?:-(?<kind>verify|repair|condense)(?:-(?<last>\d+))?)?$/u;
+
+/** What the id of a prompt says of it: `compress-1700000000000-2` is the second chunk of a main prompt. */
+export function readPromptId(promptId: string): Pick<PromptPlace, 'kind' | 'number'> {
+  const { kind, number, last } = idOfPrompt.exec(promptId)?.groups ?? {};
+  return {
+    kind: kind === 'verify' || kind === 'repair' || kind === 'condense' ? kind : 'main',
+    number: Number(last ?? number ?? 1),
+  };
+}
+
+const startOfNames = ({ id, strategy }: Pick<PromptPlace, 'id' | 'strategy'>): string =>
+  `${id}.${strategy}`.replaceAll('/', '_');
+
+/** `locomo_conv-26.ledger.g1.main`, the second of several `….main.2`. */
+export function placeName(place: PromptPlace): string {
+  const { generation, kind, number } = place;
+  const name = `${startOfNames(place)}.g${generation}.${kind}`;
+  return number === 1 ? name : `${name}.${number}`;
+}
+
+/** A prompt among the files of answers. */
+export interface AskedFor {
+  place: PromptPlace;
+  hash: string;
+}
+
+/** The name under which a prompt is written: its answer fits by hash, and later by place. */
+export const promptName = ({ place, hash }: AskedFor): string => `${placeName(place)}.${hash}`;
+
+const answerEnd = '.answer.txt';
+
+export const answerFile = (name: string): string => `${name}${answerEnd}`;
+
+/** An answer that is there; `by` place, it was written for other words. */
+export interface FoundAnswer {
+  name: string;
+  by: 'hash' | 'place';
+}
+
+/** Which file answers a prompt: one whose name ends with its hash, else, with `isLoose`, one of its place. */
+export function findAnswer(
+  files: readonly string[],
+  { place, hash, isLoose }: AskedFor & { isLoose: boolean },
+): FoundAnswer | undefined {
+  const names = files
+    .filter((file) => file.endsWith(answerEnd))
+    .map((file) => file.slice(0, -answerEnd.length));
+  const start = `${startOfNames(place)}.`;
+  const exact = names.find((name) => name.startsWith(start) && name.endsWith(`.${hash}`));
+  if (exact !== undefined) return { name: exact, by: 'hash' };
+  if (!isLoose) return undefined;
+  const wanted = placeName(place);
+  const hashed = /^\.[0-9a-f]{12}$/u;
+  const there = names
+    .toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
+    .find(
+      (name) =>
+        name === wanted || (name.startsWith(wanted) && hashed.test(name.slice(wanted.length))),
+    );
+  return there === undefined ? undefined : { name: there, by: 'place' };
+}
