@@ -24,7 +24,7 @@ export interface QuotaRequest {
 export interface QuotaSpending {
   /** What the model reported; absent: nothing. */
   usage?: ModelUsage | undefined;
-  /** Millionths of a US dollar; absent where the price is not known. */
+  /** Millionths of a US dollar; absent where no model reported what it took. */
   costMicros?: number | undefined;
   /** Whether the user got an answer for it. */
   isMessage: boolean;

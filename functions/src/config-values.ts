@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelPricesSchema } from '../../shared/compaction/prices.ts';
+import { modelPricesSchema } from '../../shared/models/model-entry.ts';
 import { thresholdRowsSchema } from '../../shared/compaction/threshold-table.ts';
 import { variantsSchema } from '../../shared/compaction/variants.ts';
 import { readSnapshotKeys } from './snapshot-keys.ts';

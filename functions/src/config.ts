@@ -5,6 +5,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { RoutingModels } from '../../shared/routing/routing.ts';
 import { environmentSchema } from './environment.ts';
 import type { AppMemory } from './app-memory.ts';
+import type { ModelWatch } from './model-watch.ts';
 import type { RemotePolicy } from './remote-policy.ts';
 import { routingModelsOf, routingProblems } from './routing-variables.ts';
 import { localSnapshotKeys } from './snapshot-keys.ts';
@@ -64,6 +65,8 @@ export interface Config extends Readonly<Environment> {
   readonly policySettings?: PolicySettings;
   /** What the document `config/compaction` sets, which changes while the process runs. */
   readonly remotePolicy?: RemotePolicy;
+  /** Clock and log of the table of models; absent where no process runs: then nothing is retired. */
+  readonly modelWatch?: ModelWatch;
   /** What the document `config/memory` says to all conversations, which changes while the process runs. */
   readonly appMemory?: AppMemory;
   /** The models among which `auto` conversations choose; undefined: there are none. */

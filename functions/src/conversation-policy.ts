@@ -1,5 +1,3 @@
-import { compressorModel } from '../../shared/compaction/compressor-model.ts';
-import { contextWindowTokens } from '../../shared/compaction/model-limits.ts';
 import { resolvePolicy, type CompactionPolicy } from '../../shared/compaction/policy.ts';
 import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
 import type { SpendAllowance } from '../../shared/compaction/spend-limit.ts';
@@ -10,6 +8,14 @@ import { variantOf, type Variant } from '../../shared/compaction/variants.ts';
 import type { Head } from '../../shared/conversation/head.ts';
 import { limitingModel } from '../../shared/routing/answering-models.ts';
 import type { Config } from './config.ts';
+import {
+  answeringModel,
+  knownModels,
+  modelWindowTokens,
+  routingInService,
+  summarisingModel,
+  type ModelsConfig,
+} from './models-in-use.ts';
 
 /**
  * Which arm of the deployment's comparison a conversation is in, for its whole life: drawn from its epoch,
@@ -23,26 +29,34 @@ export const variantOfHead = (
 
 /**
  * The model whose limits a conversation has, and whose counts and prices stand for it where no turn has chosen one:
- * its own, or of an `auto` conversation the one with the smaller window.
+ * its own, or of an `auto` conversation the one with the smaller window. A retired one gives way to its successor.
  */
 export const limitingModelOf = (
-  { routing, MODEL, MODEL_WINDOWS }: Pick<Config, 'routing' | 'MODEL' | 'MODEL_WINDOWS'>,
+  config: ModelsConfig & Pick<Config, 'routing' | 'MODEL'>,
   model: string,
-): string => limitingModel(model, { routing, fallback: MODEL, windows: MODEL_WINDOWS });
+): string =>
+  answeringModel(
+    config,
+    limitingModel(model, {
+      routing: routingInService(config),
+      fallback: config.MODEL,
+      windows: config.MODEL_WINDOWS,
+      models: knownModels(config),
+    }),
+  );
 
-type PolicyConfig = Pick<
-  Config,
-  | 'THRESHOLD_FRACTION'
-  | 'THRESHOLD_TOKENS'
-  | 'THRESHOLD_TABLE'
-  | 'SPLIT_POLICY'
-  | 'MODEL'
-  | 'MODEL_WINDOWS'
-  | 'routing'
-  | 'policySettings'
-  | 'remotePolicy'
-  | 'COMPACTION_VARIANTS'
->;
+type PolicyConfig = ModelsConfig &
+  Pick<
+    Config,
+    | 'THRESHOLD_FRACTION'
+    | 'THRESHOLD_TOKENS'
+    | 'THRESHOLD_TABLE'
+    | 'SPLIT_POLICY'
+    | 'MODEL'
+    | 'routing'
+    | 'policySettings'
+    | 'COMPACTION_VARIANTS'
+  >;
 
 type PolicyHead = Pick<Head, 'epoch' | 'settings' | 'profile' | 'model' | 'context'>;
 
@@ -72,7 +86,7 @@ function decidePolicy(
 ): CompactionPolicy {
   const { windowTokens, thresholdFraction, thresholdTokens } = head.settings;
   const model = limitingModelOf(config, head.model);
-  const ownWindow = contextWindowTokens(model, config.MODEL_WINDOWS);
+  const ownWindow = modelWindowTokens(config, model);
   return resolvePolicy({
     conversation: { thresholdFraction, thresholdTokens },
     environment: {
@@ -86,6 +100,7 @@ function decidePolicy(
     table: config.THRESHOLD_TABLE,
     model,
     profile: head.profile,
+    models: knownModels(config),
     windowOverrides: {
       ...config.MODEL_WINDOWS,
       // It may have been set for another model, and makes no model larger.
@@ -104,10 +119,10 @@ export function summariserOf(
   conversation: { model: string; windowTokens: number },
 ): { model: string; windowTokens: number } {
   const own = limitingModelOf(config, conversation.model);
-  const model = compressorModel(own, config.COMPRESSOR_MODEL);
+  const model = summarisingModel(config, own);
   return model === own
     ? { model, windowTokens: conversation.windowTokens }
-    : { model, windowTokens: contextWindowTokens(model, config.MODEL_WINDOWS) };
+    : { model, windowTokens: modelWindowTokens(config, model) };
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   readsBucket,
   signedPosts,
 } from './configured-adapters.ts';
+import { createModelWatch } from './model-watch.ts';
 import { createRemotePolicy } from './remote-policy.ts';
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
@@ -59,6 +60,7 @@ async function createShared(config: Config, overrides: Overrides) {
     config: Object.freeze({
       ...config,
       remotePolicy: createRemotePolicy({ store, clock, logger }),
+      modelWatch: createModelWatch({ clock, logger }),
       ...(config.MEMORY_BUDGET_TOKENS > 0 && {
         appMemory: createAppMemory({ store, clock, logger }),
       }),

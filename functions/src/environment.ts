@@ -84,13 +84,17 @@ export const environmentSchema = z.object({
   COMPRESSOR_MODEL: z
     .string()
     .default('gemini-3.1-pro-preview')
-    .describe('Model that summarises where the table has no entry for the conversation’s model.'),
+    .describe(
+      'Model that summarises where the table of models names none for the conversation’s; where it would be dearer than that one, the conversation’s own does.',
+    ),
   COMPRESSOR_FALLBACKS: list.describe(
     'Comma-separated models that summarise, in this order, where the one that should does not exist; the conversation’s own model comes last.',
   ),
-  MODEL_WINDOWS: windows.describe('JSON {model: tokens}: overrides the table of context windows.'),
+  MODEL_WINDOWS: windows.describe(
+    'JSON {model: tokens}: overrides the windows of the table of models.',
+  ),
   MODEL_PRICES: prices.describe(
-    'JSON {model: {input, cached, output}}, US dollars for a million tokens: overrides the table of prices.',
+    'JSON {model: {input, cached, output}}, US dollars for a million tokens: overrides the table of models. A model without a price is charged at the dearest one.',
   ),
   SYSTEM_INSTRUCTION: z
     .string()

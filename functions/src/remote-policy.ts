@@ -1,5 +1,7 @@
 import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
 import type { Webhook } from '../../shared/hooks/webhook.ts';
+import type { ModelTable } from '../../shared/models/model-entry.ts';
+import { registry } from '../../shared/models/registry.ts';
 import { readRemoteSettings } from '../../shared/compaction/remote-settings.ts';
 import { followRemoteDocument, type RemoteDocument } from './remote-document.ts';
 
@@ -11,6 +13,8 @@ export interface RemotePolicy extends RemoteDocument {
   current(): PolicySettings | undefined;
   /** Webhooks of all conversations, as last read. */
   hooks(): readonly Webhook[];
+  /** The registry of models with what the document says of them, as last read. */
+  models(): ModelTable;
 }
 
 /** How many names of unusable fields a log line has. */
@@ -22,6 +26,7 @@ export function createRemotePolicy(
 ): RemotePolicy {
   let settings: PolicySettings | undefined;
   let hooks: readonly Webhook[] = [];
+  let models: ModelTable = registry;
   const document = followRemoteDocument(dependencies, {
     path: REMOTE_POLICY_PATH,
     failureEvent: 'remote_policy_not_read',
@@ -29,6 +34,7 @@ export function createRemotePolicy(
       const read = found && readRemoteSettings(found.fields);
       settings = read?.settings;
       hooks = read?.hooks ?? [];
+      models = read?.models ?? registry;
       if (read && read.unusable.length > 0)
         dependencies.logger.log('WARNING', 'remote_policy_unusable', {
           fields: read.unusable.slice(0, MOST_LOGGED).join(', '),
@@ -36,5 +42,5 @@ export function createRemotePolicy(
         });
     },
   });
-  return { current: () => settings, hooks: () => hooks, ...document };
+  return { current: () => settings, hooks: () => hooks, models: () => models, ...document };
 }

@@ -2,8 +2,9 @@ import { AppError } from '../errors.ts';
 import { policyConstants } from './policy-constants.ts';
 import { snapshotConstants } from './snapshot-constants.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
-import { contextWindowTokens } from './model-limits.ts';
-import type { WindowOverrides } from './model-limits.ts';
+import { contextWindowTokens } from '../models/context-window.ts';
+import type { WindowOverrides } from '../models/context-window.ts';
+import type { ModelTable } from '../models/model-entry.ts';
 import { findLevel } from './policy-levels.ts';
 import type { DecidingLevel, SettingLevels } from './policy-levels.ts';
 import type { PolicySettings, PolicyTableEntry } from './policy-settings.ts';
@@ -56,6 +57,8 @@ export interface PolicyInput {
   model: string;
   profile?: string | undefined;
   windowOverrides?: WindowOverrides | undefined;
+  /** What is known of models; absent: the registry. */
+  models?: ModelTable;
   /** Tokens of system instruction and tools as measured; default 0. */
   overheadTokens?: number | undefined;
 }
@@ -134,7 +137,7 @@ function profileValues(isPeer: boolean, scaleTokens: number) {
  * Throws AppError INVALID_ARGUMENT for an unusable value of conversation or environment (0 included).
  */
 export function resolvePolicy(input: PolicyInput): CompactionPolicy {
-  const windowTokens = contextWindowTokens(input.model, input.windowOverrides);
+  const windowTokens = contextWindowTokens(input.model, input.windowOverrides, input.models);
   const overheadTokens = input.overheadTokens ?? 0;
   const profile = input.profile ?? 'assistant';
   const isPeer = profile === peerProfile;

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { isUsableNumber, numberFields, type PolicySettings } from './policy-settings.ts';
 import { splitPolicies } from './split-policy.ts';
 import { webhooksSchema, type Webhook } from '../hooks/webhook.ts';
+import type { ModelTable } from '../models/model-entry.ts';
+import { readRemoteModels } from '../models/remote-models.ts';
 import type { TokenRule } from './token-estimate.ts';
 
 const tokenRules = ['character-class', 'gemini-cli'] as const satisfies readonly TokenRule[];
@@ -24,6 +26,8 @@ export function readRemoteSettings(fields: Readonly<Record<string, unknown>>): {
   settings: PolicySettings;
   /** Addresses that are told of every compaction. */
   hooks: readonly Webhook[];
+  /** The registry with what the document says of models. */
+  models: ModelTable;
   unusable: string[];
 } {
   const settings: PolicySettings = {};
@@ -35,14 +39,16 @@ export function readRemoteSettings(fields: Readonly<Record<string, unknown>>): {
   if (words.tokenRule) settings.tokenRule = words.tokenRule;
   if (words.splitPolicy) settings.splitPolicy = words.splitPolicy;
   const hooks = webhooksSchema.safeParse(fields['hooks']).data ?? [];
+  const { models, unusable: unusableModels } = readRemoteModels(fields['models']);
   const known = [...numberFields, ...wordFields];
-  const unusable = Object.entries(fields)
+  const unusableFields = Object.entries(fields)
     .filter(([name, value]) => {
+      if (name === 'models') return false;
       if (name === 'hooks') return !isUnset(value) && !webhooksSchema.safeParse(value).success;
       const field = known.find((each) => each === name);
       return !isUnset(value) && (field === undefined || settings[field] === undefined);
     })
-    .map(([name]) => name)
-    .toSorted();
-  return { settings, hooks, unusable };
+    .map(([name]) => name);
+  const unusable = [...unusableFields, ...unusableModels].toSorted();
+  return { settings, hooks, models, unusable };
 }

@@ -1,4 +1,4 @@
-import { modelName } from '../compaction/model-name.ts';
+import { modelName } from '../models/model-name.ts';
 import type { Content, Part } from './content.ts';
 import { hasFunctionCall, hasFunctionResponse } from './content.ts';
 import { mendContents, type LooseContent, type Mended } from './mend-contents.ts';

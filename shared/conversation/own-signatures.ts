@@ -1,4 +1,4 @@
-import { modelName } from '../compaction/model-name.ts';
+import { modelName } from '../models/model-name.ts';
 import type { ContextItem } from './assemble-context.ts';
 import type { Content, Part } from './content.ts';
 import { withoutUnsent } from './sendable.ts';

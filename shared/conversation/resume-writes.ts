@@ -14,10 +14,12 @@ export function resumeWrites(batch: {
   head: Versioned<Head>;
   turnUpdateTime: string;
   kept: KeptRounds;
+  /** The model that goes on: another than before where that one is retired. Absent: none was noted. */
+  model: string | undefined;
   /** Pieces of the answer as it was stored before. */
   obsolete: readonly string[];
 }): Write[] {
-  const { conversationId, seq, lease, now, head, kept } = batch;
+  const { conversationId, seq, lease, now, head, kept, model } = batch;
   const answer = encodeAnswer({ ...batch, step: kept.rounds.step }, kept.contents);
   return [
     {
@@ -29,7 +31,13 @@ export function resumeWrites(batch: {
     {
       op: 'update',
       path: turnPath(conversationId, seq),
-      fields: { state: 'running', ...lease, rounds: { ...kept.rounds }, ...answer.fields },
+      fields: {
+        state: 'running',
+        ...lease,
+        ...(model !== undefined && { model }),
+        rounds: { ...kept.rounds },
+        ...answer.fields,
+      },
       // Where its stream ends is open again.
       remove: ['lastFrameId'],
       guard: { updateTime: batch.turnUpdateTime },

@@ -1,4 +1,5 @@
-import { contextWindowTokens, type WindowOverrides } from '../compaction/model-limits.ts';
+import { contextWindowTokens, type WindowOverrides } from '../models/context-window.ts';
+import type { ModelTable } from '../models/model-entry.ts';
 import { isRouted, type RoutingModels } from './routing.ts';
 
 /** What a deployment has to answer with. */
@@ -8,6 +9,8 @@ export interface AnsweringModels {
   /** Model of new conversations. */
   fallback: string;
   windows?: WindowOverrides;
+  /** What is known of models; absent: the registry. */
+  models?: ModelTable;
 }
 
 /**
@@ -16,12 +19,12 @@ export interface AnsweringModels {
  */
 export function answeringModels(
   model: string,
-  { routing, fallback, windows }: AnsweringModels,
+  { routing, fallback, windows, models }: AnsweringModels,
 ): [string, ...string[]] {
   if (!isRouted(model)) return [model];
   if (!routing) return [fallback];
   const { fast, strong } = routing;
-  return contextWindowTokens(strong, windows) < contextWindowTokens(fast, windows)
+  return contextWindowTokens(strong, windows, models) < contextWindowTokens(fast, windows, models)
     ? [strong, fast]
     : [fast, strong];
 }

@@ -8,7 +8,7 @@ export interface UsageView {
   promptTokens: number;
   cachedTokens: number;
   outputTokens: number;
-  /** Millionths of a US dollar; absent where the model's price is not known. */
+  /** Millionths of a US dollar; absent where no model reported what it took. */
   costMicros?: number | undefined;
 }
 

@@ -3,6 +3,7 @@ import { createChatApp } from '../../functions/src/chat/chat-app.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { createDependencies } from '../../functions/src/dependencies.ts';
 import { policyOf } from '../../functions/src/conversation-policy.ts';
+import { answeringModel } from '../../functions/src/models-in-use.ts';
 import { REMOTE_POLICY_PATH } from '../../functions/src/remote-policy.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
@@ -27,6 +28,7 @@ async function bench() {
   const { head } = await buildConversation(dependencies.store, { turns: 1 });
   return {
     store: dependencies.store,
+    answering: (model: string) => answeringModel(dependencies.config, model),
     thresholdTokens: () => policyOf(dependencies.config, head).softThresholdTokens,
     get: (path: string) =>
       app.fetch(
@@ -55,5 +57,23 @@ describe('a request', () => {
     await get('/v1/health');
 
     expect(thresholdTokens()).toBe(24_000);
+  });
+});
+
+describe('a retired model', () => {
+  test('is known to the function as it is composed, by the registry and by the remote document', async () => {
+    const { store, get, answering } = await bench();
+    const retirement = { geminiApi: '2026-01-01', successor: 'gemini-3.8-flash' };
+    const fields = { models: { 'gemini-3.5-flash': { retirement } } };
+    await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+
+    const before = answering('gemini-3.5-flash');
+    await get('/v1/conversations');
+
+    expect(answering('gemini-2.5-pro-preview-06-05')).toBe('gemini-3.1-pro-preview');
+    expect([before, answering('gemini-3.5-flash')]).toEqual([
+      'gemini-3.5-flash',
+      'gemini-3.8-flash',
+    ]);
   });
 });

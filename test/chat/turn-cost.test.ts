@@ -61,12 +61,12 @@ describe('what an answer cost', () => {
     expect(text).toContain(`"costMicros":${COST_MICROS}`);
   });
 
-  test('is left out where the price of the model is not known', async () => {
-    const chat = await chatWith({});
+  test('is that of the dearest model where the price is not known', async () => {
+    const dearest = { input: 1_000, cached: 1_000, output: 1_000 };
+    const chat = await chatWith({ MODEL_PRICES: JSON.stringify({ 'dear-model': dearest }) });
 
-    const text = await (await chat.call(path(), { body: body() })).text();
+    const answered: unknown = await (await chat.call(path(), { body: body() })).json();
 
-    expect(text).toContain('"promptTokens":1000');
-    expect(text).not.toContain('costMicros');
+    expect(answered).toMatchObject({ usage: { promptTokens: 1_000, costMicros: 1_015_000 } });
   });
 });

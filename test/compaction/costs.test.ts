@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { priceOf } from '../../shared/models/prices.ts';
+import { verifiedModels } from '../support/verified-models.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
 import {
@@ -39,7 +41,7 @@ describe('what a compaction cost', () => {
     expect(line?.fields).toMatchObject({ costMicros });
   });
 
-  test('is left out where the price of the model is not known', async () => {
+  test('is that of the dearest model where the price is not known', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       head: {
@@ -59,7 +61,9 @@ describe('what a compaction cost', () => {
 
     const { history } = await see(bench.store, conversationId);
     expect(history?.modelCalls).toBeGreaterThan(0);
-    expect(history?.costMicros).toBeUndefined();
+    const dearest = priceOf('house-model', verifiedModels);
+    const costMicros = (history?.modelCalls ?? 0) * (100 * dearest.input + 50 * dearest.output);
+    expect(history).toMatchObject({ costMicros });
   });
 });
 

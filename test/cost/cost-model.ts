@@ -1,4 +1,4 @@
-import type { ModelPrice } from '../../shared/compaction/prices.ts';
+import type { ModelPrice } from '../../shared/models/model-entry.ts';
 import type { CloudPrices } from './cloud-prices.ts';
 
 /** What Firestore and Pub/Sub are asked for. */

@@ -1,11 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { compressorModel } from '../../shared/compaction/compressor-model.ts';
+import { compressorModel } from '../../shared/models/compressor-model.ts';
 import { resolvePolicy } from '../../shared/compaction/policy.ts';
-import { priceOf, type ModelPrice } from '../../shared/compaction/prices.ts';
+import type { ModelPrice } from '../../shared/models/model-entry.ts';
+import { knownPrice } from '../../shared/models/prices.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay-arguments.ts';
 import { runCommand } from '../support/run-command.ts';
+import { verifiedModels } from '../support/verified-models.ts';
 import { cloudPrices } from './cloud-prices.ts';
 import {
   billOf,
@@ -60,7 +62,7 @@ const REPLAYED_THRESHOLD_TOKENS = 12_000;
 const reportFolder = fileURLToPath(new URL('../../docs/benchmarks', import.meta.url));
 
 function priced(model: string): ModelPrice {
-  const price = priceOf(model);
+  const price = knownPrice(model, verifiedModels);
   if (price === undefined) throw new ArgumentError(`the price of ${model} is not known`);
   return price;
 }
@@ -81,7 +83,7 @@ const fold = (thresholdTokens: number, tailTokens: number, counted: Counted): St
 
 async function compute(model: string, dialogue: Dialogue): Promise<CostRun> {
   const { COMPRESSOR_MODEL } = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
-  const summariser = compressorModel(model, COMPRESSOR_MODEL);
+  const summariser = compressorModel({ model, fallback: COMPRESSOR_MODEL }, verifiedModels);
   const prices = { chat: priced(model), summariser: priced(summariser) };
   const policy = resolvePolicy({ model });
   const { windowTokens } = policy;

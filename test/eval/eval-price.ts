@@ -1,18 +1,11 @@
+import { knownPrice } from '../../shared/models/prices.ts';
+import { verifiedModels } from '../support/verified-models.ts';
 import type { Price } from './eval-arguments.ts';
 import type { EvalResult } from './eval-run.ts';
 
-/** US dollars for a million tokens, prompts up to 200,000 tokens; list prices that change: see --price. */
-const listPrices: Readonly<Record<string, Price>> = {
-  'gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
-  'gemini-2.5-flash': { input: 0.3, output: 2.5 },
-  'gemini-2.5-pro': { input: 1.25, output: 10 },
-  'gemini-3-flash-preview': { input: 0.5, output: 3 },
-  'gemini-3-pro-preview': { input: 2, output: 12 },
-};
-
 /** The price of a model where it is given or known. */
 export const priceOf = (model: string, given: Price | undefined): Price | undefined =>
-  given ?? listPrices[model];
+  given ?? knownPrice(model, verifiedModels);
 
 /** US dollars of all calls of a conversation's compactions. */
 export const costOf = (

@@ -9,8 +9,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { breakEvenTurns } from '../../shared/compaction/break-even.ts';
 import { resolvePolicy } from '../../shared/compaction/policy.ts';
-import { priceOf, type ModelPrice } from '../../shared/compaction/prices.ts';
+import type { ModelPrice } from '../../shared/models/model-entry.ts';
+import { knownPrice } from '../../shared/models/prices.ts';
 import { estimateContentTokens } from '../../shared/compaction/token-estimate.ts';
+import { verifiedModels } from '../support/verified-models.ts';
 import { parseRecordings, type Recording } from './recording.ts';
 
 /** In steps of about a quarter. */
@@ -134,7 +136,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [model = 'gemini-3.5-flash', profile = 'assistant'] = given.filter(
     (each) => !each.endsWith('.jsonl'),
   );
-  const price = priceOf(model);
+  const price = knownPrice(model, verifiedModels);
   const paths = given.filter((path) => path.endsWith('.jsonl') && existsSync(path));
   if (price === undefined) process.stdout.write(`the price of ${model} is not known\n`);
   else if (paths.length === 0) process.stdout.write('nothing to do: there is no such file\n');

@@ -1,4 +1,6 @@
-import { listPrices } from '../../shared/compaction/prices.ts';
+import { compressorModel } from '../../shared/models/compressor-model.ts';
+import { priceOf } from '../../shared/models/prices.ts';
+import { verifiedModels } from '../support/verified-models.ts';
 import { cloudPrices } from '../cost/cloud-prices.ts';
 import { defaultSweepSeconds } from '../../infra/local/sweep-schedule.ts';
 import { documentCounts, type DocumentCounts } from './document-counts.ts';
@@ -59,6 +61,9 @@ export const sizes = [
   { users: 1_000_000, atOnce: 20 },
 ] as const;
 
+/** The default of the setting `MODEL`. */
+const MODEL = 'gemini-3.5-flash';
+
 const KIB_PER_GIB = 1024 * 1024;
 
 export interface MonthlyCost {
@@ -78,8 +83,9 @@ export function monthlyCost(
   const price = unitPrices;
   const turns = users * assumed.turnsPerUserDay * assumed.daysPerMonth;
   const compactions = turns / assumed.turnsPerCompaction;
-  const model = listPrices['gemini-3.5-flash'] ?? { input: 0, cached: 0, output: 0 };
-  const compressor = listPrices['gemini-3.1-pro'] ?? model;
+  const model = priceOf(MODEL, verifiedModels);
+  const summariser = compressorModel({ model: MODEL, fallback: MODEL }, verifiedModels);
+  const compressor = priceOf(summariser, verifiedModels);
   const { turn, elsewhere, compaction } = counts;
   const reads =
     turns * (turn.reads + assumed.coldShare * (elsewhere.reads - turn.reads)) +

@@ -8,6 +8,7 @@ import { compactOnce } from '../support/compacted-conversation.ts';
 import { buildConversation } from '../support/conversation-builder.ts';
 import { owner } from '../support/lifecycle.ts';
 import { ops } from '../support/ops.ts';
+import { afterShutdown } from '../support/retired-models.ts';
 import { sendAll } from '../support/sending.ts';
 import { compactedThrice, foundIn, verifyWorld, type VerifyWorld } from '../support/verifying.ts';
 
@@ -295,5 +296,29 @@ describe('a command that cannot be carried out', () => {
       expect(help.out).toMatch(new RegExp(`^Usage: npm run ops -- ${name}`, 'u'));
       expect(help.code).toBe(0);
     }
+  });
+});
+
+describe('a retired model', () => {
+  test('is shown with its successor, and the settings that name it with the remedy', async () => {
+    const world = verifyWorld();
+    const { conversationId } = await buildConversation(world.store, {
+      turns: 1,
+      head: { model: 'gemini-2.5-pro' },
+    });
+    const { config } = afterShutdown({ ...world.chat.config, TITLE_MODEL: 'gemini-2.5-flash' });
+    const after = { ...world, chat: { ...world.chat, config } };
+
+    const shown = await ops(after, ['show', conversationId]);
+    const verified = await ops(after, ['verify', conversationId]);
+    const before = await ops(world, ['verify', conversationId]);
+
+    expect(shown.out).toContain(
+      'model         gemini-2.5-pro (shut down on 2026-12-01: gemini-3.8-flash is called in its place), profile',
+    );
+    expect(verified.err).toContain(
+      'TITLE_MODEL names gemini-2.5-flash, which is shut down on 2026-12-01: gemini-3.5-flash-lite is called in its place; set TITLE_MODEL to a model in service',
+    );
+    expect(before.err).not.toContain('shut down');
   });
 });

@@ -6,7 +6,8 @@ import { policyConstants } from '../../shared/compaction/policy-constants.ts';
 import { snapshotConstants } from '../../shared/compaction/snapshot-constants.ts';
 import { toolOutputConstants } from '../../shared/compaction/tool-output-constants.ts';
 import { thresholdTable } from '../../shared/compaction/threshold-table.ts';
-import { tokenConstants, windowConstants } from '../../shared/compaction/token-constants.ts';
+import { registry, VERIFIED_ON, type RegistryEntry } from '../../shared/models/registry.ts';
+import { tokenConstants } from '../../shared/compaction/token-constants.ts';
 
 const chapters: readonly [title: string, table: ConstantTable][] = [
   ['When a conversation is compacted', policyConstants],
@@ -15,7 +16,6 @@ const chapters: readonly [title: string, table: ConstantTable][] = [
   ['Statements and their sources', precisionConstants],
   ['Tool outputs', toolOutputConstants],
   ['Token estimate', tokenConstants],
-  ['Context windows', windowConstants],
 ];
 
 function chapter([title, table]: readonly [string, ConstantTable]): string {
@@ -48,6 +48,43 @@ function thresholdChapter(): string {
   ].join('\n');
 }
 
+const tokensText = (tokens: number | undefined) => tokens?.toLocaleString('en') ?? 'not known';
+
+function pricesText({ prices = [] }: RegistryEntry): string {
+  const texts = prices.map(({ from, rates: { input, cached, output, above } }) => {
+    const more = above
+      ? `; prompts above ${tokensText(above.promptTokens)}: ${above.input} / ${above.cached} / ${above.output}`
+      : '';
+    return `from ${from}: ${input} / ${cached} / ${output}${more}`;
+  });
+  return texts.length === 0 ? 'not known' : texts.join('<br>');
+}
+
+function retirementText({ retirement }: RegistryEntry): string {
+  if (retirement === undefined) return '–';
+  const { geminiApi = 'no day', vertex = 'no day', successor } = retirement;
+  return `${geminiApi} / ${vertex} → \`${successor}\``;
+}
+
+function modelsChapter(): string {
+  const rows = Object.entries(registry).map(([name, entry]) => {
+    const limits = `${tokensText(entry.windowTokens)} / ${tokensText(entry.outputTokens)}`;
+    const compressor = entry.compressor === undefined ? '–' : `\`${entry.compressor}\``;
+    return `| \`${name}\` | ${limits} | ${pricesText(entry)} | ${retirementText(entry)} | ${compressor} | ${entry.origin} |`;
+  });
+  return [
+    '## Models',
+    '',
+    `Verified on ${VERIFIED_ON}. A name covers its versions. Prices are US dollars for a million tokens: input / cached / output. ` +
+      'A model without a price is charged at the dearest one here. `models` in the document `config/compaction` changes entries, ' +
+      '`MODEL_PRICES` and `MODEL_WINDOWS` win over both.',
+    '',
+    '| Model | Window / longest answer, tokens | Prices | Shut down (Gemini API / Vertex AI) → successor | Summarised by | Origin |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+}
+
 function scannedChapter(): string {
   const rows = scannedConstants().map(
     ({ name, value, unit, why, file }) =>
@@ -68,5 +105,11 @@ export function constantsDocument(): string {
     'Every number that the functions use and no deployment sets, with its unit, its origin and what changes it ' +
     '(what a deployment sets is in [configuration](configuration.md)). ' +
     'This page is written by `npm run constants` from the code.';
-  return `# Constants\n\n${[introduction, ...chapters.map(chapter), thresholdChapter(), scannedChapter()].join('\n\n')}\n`;
+  return `# Constants\n\n${[
+    introduction,
+    ...chapters.map(chapter),
+    modelsChapter(),
+    thresholdChapter(),
+    scannedChapter(),
+  ].join('\n\n')}\n`;
 }

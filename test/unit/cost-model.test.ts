@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ModelPrice } from '../../shared/compaction/prices.ts';
+import type { ModelPrice } from '../../shared/models/model-entry.ts';
 import {
   billOf,
   callDollars,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../functions/src/config.ts';
 import { policyOf } from '../../functions/src/conversation-policy.ts';
+import { createModelWatch } from '../../functions/src/model-watch.ts';
+import { answeringModel } from '../../functions/src/models-in-use.ts';
 import { createRemotePolicy, REMOTE_POLICY_PATH } from '../../functions/src/remote-policy.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { newHead } from '../../shared/conversation/new-head.ts';
@@ -150,5 +152,42 @@ describe('the remote policy', () => {
 
     expect(policy().softThresholdTokens).toBe(24_000);
     expect(logs).toEqual([]);
+  });
+
+  test('gives models other windows, and names entries that are unusable', async () => {
+    const { remote, policy, write, logs } = bench();
+    await write({ models: { 'gemini-2.5-flash': { windowTokens: 50_000 }, other: { window: 1 } } });
+
+    await remote.refresh();
+
+    expect(policy().windowTokens).toBe(50_000);
+    expect(policy({ MODEL_WINDOWS: { 'gemini-2.5-*': 9_000 } }).windowTokens).toBe(9_000);
+    expect(logs).toEqual([
+      { event: 'remote_policy_unusable', fields: { fields: 'models.other', count: 1 } },
+    ]);
+  });
+
+  test('retires models, takes that back, and leaves the registry when it is gone', async () => {
+    const { remote, write, store, clock } = bench();
+    const config = {
+      ...parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' }),
+      remotePolicy: remote,
+      modelWatch: createModelWatch({ clock, logger: { log: () => undefined } }),
+    };
+    const retirement = { geminiApi: '2026-01-02', successor: 'gemini-3.8-flash' };
+    await write({ models: { 'gemini-2.5-flash': { retirement } } });
+
+    const before = answeringModel(config, 'gemini-2.5-flash');
+    await remote.refresh();
+    const during = answeringModel(config, 'gemini-2.5-flash');
+    await store.commit([{ op: 'delete', path: REMOTE_POLICY_PATH }]);
+    clock.advance(60_000);
+    await remote.refresh();
+
+    expect([before, during, answeringModel(config, 'gemini-2.5-flash')]).toEqual([
+      'gemini-2.5-flash',
+      'gemini-3.8-flash',
+      'gemini-2.5-flash',
+    ]);
   });
 });

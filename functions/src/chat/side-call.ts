@@ -1,6 +1,7 @@
-import { usageCostMicros } from '../../../shared/compaction/prices.ts';
+import { reportedCall } from '../../../shared/models/prices.ts';
 import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
 import type { WorkName } from '../../../shared/quota/usage.ts';
+import { callCostMicros } from '../models-in-use.ts';
 import { spendOnWork } from '../quota/spend-on-work.ts';
 import { untilAborted } from './answer/abortable.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
@@ -41,9 +42,9 @@ export interface SideWork {
   ownerUid: string;
 }
 
-/** What a side call cost, in millionths of a US dollar where its price is known. */
+/** What a side call cost, in millionths of a US dollar. */
 interface SideBill {
-  costMicros: number | undefined;
+  costMicros: number;
   /** Never rejects. The request that is served waits for it; who is waited for by that must wait here. */
   counted: Promise<void>;
 }
@@ -55,7 +56,7 @@ export function billBeside(
   usage: ModelUsage,
 ): SideBill {
   const { config, afterwork } = dependencies;
-  const costMicros = usageCostMicros(model, usage, config.MODEL_PRICES);
+  const costMicros = callCostMicros(config, reportedCall(model, usage));
   const tokens = usage.promptTokens + usage.outputTokens + usage.thoughtsTokens;
   const counted = spendOnWork(dependencies, { ...of, tokens, costMicros }).finally(() =>
     afterwork.delete(counted),

@@ -1,9 +1,10 @@
 import { contentText, type Content } from '../../../shared/conversation/content.ts';
 import { summaryOutputTokens } from '../../../shared/compaction/summariser-rooms.ts';
-import { costMicros } from '../../../shared/compaction/prices.ts';
+import { reportedCall } from '../../../shared/models/prices.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
 import { limitingModelOf } from '../conversation-policy.ts';
+import { answeringModel, callCostMicros } from '../models-in-use.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 
 /** One answer of the summariser, its thoughts left out. */
@@ -20,22 +21,18 @@ export function promptIdOf({ need }: Run): string {
 function modelsFor(run: ClaimedRun, preferred: string): string[] {
   const { config } = run.dependencies;
   const own = limitingModelOf(config, run.reading.head.value.model);
-  const all = [preferred, ...config.COMPRESSOR_FALLBACKS, own];
+  const fallbacks = config.COMPRESSOR_FALLBACKS.map((model) => answeringModel(config, model));
+  const all = [preferred, ...fallbacks, own];
   return [...new Set(run.bill.model === undefined ? all : [run.bill.model, ...all])];
 }
 
-/** Enters what an answer took. One whose figures or price nobody knows leaves the cost unknown. */
+/** Enters what an answer took. One whose figures nobody knows leaves the cost unknown. */
 function enter({ bill, dependencies }: ClaimedRun, model: string, usage: ModelUsage | undefined) {
   const promptTokens = usage?.promptTokens ?? 0;
   const outputTokens = (usage?.outputTokens ?? 0) + (usage?.thoughtsTokens ?? 0);
   bill.promptTokens += promptTokens;
   bill.outputTokens += outputTokens;
-  const cost =
-    usage &&
-    costMicros(
-      { model, promptTokens, cachedTokens: usage.cachedTokens, outputTokens },
-      dependencies.config.MODEL_PRICES,
-    );
+  const cost = usage && callCostMicros(dependencies.config, reportedCall(model, usage));
   bill.costMicros =
     cost === undefined || bill.costMicros === undefined ? undefined : bill.costMicros + cost;
 }

@@ -49,7 +49,7 @@ export interface Bill {
   promptTokens: number;
   /** Thoughts included. */
   outputTokens: number;
-  /** Millionths of a US dollar; undefined once a call was made whose price is not known. */
+  /** Millionths of a US dollar; undefined once a call was made that reported nothing. */
   costMicros: number | undefined;
   /** The model that answered; absent before the first answer. */
   model?: string;
@@ -76,7 +76,7 @@ export interface ClaimedRun extends Run {
   signal: AbortSignal;
 }
 
-/** What a bill comes to, where calls were made and the prices of all are known. */
+/** What a bill comes to, where calls were made and all of them reported what they took. */
 export const costOf = ({ calls, costMicros }: Bill): { costMicros?: number } =>
   calls === 0 || costMicros === undefined ? {} : { costMicros: Math.round(costMicros) };
 

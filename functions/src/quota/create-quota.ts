@@ -1,4 +1,4 @@
-import { costMicros } from '../../../shared/compaction/prices.ts';
+import { reportedCall } from '../../../shared/models/prices.ts';
 import { usagePath } from '../../../shared/conversation/paths.ts';
 import type { Clock, Caller, DocumentStore, Logger, Randomness } from '../../../shared/ports.ts';
 import type { Quota, QuotaRequest, Reservation } from '../../../shared/quota-ports.ts';
@@ -14,6 +14,7 @@ import {
 import { decodeUsage, reservationId } from '../../../shared/quota/usage.ts';
 import { QUEUE_MAX } from '../../../shared/conversation/queue-decision.ts';
 import type { Config } from '../config.ts';
+import { callCostMicros } from '../models-in-use.ts';
 import { createBudget } from './budget.ts';
 import { noQuota } from './no-quota.ts';
 import { createOneAtATime } from './one-at-a-time.ts';
@@ -39,20 +40,17 @@ const STREAMS_RETRY_MS = 5_000;
 function wantedBy({ config }: Counting, request: QuotaRequest): Wanted {
   const { attempt, model, estimatedTokens, taken } = request;
   const call = { model, promptTokens: estimatedTokens, cachedTokens: 0 };
-  const cost = costMicros({ ...call, outputTokens: RESERVED_ANSWER_TOKENS }, config.MODEL_PRICES);
+  const cost = callCostMicros(config, { ...call, outputTokens: RESERVED_ANSWER_TOKENS });
   const usage = taken === 'nothing' ? undefined : taken;
   const before = usage && {
     ...takenBy({ usage, isMessage: false }, { tokens: 0, costMicros: 0 }),
-    costMicros: costMicros(
-      { model, ...usage, outputTokens: usage.outputTokens + usage.thoughtsTokens },
-      config.MODEL_PRICES,
-    ),
+    costMicros: callCostMicros(config, reportedCall(model, usage)),
   };
   return {
     id: reservationId(request),
     attempt,
     tokens: (before?.tokens ?? 0) + estimatedTokens + RESERVED_ANSWER_TOKENS,
-    costMicros: (before?.costMicros ?? 0) + (cost ?? 0),
+    costMicros: (before?.costMicros ?? 0) + cost,
     ...(taken !== undefined && { isMore: true }),
   };
 }

@@ -35,7 +35,7 @@ export interface WorkBill {
   ownerUid: string;
   /** Prompt and answers of all its calls, thoughts included. */
   tokens: number;
-  /** Millionths of a US dollar; absent where a price is not known. */
+  /** Millionths of a US dollar; absent where no model reported what it took. */
   costMicros?: number | undefined;
 }
 

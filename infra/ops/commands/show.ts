@@ -1,3 +1,4 @@
+import { refreshRemote } from '../../../functions/src/refresh-remote.ts';
 import { policyOf, variantOfHead } from '../../../functions/src/conversation-policy.ts';
 import { contentText } from '../../../shared/conversation/content.ts';
 import { readHistories } from '../../../shared/conversation/find-history.ts';
@@ -9,6 +10,7 @@ import type { Turn } from '../../../shared/conversation/turn.ts';
 import { conversationArg, opsCommand, wholeNumber } from '../command.ts';
 import { readOwned, type Owned } from '../owner.ts';
 import type { Project } from '../project.ts';
+import { modelText } from '../retired-models.ts';
 import { dollars, figure, tableOf, time } from '../screen.ts';
 
 /** Generations of the list, the newest. */
@@ -23,7 +25,7 @@ function headText({ chat }: Project, { conversationId, head: { value: head } }: 
     ['conversation', conversationId],
     ['state', head.state],
     ['owner', head.ownerUid],
-    ['model', `${head.model}, profile ${head.profile}`],
+    ['model', `${modelText(chat.config, head.model)}, profile ${head.profile}`],
     ['turns', `${figure(head.lastSeq)}, folded through ${coveredThrough.seq}`],
     ['generation', `${head.generation}, last change in ${head.changedIn}`],
     [
@@ -146,6 +148,7 @@ export const showCommand = opsCommand({
   },
   async run({ args, project, screen }) {
     const limit = wholeNumber(args.limit, { option: '--limit', least: 1, most: TURNS_MAX });
+    await refreshRemote(project.chat.config);
     const owned = await readOwned(project, args.conversation);
     const { lastSeq } = owned.head.value;
     const newest = Math.max(1, lastSeq - limit + 1);

@@ -1,10 +1,12 @@
 import { inParallel } from '../../../functions/src/in-parallel.ts';
+import { refreshRemote } from '../../../functions/src/refresh-remote.ts';
 import { policyOf } from '../../../functions/src/conversation-policy.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import { conversationIds } from '../conversation-ids.ts';
 import type { Project } from '../project.ts';
 import { counted, figure, type Screen } from '../screen.ts';
 import type { Checking } from '../verify/check-all.ts';
+import { retiredSettings } from '../retired-models.ts';
 import { OVERDUE_MS } from '../verify/check-needs.ts';
 import type { Reading } from '../verify/load-conversation.ts';
 import { verifyConversation, type Verified } from '../verify/verify-conversation.ts';
@@ -104,7 +106,8 @@ async function* onePage(ids: readonly string[]): AsyncGenerator<readonly string[
 /** Checks what the documents of conversations say against the invariants. Changes nothing. */
 export const verifyCommand = opsCommand({
   name: 'verify',
-  description: 'Checks invariants I1 to I9 of conversations; changes nothing.',
+  description:
+    'Checks invariants I1 to I9 of conversations, and whether settings name retired models; changes nothing.',
   args: {
     conversation: { type: 'positional', required: false, description: 'id; more may follow' },
     all: { type: 'boolean', default: false, description: 'all conversations' },
@@ -132,6 +135,8 @@ export const verifyCommand = opsCommand({
       throw new ArgumentError('--orphans needs a database that lists missing documents');
     if (!project.hasKeys)
       screen.note('SNAPSHOT_KEYS is not known here (--env-file): no signature is looked at');
+    await refreshRemote(project.chat.config);
+    for (const line of retiredSettings(project.chat.config)) screen.note(line);
     const pages = args.all
       ? conversationIds(project, { after: args.after, limit, isWithOrphans: args.orphans })
       : onePage(ids);

@@ -45,7 +45,7 @@ export const compactionRecordResponse = z.object({
   costMicros: z
     .number()
     .optional()
-    .describe('Millionths of a US dollar; absent where the price of the model is not known.'),
+    .describe('Millionths of a US dollar; absent where no model reported what it took.'),
   durationMs: z.number(),
   report: z.record(z.string(), z.unknown()).optional(),
   reason: z.string().optional(),

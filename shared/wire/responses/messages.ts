@@ -78,7 +78,7 @@ export const usageResponse = z.object({
   costMicros: z
     .number()
     .optional()
-    .describe('Millionths of a US dollar; absent where the price of the model is not known.'),
+    .describe('Millionths of a US dollar; absent where no model reported what it took.'),
 });
 
 export const routingResponse = routingSchema.describe(

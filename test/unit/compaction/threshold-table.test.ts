@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contextWindowTokens } from '../../../shared/compaction/model-limits.ts';
+import { contextWindowTokens } from '../../../shared/models/context-window.ts';
 import { resolvePolicy } from '../../../shared/compaction/policy.ts';
 import { isUsableNumber, numberFields } from '../../../shared/compaction/policy-settings.ts';
 import {

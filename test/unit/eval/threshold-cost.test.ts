@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { listPrices } from '../../../shared/compaction/prices.ts';
+import { priceOf } from '../../../shared/models/prices.ts';
+import { verifiedModels } from '../../support/verified-models.ts';
 import { callsToPay, costsOf } from '../../eval/threshold-cost.ts';
 
-const price = listPrices['gemini-3.5-flash'] ?? { input: 1, cached: 0.1, output: 6 };
+const price = priceOf('gemini-3.5-flash', verifiedModels);
 
 const recordingOf = (exchanges: number) => ({
   id: 'made-up',

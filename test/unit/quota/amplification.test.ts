@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { compressorModel } from '../../../shared/compaction/compressor-model.ts';
+import { compressorModel } from '../../../shared/models/compressor-model.ts';
 import {
   isStalled,
   tokensAfterLastSwap,
   unproductiveSwapsAfter,
 } from '../../../shared/compaction/crossing.ts';
 import { isArmed, isOverThreshold, resolvePolicy } from '../../../shared/compaction/policy.ts';
-import { costMicros } from '../../../shared/compaction/prices.ts';
+import { costMicros } from '../../../shared/models/prices.ts';
+import { verifiedModels } from '../../support/verified-models.ts';
 import {
   reachedSpendLimit,
   spentAfter,
@@ -100,8 +101,12 @@ function compact(conversation: Conversation, policy: Policy, now: Date) {
   const snapshotTokens = policy.snapshotBudgetTokens;
   const afterTokens = snapshotTokens + total(turns);
   const promptTokens = beforeTokens + INSTRUCTION_TOKENS;
-  const call = { model: compressorModel(MODEL), promptTokens, cachedTokens: 0 };
-  const micros = 2 * (costMicros({ ...call, outputTokens: snapshotTokens }) ?? Number.NaN);
+  const call = {
+    model: compressorModel({ model: MODEL, fallback: MODEL }, verifiedModels),
+    promptTokens,
+    cachedTokens: 0,
+  };
+  const micros = 2 * costMicros({ ...call, outputTokens: snapshotTokens }, verifiedModels);
   const tokens = 2 * (promptTokens + snapshotTokens);
   const unproductiveSwaps = unproductiveSwapsAfter(conversation.history, {
     beforeTokens,
@@ -141,7 +146,7 @@ function simulate(pattern: Pattern) {
     const cachedTokens =
       conversation.cachedTokens >= CACHED_FROM_TOKENS ? conversation.cachedTokens : 0;
     const call = { promptTokens, cachedTokens, outputTokens: answerTokens, thoughtsTokens: 0 };
-    const micros = costMicros({ model: MODEL, ...call }) ?? Number.NaN;
+    const micros = costMicros({ model: MODEL, ...call }, verifiedModels);
     const taken = takenBy({ usage: call, costMicros: micros, isMessage: true }, wanted);
     usage = usageAfter(decision.usage, wanted, { taken, now });
     conversation = {

@@ -1,21 +1,13 @@
-import { costMicros } from '../../../../shared/compaction/prices.ts';
+import { reportedCall } from '../../../../shared/models/prices.ts';
 import type { TurnUsage } from '../../../../shared/conversation/turn.ts';
 import type { ModelUsage } from '../../../../shared/ports.ts';
-import type { Config } from '../../config.ts';
+import { callCostMicros, type ModelsConfig } from '../../models-in-use.ts';
 
-/** What one call reported, with what it cost, where that is known. */
-export function pricedUsage(
-  config: Pick<Config, 'MODEL_PRICES'>,
-  model: string,
-  usage: ModelUsage,
-): TurnUsage {
-  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens } = usage;
-  const cost = costMicros(
-    { model, promptTokens, cachedTokens, outputTokens: outputTokens + thoughtsTokens },
-    config.MODEL_PRICES,
-  );
-  return { ...usage, ...(cost !== undefined && { costMicros: cost }) };
-}
+/** What one call reported, with what it cost. */
+export const pricedUsage = (config: ModelsConfig, model: string, usage: ModelUsage): TurnUsage => ({
+  ...usage,
+  costMicros: callCostMicros(config, reportedCall(model, usage)),
+});
 
 const combined = (
   sum: TurnUsage,

@@ -6,6 +6,7 @@ import {
 } from '../../../../shared/compaction/condense-prompt.ts';
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import type { ModelRequest } from '../../../../shared/ports.ts';
+import { answeringModel } from '../../models-in-use.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { askBeside, billBeside } from '../side-call.ts';
 
@@ -28,7 +29,7 @@ export async function askToCondense(
   const { config, modelHealth, randomness } = dependencies;
   const { text } = of.target.offload;
   const { maximumCharacters } = of.target;
-  const model = config.CONDENSING_MODEL;
+  const model = answeringModel(config, config.CONDENSING_MODEL);
   modelHealth.refusePaused(model);
   const request: ModelRequest = {
     model,

@@ -4,11 +4,11 @@ import {
   type CondensableOutput,
 } from '../../../../shared/compaction/condense-output.ts';
 import { longOutputs, withCondensed } from '../../../../shared/compaction/long-outputs.ts';
-import { contextWindowTokens } from '../../../../shared/compaction/model-limits.ts';
 import { toolOutputConstants } from '../../../../shared/compaction/tool-output-constants.ts';
 import { toolOutputOf } from '../../../../shared/compaction/tool-output-mask.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { meterCounting } from '../../conversation-policy.ts';
+import { answeringModel, modelWindowTokens } from '../../models-in-use.ts';
 import { withDeadline } from '../../with-deadline.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
@@ -33,7 +33,7 @@ function targetsOf(
     longOutputs(contents, { seq: attempt.seq, counting, blobName: sha256 }),
     {
       counting,
-      windowTokens: contextWindowTokens(config.CONDENSING_MODEL, config.MODEL_WINDOWS),
+      windowTokens: modelWindowTokens(config, answeringModel(config, config.CONDENSING_MODEL)),
       fromCharacters: toolOutputConstants.toolOutputCapCharacters.value,
     },
   );
@@ -66,7 +66,7 @@ async function condense(
     return text === undefined ? { reason: 'INTERNAL' } : { text };
   } catch (error) {
     const isOwn = !signal.aborted && error instanceof AppError && error.reason !== 'MODEL_PAUSED';
-    if (isOwn) modelHealth.failed(config.CONDENSING_MODEL, error);
+    if (isOwn) modelHealth.failed(answeringModel(config, config.CONDENSING_MODEL), error);
     return { reason: reasonOf(error) };
   }
 }

@@ -28,6 +28,7 @@ import type {
 import type { SelectedMemory } from '../../../../shared/memory/select-memory.ts';
 import { memoryTokens } from '../../../../shared/memory/render-memory.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import { answeringModel } from '../../models-in-use.ts';
 import { memoryBudgetTokens, memoryOf, readNotes } from '../../memory-of.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
@@ -107,7 +108,7 @@ async function showCurrent(
   const message = open && { message: open.user };
   const memory = memoryOf(config, { head: head.value, notes, ...message });
   const serverTools = dependencies.toolbox.declarations;
-  const model = modelOfTurn(head.value.model, open);
+  const model = answeringModel(config, modelOfTurn(head.value.model, open));
   const source = { ...head.value, model, history, turns, memory: memory.standing, serverTools };
   const answering = (open && answeringModelOf(open)) ?? model;
   const view = viewNow(dependencies, source, open && { turn: open, said: memory.said });

@@ -5,6 +5,7 @@ import type { ModelRequest } from '../../../../shared/ports.ts';
 import { classifierRequest, routeIn } from '../../../../shared/routing/classifier-prompt.ts';
 import type { Route } from '../../../../shared/routing/routing.ts';
 import { timeoutAfter } from '../answer/timeout-after.ts';
+import { answeringModel } from '../../models-in-use.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { askBeside, billBeside } from '../side-call.ts';
 
@@ -48,7 +49,7 @@ export async function askClassifier(
 ): Promise<Route | undefined> {
   const { config, clock, logger, modelHealth } = dependencies;
   const { conversationId, seq } = asked;
-  const model = config.ROUTING_CLASSIFIER_MODEL;
+  const model = answeringModel(config, config.ROUTING_CLASSIFIER_MODEL);
   const request: ModelRequest = {
     ...classifierRequest(model, asked),
     role: 'utility_router',

@@ -8,6 +8,7 @@ import {
 } from '../../../../shared/routing/route-decision.ts';
 import { isRouted, type Routing, type RoutingModels } from '../../../../shared/routing/routing.ts';
 import { limitingModelOf, meterCounting } from '../../conversation-policy.ts';
+import { routingInService } from '../../models-in-use.ts';
 import type { TurnWriter } from '../answer/turn-writer.ts';
 import { askClassifier } from './ask-classifier.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -71,8 +72,8 @@ export async function routeTurn(
 ): Promise<void> {
   const { config } = dependencies;
   if (!isRouted(begun.head.model)) return;
-  const routing =
-    config.routing && (await choose(dependencies, begun, { models: config.routing, signal }));
+  const models = routingInService(config);
+  const routing = models && (await choose(dependencies, begun, { models, signal }));
   // A turn that was stopped meanwhile is not answered by anybody.
   if (signal.aborted) return;
   const model = routing?.model ?? limitingModelOf(config, begun.head.model);

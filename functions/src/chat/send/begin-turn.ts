@@ -94,6 +94,7 @@ export async function beginTurn(
   const { request, state, decision } = begin;
   const { conversationId } = request;
   const { seq } = decision;
+  const { known } = state;
   const head = state.head ?? {
     create: firstHead(dependencies, request.caller, state.notes.revision),
   };
@@ -113,9 +114,10 @@ export async function beginTurn(
   const lease = { producer, leaseUntil: leaseFrom(dependencies, now) };
   const { userTokens, surroundings, told } = prepared;
   const { replacement } = before;
-  const kept = await keptRounds(dependencies, conversationId, { decision, known: state.known });
+  const { model } = before.head;
+  const kept = await keptRounds(dependencies, conversationId, { decision, known, model });
   const around = { surroundings, told };
-  const routing = routingOf(before.head, message, state.known?.value);
+  const routing = routingOf(before.head, message, known?.value);
   const turn = {
     head,
     message: { ...message, routing },
@@ -123,7 +125,7 @@ export async function beginTurn(
     replacement,
     lease,
     userTokens,
-    model: before.head.model,
+    model,
     now,
     kept,
   };
@@ -148,8 +150,8 @@ export async function beginTurn(
     ...message,
     ...prepared,
     routing,
-    progress: progressAtStart({ decision, kept, known: state.known }),
-    createTime: decision.kind === 'start' ? now : (state.known?.value.createTime ?? now),
+    progress: progressAtStart({ decision, kept, known }),
+    createTime: decision.kind === 'start' ? now : (known?.value.createTime ?? now),
     replaces,
     replacementNeed: replacement?.need,
   };

@@ -74,7 +74,9 @@ export function beginWrites(draft: Draft): Write[] {
         attempt: decision.attempt,
         lease,
         now,
-        kept: decision.kept,
+        kept: draft.kept ?? decision.kept,
+        // Of a turn that nobody noted a model of, nobody knows who signed its calls.
+        model: state.known?.value.model && model,
         obsolete: state.known?.piecePaths.slice(state.known.value.userPieces) ?? [],
         ...stored(draft),
       });

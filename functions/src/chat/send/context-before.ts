@@ -33,15 +33,12 @@ export const replacesOf = ({ state, decision }: Begin): number | undefined =>
   decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
 
 /** The head as the turn sees it: with the model that it begins with, or has begun with. */
-function headOfTurn(
-  config: Pick<Config, 'routing' | 'MODEL' | 'MODEL_WINDOWS'>,
-  { state }: Begin,
-  head: Head,
-): Head {
+function headOfTurn(config: Config, { state }: Begin, head: Head): Head {
   const model = modelOfTurn(head.model, state.known?.value);
-  // Where nothing is chosen any more, the deployment's model answers: the turn notes that one.
-  const isUnset = isRouted(model) && !config.routing;
-  return { ...head, model: isUnset ? limitingModelOf(config, model) : model };
+  // Where nothing is chosen any more, the deployment's model answers, and for a retired one its successor: the turn
+  // notes that one, the conversation keeps what it has.
+  const isChosen = isRouted(model) && config.routing !== undefined;
+  return { ...head, model: isChosen ? model : limitingModelOf(config, model) };
 }
 
 /** The turn has begun before: what it replaces is replaced. */

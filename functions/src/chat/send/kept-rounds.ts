@@ -1,4 +1,7 @@
+import { withoutSignatures } from '../../../../shared/conversation/own-signatures.ts';
 import { readStoredTurn } from '../../../../shared/conversation/read-conversation.ts';
+import { modelName } from '../../../../shared/models/model-name.ts';
+import { isRouted } from '../../../../shared/routing/routing.ts';
 import type { TurnDocument, TurnUsage } from '../../../../shared/conversation/turn.ts';
 import type { KeptRounds } from '../../../../shared/conversation/turn-writes.ts';
 import { firstFrameId } from '../../../../shared/wire/frame-ids.ts';
@@ -12,8 +15,23 @@ export interface Kept extends KeptRounds {
   settled: TurnUsage | undefined;
 }
 
-/** The rounds of a turn that is taken over or goes on, those whose calls nobody answered included. */
+/**
+ * The rounds of a turn that is taken over or goes on with `model`, those whose calls nobody answered included. Where
+ * the turn's model has been retired meanwhile, without signatures: its successor cannot read them.
+ */
 export async function keptRounds(
+  dependencies: Pick<ChatDependencies, 'store'>,
+  conversationId: string,
+  of: { decision: Beginning; known: TurnDocument | undefined; model: string },
+): Promise<Kept | undefined> {
+  const kept = await storedRounds(dependencies, conversationId, of);
+  const before = of.known?.value.model ?? of.model;
+  // The model of an `auto` turn is chosen later, and noted beside it.
+  const isReadable = isRouted(of.model) || modelName(before) === modelName(of.model);
+  return kept && !isReadable ? { ...kept, contents: withoutSignatures(kept.contents) } : kept;
+}
+
+async function storedRounds(
   { store }: Pick<ChatDependencies, 'store'>,
   conversationId: string,
   { decision, known }: { decision: Beginning; known: TurnDocument | undefined },
@@ -34,7 +52,7 @@ export function progressAtStart(of: {
   const { decision, kept, known } = of;
   if (decision.kind === 'resume') {
     const { chunks = 0, lastFrameId = -1 } = known?.value ?? {};
-    return { ...decision.kept, chunks, nextFrameId: lastFrameId + 1, isResumed: true };
+    return { ...(kept ?? decision.kept), chunks, nextFrameId: lastFrameId + 1, isResumed: true };
   }
   return {
     contents: [],

@@ -5,6 +5,7 @@ import type { ModelRequest } from '../../../../shared/ports.ts';
 import { titlePrompt } from '../../../../shared/titles/title-prompt.ts';
 import { titleIn } from '../../../../shared/titles/title-text.ts';
 import { timeoutAfter } from '../answer/timeout-after.ts';
+import { answeringModel } from '../../models-in-use.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { askBeside, billBeside } from '../side-call.ts';
 
@@ -34,7 +35,7 @@ export async function askForTitle(
 ): Promise<string | undefined> {
   const { config, logger, shutdown } = dependencies;
   const { conversationId, ownerUid, throughSeq } = named;
-  const model = config.TITLE_MODEL;
+  const model = answeringModel(config, config.TITLE_MODEL);
   const request: ModelRequest = {
     ...titlePrompt(model, named.turns),
     maxOutputTokens: TITLE_MAX_TOKENS,

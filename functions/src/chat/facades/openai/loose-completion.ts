@@ -1,5 +1,4 @@
-import { usageCostMicros } from '../../../../../shared/compaction/prices.ts';
-import { contextWindowTokens } from '../../../../../shared/compaction/model-limits.ts';
+import { reportedCall } from '../../../../../shared/models/prices.ts';
 import { mediaFamilyOf } from '../../../../../shared/compaction/media-tokens.ts';
 import { estimatePromptTokens } from '../../../../../shared/compaction/token-estimate.ts';
 import { contentText } from '../../../../../shared/conversation/content.ts';
@@ -10,6 +9,7 @@ import type { ChatCompletionBody } from '../../../../../shared/wire/requests/ope
 import { createFrameLog, type FrameLog } from '../../answer/live-turn.ts';
 import { ANSWER_MAX_BYTES, streamAnswer, type Answer } from '../../answer/stream-answer.ts';
 import type { ChatDependencies } from '../../chat-dependencies.ts';
+import { answeringModel, callCostMicros, modelWindowTokens } from '../../../models-in-use.ts';
 import type { RouteDependencies } from '../../route.ts';
 import { refuseOverWindow } from '../../send/overflow.ts';
 import { settled } from '../../settled.ts';
@@ -59,8 +59,10 @@ function refuseTools({ tools, messages }: ChatCompletionBody): void {
 }
 
 /** No turn is stored that could keep to a choice, so the deployment's answers. */
-const modelOf = ({ MODEL, routing, ROUTING_DEFAULT }: ChatDependencies['config']): string =>
-  isRouted(MODEL) && routing ? routing[ROUTING_DEFAULT] : MODEL;
+function modelOf(config: ChatDependencies['config']): string {
+  const { MODEL, routing, ROUTING_DEFAULT } = config;
+  return answeringModel(config, isRouted(MODEL) && routing ? routing[ROUTING_DEFAULT] : MODEL);
+}
 
 /**
  * What the model is asked: the dialogue as the client tells it. The system instruction is the deployment's,
@@ -101,7 +103,7 @@ function settle(
   const { usage, error } = of.answer;
   return reservation?.settle({
     usage,
-    costMicros: usage && usageCostMicros(model, usage, config.MODEL_PRICES),
+    costMicros: usage && callCostMicros(config, reportedCall(model, usage)),
     isMessage: isStopped || error === undefined,
     isUnreported: isStopped || error === undefined,
   });
@@ -157,7 +159,7 @@ export async function looseCompletion(
   const { model } = request;
   const counting = { rule: 'character-class', mediaFamily: mediaFamilyOf(model) } as const;
   const estimatedTokens = estimatePromptTokens(request, counting);
-  const windowTokens = contextWindowTokens(model, config.MODEL_WINDOWS);
+  const windowTokens = modelWindowTokens(config, model);
   refuseOverWindow(`completion ${requestId}`, { requestTokens: estimatedTokens, windowTokens });
   const reservation = await reserveAlone(dependencies, {
     caller,

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+const usdPerMillion = z.number().nonnegative().max(10_000);
+
+/** US dollars for a million tokens. Thoughts cost what other output costs. */
+const ratesSchema = z.strictObject({
+  input: usdPerMillion,
+  /** Prompt tokens that were served from the cache. */
+  cached: usdPerMillion,
+  output: usdPerMillion,
+});
+
+const modelPriceSchema = ratesSchema.extend({
+  /** The whole call costs this where its prompt has more tokens. */
+  above: ratesSchema.extend({ promptTokens: z.number().int().positive() }).optional(),
+});
+export type ModelPrice = z.infer<typeof modelPriceSchema>;
+
+/** Prices by model; a name covers its versions. */
+export const modelPricesSchema = z.record(z.string().min(1), modelPriceSchema);
+export type ModelPrices = Readonly<Record<string, ModelPrice>>;
+
+/** Where a model is called: Google shuts the same model down on different days. */
+export type Platform = 'geminiApi' | 'vertex';
+
+/** Days of UTC. What begins on a day begins with its first moment. */
+const daySchema = z.iso.date();
+
+const tokensSchema = z.number().int().positive();
+const modelSchema = z.string().min(1).max(200);
+
+const retirementSchema = z.strictObject({
+  /** From this day on the model is not called; absent: no day is announced. */
+  geminiApi: daySchema.optional(),
+  vertex: daySchema.optional(),
+  /** Is called in its place. */
+  successor: modelSchema,
+});
+
+/** What is known of a model or of a family; a field that is missing is not known. */
+export const modelEntrySchema = z.strictObject({
+  /** Tokens of one call, prompt and answer together. */
+  windowTokens: tokensSchema.optional(),
+  /** Tokens of the longest answer. */
+  outputTokens: tokensSchema.optional(),
+  /** Each price holds from its day until the next one; the first also holds before. */
+  prices: z
+    .array(z.strictObject({ from: daySchema, rates: modelPriceSchema }))
+    .min(1)
+    .readonly()
+    .optional(),
+  retirement: retirementSchema.optional(),
+  /** Summarises conversations held with this model: the same family, and no dearer. */
+  compressor: modelSchema.optional(),
+});
+export type ModelEntry = z.infer<typeof modelEntrySchema>;
+
+/** Entries by name: an id or its beginning, which covers its versions; with `*` at its end, all ids that begin so. */
+export type ModelTable = Readonly<Record<string, ModelEntry>>;
+
+/** The models as they are at one moment on one platform. */
+export interface ModelCatalog {
+  models: ModelTable;
+  /** Prices that the deployment sets; they win. */
+  prices: ModelPrices;
+  platform: Platform;
+  now: Date;
+}
+
+/** The day of UTC, to be compared with the days of entries. */
+export const utcDay = (now: Date): string => now.toISOString().slice(0, 10);

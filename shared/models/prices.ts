@@ -1,0 +1,81 @@
+import type { ModelUsage } from '../ports.ts';
+import { findModel } from './find-model.ts';
+import { utcDay, type ModelCatalog, type ModelEntry, type ModelPrice } from './model-entry.ts';
+
+type Pricing = Pick<ModelCatalog, 'models' | 'prices' | 'now'>;
+
+/** The price that holds on a day; before the first one, the first. */
+function priceOn(day: string, { prices = [] }: ModelEntry): ModelPrice | undefined {
+  const ordered = prices.toSorted((one, other) => (one.from < other.from ? -1 : 1));
+  return (ordered.findLast(({ from }) => from <= day) ?? ordered[0])?.rates;
+}
+
+/** The price of a model at this moment: the deployment's own, else the table's; undefined: not known. */
+export function knownPrice(
+  model: string,
+  { models, prices, now }: Pricing,
+): ModelPrice | undefined {
+  const own = findModel(prices, model);
+  if (own !== undefined) return own;
+  const entry = findModel(models, model);
+  return entry && priceOn(utcDay(now), entry);
+}
+
+/** What a prompt and an answer of equal length cost at most: prices are compared by it. */
+const highest = ({ input, output, above }: ModelPrice): number =>
+  Math.max(input + output, above === undefined ? 0 : above.input + above.output);
+
+/**
+ * The dearest price that is known at this moment. What has no price is taken to cost this: a limit in dollars that
+ * held nothing back would be none.
+ */
+export function dearestPrice({ models, prices, now }: Pricing): ModelPrice {
+  const day = utcDay(now);
+  const listed = Object.values(models).flatMap((entry) => priceOn(day, entry) ?? []);
+  const [dearest] = [...Object.values(prices), ...listed].toSorted(
+    (one, other) => highest(other) - highest(one),
+  );
+  if (dearest === undefined) throw new RangeError('no model has a price: the table has none');
+  return dearest;
+}
+
+/** The price that a model is charged at; where none is known, the dearest one. */
+export const priceOf = (model: string, pricing: Pricing): ModelPrice =>
+  knownPrice(model, pricing) ?? dearestPrice(pricing);
+
+/** Whether a million tokens of one cost more than of the other, read or written. */
+export const isDearer = (one: ModelPrice, other: ModelPrice): boolean =>
+  one.input > other.input || one.output > other.output;
+
+export interface PricedCall {
+  model: string;
+  /** Cached ones included. */
+  promptTokens: number;
+  cachedTokens: number;
+  /** Thoughts included. */
+  outputTokens: number;
+}
+
+/** What one call cost, in millionths of a US dollar. */
+export function costMicros(call: PricedCall, pricing: Pricing): number {
+  const price = priceOf(call.model, pricing);
+  const { above } = price;
+  const rates = above !== undefined && call.promptTokens > above.promptTokens ? above : price;
+  const cached = Math.min(call.cachedTokens, call.promptTokens);
+  const micros =
+    rates.input * (call.promptTokens - cached) +
+    rates.cached * cached +
+    rates.output * call.outputTokens;
+  return Math.round(micros);
+}
+
+/** The call that a model reported so. */
+export const reportedCall = (
+  model: string,
+  { promptTokens, cachedTokens, outputTokens, thoughtsTokens }: ModelUsage,
+): PricedCall => ({
+  model,
+  promptTokens,
+  cachedTokens,
+  outputTokens: outputTokens + thoughtsTokens,
+});

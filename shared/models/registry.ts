@@ -1,0 +1,225 @@
+import type { ModelEntry, ModelPrice } from './model-entry.ts';
+
+/**
+ * The day on which the table was last compared with what Google publishes. Stored copies were read, so each origin
+ * says of which day its figures are.
+ */
+export const VERIFIED_ON = '2026-11-23';
+
+export interface RegistryEntry extends ModelEntry {
+  /** Where the figures come from, and of which day they are. */
+  origin: string;
+}
+
+const deprecations = 'ai.google.dev/gemini-api/docs/deprecations';
+const pricing = 'ai.google.dev/gemini-api/docs/pricing';
+const lifecycle = 'docs.cloud.google.com/gemini-enterprise-agent-platform/models/model-versions';
+
+/** Window and longest answer of every text model since Gemini 2.5. */
+const million = { windowTokens: 1_048_576, outputTokens: 65_536 };
+
+const pro: ModelPrice = {
+  input: 2,
+  cached: 0.2,
+  output: 12,
+  above: { promptTokens: 200_000, input: 4, cached: 0.4, output: 18 },
+};
+const flash: ModelPrice = { input: 1.5, cached: 0.15, output: 7.5 };
+const introductoryFlash: ModelPrice = { input: 0.75, cached: 0.075, output: 3.75 };
+const lite: ModelPrice = { input: 0.3, cached: 0.03, output: 2.5 };
+
+/** The introductory price of 3.6, 3.7 and 3.8 Flash ends with the year. */
+const fromNewYear = { from: '2027-01-01', rates: flash };
+
+const current: Readonly<Record<string, RegistryEntry>> = {
+  'gemini-3.8-flash': {
+    ...million,
+    prices: [{ from: '2026-09-02', rates: introductoryFlash }, fromNewYear],
+    compressor: 'gemini-3.8-flash',
+    origin: `prices: ${pricing} of 2026-10-07; limits: its model page of 2026-09-02; no shutdown date: ${deprecations} of September 2026`,
+  },
+  'gemini-3.7-flash': {
+    ...million,
+    prices: [{ from: '2026-08-13', rates: introductoryFlash }, fromNewYear],
+    compressor: 'gemini-3.7-flash',
+    origin: `prices: ${pricing} of 2026-09-06; limits: its developer guide; no shutdown date: ${deprecations} of September 2026`,
+  },
+  'gemini-3.6-flash': {
+    ...million,
+    prices: [
+      { from: '2026-07-21', rates: flash },
+      { from: '2026-08-13', rates: introductoryFlash },
+      fromNewYear,
+    ],
+    compressor: 'gemini-3.6-flash',
+    origin: `prices: ${pricing} of 2026-07-21 and 2026-08-24; no shutdown date: ${deprecations} of September 2026`,
+  },
+  'gemini-3.5-flash': {
+    ...million,
+    prices: [{ from: '2026-05-19', rates: { input: 1.5, cached: 0.15, output: 9 } }],
+    compressor: 'gemini-3.5-flash',
+    origin: `prices: ${pricing} of 2026-10-07, cached of May 2026; no shutdown date: ${deprecations} of September 2026; Vertex AI: not before 2027-05-19`,
+  },
+  'gemini-3.5-flash-lite': {
+    ...million,
+    prices: [{ from: '2026-07-21', rates: lite }],
+    compressor: 'gemini-3.5-flash-lite',
+    origin: `prices: ${pricing} of 2026-10-07, cached of 2026-07-21; no shutdown date: ${deprecations} of September 2026; Vertex AI: not before 2027-07-21`,
+  },
+  'gemini-3.1-pro': {
+    ...million,
+    prices: [{ from: '2026-02-19', rates: pro }],
+    compressor: 'gemini-3.1-pro-preview',
+    origin: `prices: ${pricing} of 2026-10-07, cached of July 2026; no shutdown date: ${deprecations} of September 2026`,
+  },
+  'gemini-3.1-flash-lite': {
+    ...million,
+    prices: [{ from: '2026-03-03', rates: { input: 0.25, cached: 0.025, output: 1.5 } }],
+    retirement: { geminiApi: '2027-05-07', successor: 'gemini-3.5-flash-lite' },
+    compressor: 'gemini-3.1-flash-lite',
+    origin: `prices: ${pricing} of May 2026; shutdown: ${deprecations} of September 2026, the earliest day; Vertex AI: not before 2027-05-07`,
+  },
+  'gemini-3-flash': {
+    ...million,
+    prices: [{ from: '2025-12-17', rates: { input: 0.5, cached: 0.05, output: 3 } }],
+    compressor: 'gemini-3-flash-preview',
+    origin: `prices: ${pricing} of 2026-07-04; no shutdown date: ${deprecations} of July 2026`,
+  },
+  'gemini-2.5-pro': {
+    ...million,
+    prices: [
+      {
+        from: '2025-06-17',
+        rates: {
+          input: 1.25,
+          cached: 0.125,
+          output: 10,
+          above: { promptTokens: 200_000, input: 2.5, cached: 0.25, output: 15 },
+        },
+      },
+    ],
+    retirement: {
+      geminiApi: '2026-12-01',
+      vertex: '2026-10-20',
+      successor: 'gemini-3.8-flash',
+    },
+    compressor: 'gemini-2.5-pro',
+    origin: `prices: ${pricing}, input of 2026-10-07, others of July 2026; shutdown: ${deprecations} of 2026-11-10; Vertex AI: Google's notice of 2026-07-29`,
+  },
+  'gemini-2.5-flash': {
+    ...million,
+    prices: [{ from: '2025-06-17', rates: lite }],
+    retirement: {
+      geminiApi: '2026-12-01',
+      vertex: '2026-10-20',
+      successor: 'gemini-3.5-flash-lite',
+    },
+    compressor: 'gemini-2.5-flash',
+    origin: `prices: ${pricing}, input of 2026-10-07, others of July 2026; shutdown: ${deprecations} of 2026-11-10; Vertex AI: Google's notice of 2026-07-29`,
+  },
+  'gemini-2.5-flash-lite': {
+    ...million,
+    prices: [{ from: '2025-07-22', rates: { input: 0.1, cached: 0.01, output: 0.4 } }],
+    retirement: { vertex: '2026-10-20', successor: 'gemini-3.1-flash-lite' },
+    compressor: 'gemini-2.5-flash-lite',
+    origin: `prices: ${pricing}, output of 2026-10-07, others of July 2026; not deprecated: ${deprecations} of 2026-11-10; Vertex AI: Google's notice of 2026-07-29; successor: ${lifecycle}`,
+  },
+};
+
+/** Aliases that Google moves from model to model. */
+const aliases: Readonly<Record<string, RegistryEntry>> = {
+  'gemini-flash-latest': {
+    ...million,
+    prices: [{ from: '2026-08-13', rates: introductoryFlash }, fromNewYear],
+    compressor: 'gemini-flash-latest',
+    origin: 'was 3.7 Flash on 2026-08-27; later: not found (3.8 Flash costs the same)',
+  },
+  'gemini-flash-lite-latest': {
+    ...million,
+    prices: [{ from: '2026-07-21', rates: lite }],
+    compressor: 'gemini-flash-lite-latest',
+    origin: 'which model it is: not found; priced as 3.5 Flash-Lite, the dearest of the line',
+  },
+  'gemini-pro-latest': {
+    ...million,
+    prices: [{ from: '2026-03-06', rates: pro }],
+    compressor: 'gemini-pro-latest',
+    origin: 'is 3.1 Pro since 2026-03-06; later: not found',
+  },
+};
+
+const retired = (geminiApi: string, successor: string) => ({
+  ...million,
+  retirement: { geminiApi, vertex: geminiApi, successor },
+});
+
+/** Models that are shut down: their successors are called, so nothing is billed at a price of theirs. */
+const shutDown: Readonly<Record<string, RegistryEntry>> = {
+  'gemini-3-pro': {
+    ...retired('2026-03-09', 'gemini-3.1-pro-preview'),
+    prices: [{ from: '2025-11-18', rates: pro }],
+    origin: `${deprecations} of March 2026; prices: ${pricing} of February 2026`,
+  },
+  'gemini-3.1-flash-lite-preview': {
+    ...retired('2026-05-25', 'gemini-3.1-flash-lite'),
+    origin: `${deprecations} of July 2026; Vertex AI: day not found`,
+  },
+  'gemini-2.5-pro-preview': {
+    ...retired('2025-12-02', 'gemini-3.1-pro-preview'),
+    origin: `${deprecations} of March 2026; Vertex AI: day not found`,
+  },
+  'gemini-2.5-flash-preview': {
+    ...retired('2026-02-17', 'gemini-2.5-flash'),
+    origin:
+      'release notes of the Gemini API, 2026-02-17; successor: the stable model; Vertex AI: day not found',
+  },
+  'gemini-2.5-flash-lite-preview': {
+    ...retired('2026-03-31', 'gemini-2.5-flash-lite'),
+    origin: 'github.com/karthink/gptel/pull/1532 of 2026-09-02; Vertex AI: day not found',
+  },
+  'gemini-2.0-flash': {
+    ...retired('2026-06-01', 'gemini-3.1-flash-lite'),
+    outputTokens: 8_192,
+    origin: `${deprecations} of 2026-02-18; successor: firebase.google.com/docs/ai-logic of 2026-05-13`,
+  },
+  'gemini-2.0-flash-lite': {
+    ...retired('2026-06-01', 'gemini-3.1-flash-lite'),
+    outputTokens: 8_192,
+    origin: `${deprecations} of 2026-02-18; successor: firebase.google.com/docs/ai-logic of 2026-05-13`,
+  },
+  'gemini-1.5-pro': {
+    ...retired('2025-09-24', 'gemini-2.0-flash'),
+    windowTokens: 2_097_152,
+    outputTokens: 8_192,
+    origin: `${lifecycle}; successor: not found, the one of 1.5 Flash’s line`,
+  },
+  'gemini-1.5-flash': {
+    ...retired('2025-09-24', 'gemini-2.0-flash-lite'),
+    outputTokens: 8_192,
+    origin: lifecycle,
+  },
+};
+
+const noPrice = 'prices: the paid tier of the Gemini API has none';
+
+/** Open models: only their windows are known. */
+const gemma: Readonly<Record<string, RegistryEntry>> = {
+  'gemma-4-31b*': { windowTokens: 256_000, origin: `Gemini CLI #25604; ${noPrice}` },
+  'gemma-4-26b*': { windowTokens: 256_000, origin: `Gemini CLI #25604; ${noPrice}` },
+  'gemma-3-*': { windowTokens: 131_072, origin: `model card of 4B, 12B and 27B; ${noPrice}` },
+  'gemma-3-270m*': { windowTokens: 32_768, origin: `model card; ${noPrice}` },
+  'gemma-3-1b*': { windowTokens: 32_768, origin: `model card; ${noPrice}` },
+  'gemma-3n*': { windowTokens: 32_768, origin: `model card; ${noPrice}` },
+  'gemma-2*': { windowTokens: 8_192, origin: `model cards of Gemma 1 and 2; ${noPrice}` },
+};
+
+/**
+ * Every model that a deployment may name, and the one place where any is added. Prices are those of text, standard
+ * calls of the paid tier. What the document `config/compaction` says of a model wins over this table.
+ */
+export const registry: Readonly<Record<string, RegistryEntry>> = {
+  ...current,
+  ...aliases,
+  ...shutDown,
+  ...gemma,
+};

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import {
+  costMicros,
+  dearestPrice,
+  isDearer,
+  knownPrice,
+  priceOf,
+} from '../../../shared/models/prices.ts';
+import { verifiedModels } from '../../support/verified-models.ts';
+
+const call = { promptTokens: 10_000, cachedTokens: 6_000, outputTokens: 1_000 };
+const on = (day: string) => ({ ...verifiedModels, now: new Date(day) });
+
+describe('the price of a model', () => {
+  test.each([
+    ['gemini-2.5-flash', 0.3, 2.5],
+    ['models/gemini-2.5-flash', 0.3, 2.5],
+    ['gemini-2.5-flash-001', 0.3, 2.5],
+    ['gemini-2.5-flash-lite', 0.1, 0.4],
+    ['gemini-3.5-flash', 1.5, 9],
+    ['gemini-3.5-flash-lite', 0.3, 2.5],
+    ['gemini-3.1-pro-preview', 2, 12],
+    ['gemini-3.1-pro-preview-customtools', 2, 12],
+    ['gemini-3.1-flash-lite', 0.25, 1.5],
+  ])('%s costs %d and %d', (model, input, output) => {
+    expect(knownPrice(model, verifiedModels)).toMatchObject({ input, output });
+  });
+
+  test.each([
+    ['2026-07-20', 1.5],
+    ['2026-08-12', 1.5],
+    ['2026-08-13', 0.75],
+    ['2026-12-31T23:59:59.999Z', 0.75],
+    ['2027-01-01', 1.5],
+  ])('on %s is the one of that day', (day, input) => {
+    expect(knownPrice('gemini-3.6-flash', on(day))?.input).toBe(input);
+  });
+
+  test.each([
+    'gemini-2.5-flash-image',
+    'gemini-2.5-flash-preview-tts',
+    'gemini-9-pro',
+    'claude',
+    '',
+  ])('of %j is not known: it is charged at the dearest one', (model) => {
+    expect(knownPrice(model, verifiedModels)).toBeUndefined();
+    expect(priceOf(model, verifiedModels)).toBe(dearestPrice(verifiedModels));
+  });
+
+  test('is the deployment’s own where it gives one', () => {
+    const prices = { 'gemini-2.5-flash': { input: 1, cached: 1, output: 1 } };
+
+    expect(priceOf('gemini-2.5-flash', { ...verifiedModels, prices })).toBe(
+      prices['gemini-2.5-flash'],
+    );
+    expect(priceOf('gemini-2.5-flash-lite', { ...verifiedModels, prices }).input).toBe(0.1);
+  });
+});
+
+describe('the dearest price', () => {
+  test('is no lower than any other in the registry', () => {
+    const dearest = dearestPrice(verifiedModels);
+
+    const dearer = Object.keys(verifiedModels.models).filter((model) =>
+      isDearer(priceOf(model, verifiedModels), dearest),
+    );
+
+    expect(dearer).toEqual([]);
+  });
+
+  test('may be one of the deployment’s own', () => {
+    const prices = { 'house-model': { input: 100, cached: 1, output: 100 } };
+
+    expect(dearestPrice({ ...verifiedModels, prices })).toBe(prices['house-model']);
+  });
+});
+
+describe('what a call costs, in millionths of a dollar', () => {
+  const flash = { model: 'gemini-2.5-flash', ...call };
+  const pro = { model: 'gemini-2.5-pro', cachedTokens: 0, outputTokens: 0 };
+
+  test.each([
+    ['cached tokens cost less', flash, 1_200 + 180 + 2_500],
+    ['nothing cached', { ...flash, cachedTokens: 0 }, 3_000 + 2_500],
+    [
+      'a prompt of 200,000 tokens costs the lower price',
+      { ...pro, promptTokens: 200_000 },
+      250_000,
+    ],
+    [
+      'all tokens of a longer one cost the higher price',
+      { ...pro, promptTokens: 200_001, outputTokens: 100 },
+      Math.round(200_001 * 2.5 + 1_500),
+    ],
+    [
+      'more cached tokens than prompt are no refund',
+      { ...flash, promptTokens: 100, cachedTokens: 500, outputTokens: 0 },
+      3,
+    ],
+    [
+      'a model without a price costs what the dearest does',
+      { ...call, model: 'gemini-9' },
+      8_000 + 1_200 + 12_000,
+    ],
+  ])('%s', (_, priced, expected) => {
+    expect(costMicros(priced, verifiedModels)).toBe(expected);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { findModel } from '../../../shared/models/find-model.ts';
+import { knownPrice } from '../../../shared/models/prices.ts';
+import { registry } from '../../../shared/models/registry.ts';
+import { readRemoteModels } from '../../../shared/models/remote-models.ts';
+import { modelInService } from '../../../shared/models/retirement.ts';
+import { verifiedModels } from '../../support/verified-models.ts';
+
+const rates = { input: 1, cached: 0.1, output: 2 };
+
+describe('models of a remote document', () => {
+  test('change the price of a model and leave the rest as it is', () => {
+    const { models, unusable } = readRemoteModels({
+      'gemini-3.5-flash': { prices: [{ from: '2026-11-01', rates }] },
+    });
+
+    expect(unusable).toEqual([]);
+    expect(knownPrice('gemini-3.5-flash', { ...verifiedModels, models })).toEqual(rates);
+    expect(findModel(models, 'gemini-3.5-flash')?.windowTokens).toBe(1_048_576);
+  });
+
+  test('retire a model', () => {
+    const { models } = readRemoteModels({
+      'gemini-3.5-flash': {
+        retirement: { geminiApi: '2026-11-01', successor: 'gemini-3.8-flash' },
+      },
+    });
+
+    expect(modelInService('gemini-3.5-flash', { ...verifiedModels, models })).toBe(
+      'gemini-3.8-flash',
+    );
+  });
+
+  test('take a retirement back', () => {
+    const { models } = readRemoteModels({ 'gemini-2.0-flash': { retirement: null } });
+
+    expect(modelInService('gemini-2.0-flash', { ...verifiedModels, models })).toBe(
+      'gemini-2.0-flash',
+    );
+  });
+
+  test('add one version of a family with what is known of the family', () => {
+    const { models } = readRemoteModels({ 'gemini-3.5-flash-001': { outputTokens: 1_000 } });
+
+    expect(findModel(models, 'gemini-3.5-flash-001')).toMatchObject({
+      windowTokens: 1_048_576,
+      outputTokens: 1_000,
+    });
+    expect(findModel(models, 'gemini-3.5-flash')?.outputTokens).toBe(65_536);
+  });
+
+  test('are taken one by one: what is unusable is named, and the others hold', () => {
+    const { models, unusable } = readRemoteModels({
+      'gemini-9-pro': { windowTokens: 5_000 },
+      'a-price-below-zero': { prices: [{ from: '2026-11-01', rates: { ...rates, input: -1 } }] },
+      'no-day': { prices: [{ from: 'tomorrow', rates }] },
+      'a-mistyped-field': { window: 5_000 },
+      'no-object': 7,
+      'its-own-successor': {
+        retirement: { geminiApi: '2026-11-01', successor: 'its-own-successor' },
+      },
+    });
+
+    expect(findModel(models, 'gemini-9-pro')).toEqual({ windowTokens: 5_000 });
+    expect(unusable).toEqual([
+      'models.a-price-below-zero',
+      'models.no-day',
+      'models.a-mistyped-field',
+      'models.no-object',
+      'models.its-own-successor',
+    ]);
+  });
+
+  test('that lead in a circle with others are left out', () => {
+    const { models, unusable } = readRemoteModels({
+      'gemini-3.5-flash-lite': {
+        retirement: { geminiApi: '2026-11-01', successor: 'gemini-3.1-flash-lite' },
+      },
+    });
+
+    expect(unusable).toEqual(['models.gemini-3.5-flash-lite']);
+    expect(models).toBe(registry);
+  });
+
+  test.each([
+    ['absent', undefined, []],
+    ['null', null, []],
+    ['a list', ['gemini'], ['models']],
+    ['a text', 'gemini', ['models']],
+    [
+      'more entries than anybody means',
+      Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`m${i}`, {}])),
+      ['models'],
+    ],
+  ])('that are %s leave the registry as it is', (_, value, unusable) => {
+    expect(readRemoteModels(value)).toEqual({ models: registry, unusable });
+  });
+});
