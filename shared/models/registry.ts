@@ -1,8 +1,8 @@
 import type { ModelEntry, ModelPrice } from './model-entry.ts';
 
 /**
- * The day on which the table was last compared with what Google publishes. Stored copies were read, so each origin
- * says of which day its figures are.
+ * The day on which the table was last compared with what is known of Google's pages. Copies and transcriptions of them
+ * were read, so each origin says of which day its figures are.
  */
 export const VERIFIED_ON = '2026-11-23';
 
@@ -190,13 +190,13 @@ const shutDown: Readonly<Record<string, RegistryEntry>> = {
   'gemini-1.5-pro': {
     ...retired('2025-09-24', 'gemini-2.0-flash'),
     windowTokens: 2_097_152,
-    outputTokens: 8_192,
-    origin: `${lifecycle}; successor: not found, the one of 1.5 Flash’s line`,
+    outputTokens: undefined,
+    origin: `${lifecycle} of 2025; successor and longest answer: not found`,
   },
   'gemini-1.5-flash': {
     ...retired('2025-09-24', 'gemini-2.0-flash-lite'),
-    outputTokens: 8_192,
-    origin: lifecycle,
+    outputTokens: undefined,
+    origin: `${lifecycle} of 2025; longest answer: not found`,
   },
 };
 

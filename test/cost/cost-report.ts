@@ -111,7 +111,7 @@ export function costPage(run: CostRun): string {
         ].map((each) => (each * 1_000_000).toPrecision(2)),
       ),
     ].join('\n'),
-    `Models: \`shared/models/model-entry.ts\`, which says where they are from and when they were read. Cloud: Firestore (standard, us-central1) and Pub/Sub beyond their free quotas, ${PRICED_ON}, \`test/cost/cloud-prices.ts\`. Functions, network and storage are not in it: they do not differ between the strategies by more than the operations do.`,
+    `Models: \`shared/models/registry.ts\`, which says where they are from and when they were read. Cloud: Firestore (standard, us-central1) and Pub/Sub beyond their free quotas, ${PRICED_ON}, \`test/cost/cloud-prices.ts\`. Functions, network and storage are not in it: they do not differ between the strategies by more than the operations do.`,
     '## Assumed',
     'Naive resending is charged nothing for a store, and drops what exceeds the window. Gemini CLI is charged nothing for a store either: at half of the window it asks twice over the whole history, keeps the newest 30 %, and is given our snapshot’s size. Prompts below 4,096 tokens are not cached; after a compaction only instruction and tools are.',
   ].join('\n\n')}\n`;

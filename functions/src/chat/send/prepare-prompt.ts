@@ -8,6 +8,7 @@ import { shownUser } from '../../../../shared/conversation/shown-user.ts';
 import { isRouted } from '../../../../shared/routing/routing.ts';
 import type { Config } from '../../config.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import { routingInService } from '../../models-in-use.ts';
 import { memoryOf, withSaid } from '../../memory-of.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Begin, ContextBefore } from './context-before.ts';
@@ -28,8 +29,10 @@ function abandonedMessages({ state, decision }: Begin): string[] {
 }
 
 /** What the first call is reserved as: the model is not chosen yet, and no choice may cost more than what is held. */
-const reservedModel = ({ routing }: Pick<Config, 'routing'>, model: string): string =>
-  isRouted(model) && routing ? routing.strong : model;
+function reservedModel(config: Config, model: string): string {
+  const routing = routingInService(config);
+  return isRouted(model) && routing ? routing.strong : model;
+}
 
 /** What stands beside the message: as its turn stores it already, else what this request brings. */
 function besideMessage(
