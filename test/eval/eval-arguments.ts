@@ -19,7 +19,7 @@ the first entry of "turns" that stays word for word.
   --threshold N            as if the soft threshold were N: what follows from it follows
   --model NAME             stand-in (default), files, or a Gemini model, with GEMINI_API_KEY
 ${answerOptionsHelp}
-  --vices LIST             of the stand-in: forgetful=0.3,inventive=0.1,obedient,…
+  --vices LIST             of the stand-in: forgetful=0.3,inventive=0.1,obedient,…; dense: as capable models write
   --seed TEXT              of the stand-in's vices (default 1)
   --repeat K               compact K times while the conversation grows (default 1)
   --profile NAME           assistant (default) or coding

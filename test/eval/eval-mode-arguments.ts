@@ -47,7 +47,7 @@ export const modeOptionsHelp = `  --data FILE.jsonl        what to read; several
   --model NAME             stand-in (default) or files
 ${answerOptionsHelp}
   --seed TEXT              of the stand-in's vices (default 1)
-  --vices LIST             of the stand-in
+  --vices LIST             of the stand-in; dense among them: as capable models write
   --limit N                only the first N of each file
   --ids A,B                only these
   --help                   this text`;

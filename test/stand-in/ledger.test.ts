@@ -1,76 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import type { Vices } from '../../infra/local/stand-in/vices.ts';
-import { ledgerJsonSchema } from '../../shared/compaction/ledger/operation.ts';
-import { ask, user } from './client.ts';
+import { describe, expect, test } from 'vitest';
+import { folding, type Said, knowing } from './folding.ts';
 
-let standIn: StandIn | undefined;
-afterEach(() => standIn?.close());
-
-const itemSchema = z.object({
-  op: z.string().optional(),
-  id: z.string().optional(),
-  text: z.string().optional(),
-  sources: z.array(z.number()).optional(),
-  quote: z.string().optional(),
-});
-const answerSchema = z.object({
-  scratchpad: z.string(),
-  operations: z.array(
-    itemSchema.extend({ section: z.string().optional(), items: z.array(itemSchema).optional() }),
-  ),
-});
-type Answer = z.infer<typeof answerSchema>;
-
-/** One operation an item. */
-const ungrouped = ({ operations }: Answer) =>
-  operations.flatMap(({ items, ...shared }) =>
-    items === undefined ? [shared] : items.map((item) => ({ ...shared, ...item })),
-  );
-
-type Said = readonly [seq: number, speaker: string, text: string];
-
-interface Known {
-  id: string;
-  section: string;
-  text: string;
-}
-
-const knowing = (...texts: string[]): Known[] =>
-  texts.map((text, index) => ({ id: `i${index + 1}`, section: 'key_knowledge', text }));
-
-/** What the summariser gets: history between boundaries, then what is known. */
-function historyOf(said: readonly Said[], known: readonly Known[]): object {
-  const boundary = 'boundary-7f3a';
-  const turns = said.map(([seq, who, text], index) => {
-    const number = said[index - 1]?.[0] === seq ? '' : `[${seq}] `;
-    return `${number}${who}: ${text.replaceAll('\n', '\n  ')}`;
-  });
-  const items = known.map((item) => JSON.stringify(item));
-  const lines = [boundary, 'turn 1: 2026-03-04', ...turns, boundary, ...items, boundary];
-  return user(lines.join('\n'));
-}
-
-async function fold(
-  said: readonly Said[],
-  options: { vices?: Vices; known?: Known[]; request?: string; promptId?: string } = {},
-): Promise<{ operations: ReturnType<typeof ungrouped>; stated: Answer['operations'] }> {
-  standIn = await startStandIn({ seed: '1', vices: options.vices });
-  const { text } = await ask(
-    standIn,
-    {
-      contents: [
-        historyOf(said, options.known ?? []),
-        user(options.request ?? 'List the operations.'),
-      ],
-      generationConfig: { responseJsonSchema: ledgerJsonSchema('assistant') },
-    },
-    { role: 'utility_compressor', promptId: options.promptId },
-  );
-  const answer = answerSchema.parse(JSON.parse(text));
-  return { operations: ungrouped(answer), stated: answer.operations };
-}
+const { fold } = folding();
 
 describe('operations on a ledger', () => {
   test('cite the turns of the marks', async () => {

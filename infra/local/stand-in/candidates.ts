@@ -1,4 +1,5 @@
 import { isNegated, weighFacts, weighWords } from './facts.ts';
+import type { Room } from './room.ts';
 import { textTokens } from './token-rule.ts';
 import { type ModelRequestBody, type RequestContent, textOf } from './request.ts';
 import { hasTurnMarks, type Line, markedLines } from './ledger-lines.ts';
@@ -20,7 +21,9 @@ export interface Candidate {
   /** What the user wants to reach. */
   isGoal?: boolean;
   /** A known item that this statement changes or ends. */
-  changes?: { op: 'update' | 'remove'; id: string };
+  changes?: { op: 'update' | 'remove'; id: string; reason?: string };
+  /** Where it belongs, if that is not to be told from the text. */
+  section?: string;
 }
 
 const aboutTheTask = /state_snapshot|scratchpad|at most [\d,]+ tokens/i;
@@ -110,15 +113,15 @@ export function density(candidate: Candidate): number {
 }
 
 /**
- * The densest candidates whose rendering stays below the limit, in their original order.
+ * The densest candidates whose rendering stays below the size of the room, in their original order.
  * `render` gives the whole output for a choice.
  */
-export function chooseWithin(
-  candidates: readonly Candidate[],
-  limitTokens: number,
-  render: (chosen: readonly Candidate[]) => string,
-): Candidate[] {
-  const fits = (chosen: readonly Candidate[]): boolean => textTokens(render(chosen)) < limitTokens;
+export function chooseWithin<Chosen extends Candidate>(
+  candidates: readonly Chosen[],
+  { size, measure }: Room,
+  render: (chosen: readonly Chosen[]) => string,
+): Chosen[] {
+  const fits = (chosen: readonly Chosen[]): boolean => measure(render(chosen)) < size;
   if (fits(candidates)) return [...candidates];
   const ranked = candidates.toSorted((a, b) => density(b) - density(a));
   let low = 0;

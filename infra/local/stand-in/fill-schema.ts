@@ -84,7 +84,7 @@ function fillItem(node: Node, item: Candidate, place: Place): object {
         filled[name] = item.changes?.id;
         break;
       case 'reason':
-        filled[name] = `The user said: ${item.text}`;
+        filled[name] = item.changes?.reason ?? `The user said: ${item.text}`;
         break;
       case 'text':
         filled[name] = item.text;
@@ -97,7 +97,7 @@ function fillItem(node: Node, item: Candidate, place: Place): object {
       case 'quote': {
         // A text that stands in the turn word for word is a quote.
         const isSaid = node.properties?.['text'] !== undefined && item.text === item.quote;
-        if (item.saidBy === 'user' && !isSaid) filled[name] = item.quote;
+        if (item.saidBy === 'user' && item.quote !== '' && !isSaid) filled[name] = item.quote;
         else if (isRequired) filled[name] = '';
         break;
       }

@@ -14,6 +14,7 @@ function talkSection({ saidBy, text }: Candidate): string {
 export function ledgerSection(item: Candidate): string {
   if (item.isGoal === true) return 'overall_goal';
   if (item.isRule) return 'active_constraints';
+  if (item.section !== undefined) return item.section;
   if (!namesPath(item.text)) return talkSection(item);
   const called = calling.exec(item.text)?.[1];
   if (called !== undefined && !changing.test(called)) return 'recent_actions';

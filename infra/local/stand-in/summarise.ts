@@ -6,15 +6,16 @@ import {
   isLedger,
 } from './candidates.ts';
 import { weighFacts, weighWords } from './facts.ts';
+import { draftDenseLedger } from './dense/dense-ledger.ts';
 import { fillSchema } from './fill-schema.ts';
 import { type KnownItem, knownItems } from './ledger-lines.ts';
 import { type Missing, missingTexts } from './missing-texts.ts';
 import { type ModelRequestBody, type RequestContent, textOf } from './request.ts';
-import { textTokens } from './token-rule.ts';
+import { readRoom } from './room.ts';
 import { escapeXml, firstCodePoints, splitSentences, unwrapSnapshot } from './sentences.ts';
 import { renderSnapshotXml } from './snapshot-xml.ts';
 import { supersede } from './supersede.ts';
-import { isInjection, tamper, type Vices } from './vices.ts';
+import { isInjection, tamper, type Tampering, type Vices } from './vices.ts';
 import { isQuestion } from './question-terms.ts';
 import { worthAdding } from './worth-adding.ts';
 
@@ -22,18 +23,6 @@ export interface Summary {
   text: string;
   dropped: string[];
   altered: { from: string; to: string }[];
-}
-
-const limitLine = /at most ([\d,]+) tokens/i;
-const outputShare = 0.6;
-const defaultMaxOutputTokens = 65_536;
-
-/** The length that the request asks for: its own words first, else 60 % of maxOutputTokens. */
-function limitTokens(body: ModelRequestBody): number {
-  const words = `${textOf(body.systemInstruction)}\n${textOf(body.contents?.at(-1))}`;
-  const stated = limitLine.exec(words)?.[1];
-  if (stated !== undefined) return Number(stated.replaceAll(',', ''));
-  return outputShare * (body.generationConfig?.maxOutputTokens ?? defaultMaxOutputTokens);
 }
 
 const wholeSnapshot = /<state_snapshot>[\s\S]*<\/state_snapshot>/;
@@ -166,22 +155,44 @@ const listOf = (items: readonly { text: string }[]): string =>
  * far as there is room beside that and what is known.
  */
 function chooseForLedger(body: ModelRequestBody, candidates: readonly Candidate[]): Candidate[] {
-  const limit = limitTokens(body);
+  const room = readRoom(body);
   const isCheckable = ({ text, changes }: Candidate): boolean =>
     changes !== undefined || weighFacts(text) > 0;
-  const checkable = chooseWithin(candidates.filter(isCheckable), limit, listOf);
-  const knownTokens = textTokens(listOf(knownItems(body.contents ?? [])));
+  const checkable = chooseWithin(candidates.filter(isCheckable), room, listOf);
+  const size =
+    room.size -
+    room.measure(listOf(knownItems(body.contents ?? []))) -
+    room.measure(listOf(checkable));
   const further = chooseWithin(
     candidates.filter((candidate) => !isCheckable(candidate)),
-    limit - knownTokens - textTokens(listOf(checkable)),
+    { ...room, size },
     listOf,
   );
   const chosen = new Set([...checkable, ...further]);
   return candidates.filter((candidate) => chosen.has(candidate));
 }
 
+/** What is said of the candidates, and what the vices took from it; `render` gives the whole answer. */
+function say(
+  { body, promptId, seed, vices }: Task,
+  candidates: readonly Candidate[],
+  render: (items: readonly Candidate[]) => string,
+): Omit<Tampering<Candidate>, 'kept'> & { items: Candidate[] } {
+  if (vices.dense === true && isLedger(body)) {
+    const isRepair = missingTexts(body, promptId).length > 0;
+    const draft = draftDenseLedger({ body, seed, isRepair }, candidates);
+    const { kept, ...tampering } = tamper(seed, vices, draft.chosen);
+    return { ...tampering, items: draft.compose(kept) };
+  }
+  const chosen = isLedger(body)
+    ? chooseForLedger(body, candidates)
+    : chooseWithin(candidates, readRoom(body), render);
+  const { kept, ...tampering } = tamper(seed, vices, chosen);
+  return { ...tampering, items: kept };
+}
+
 /**
- * An extractive summary of the folded contents: every sentence with a checkable fact, verbatim and in
+ * An extractive summary of the folded contents (a `dense` one of a ledger rewords it): every sentence with a checkable fact, verbatim and in
  * order, within the limit that the request states. With a response schema it is JSON that obeys it
  * (an `operations` array gets the sentences, added by section or as changes of known items; known items are not
  * repeated), otherwise a scratchpad and one `<state_snapshot>`. Asked to criticise its own
@@ -189,7 +200,7 @@ function chooseForLedger(body: ModelRequestBody, candidates: readonly Candidate[
  * what is named.
  */
 export function summarise(task: Task): Summary {
-  const { body, seed, vices } = task;
+  const { body, vices } = task;
   const config = body.generationConfig;
   const schema = config?.responseJsonSchema ?? config?.responseSchema;
   const earlier = schema === undefined ? earlierAnswer(body) : undefined;
@@ -202,11 +213,8 @@ export function summarise(task: Task): Summary {
       ? tagScratchpad(scratchpad, vices) + renderSnapshotXml(goal, items)
       : JSON.stringify(fillSchema(schema, { scratchpad, text: goal, items }));
   };
-  const chosen = isLedger(body)
-    ? chooseForLedger(body, candidates)
-    : chooseWithin(candidates, limitTokens(body), render);
-  const { kept, dropped, altered } = tamper(seed, vices, chosen);
+  const { items, dropped, altered } = say(task, candidates, render);
   const orders = vices.obedient === true ? findOrders(body) : [];
-  const text = render([...orders, ...kept]);
+  const text = render([...orders, ...items]);
   return { text: vices.malformed === true ? damage(text) : text, dropped, altered };
 }

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Candidate } from './candidates.ts';
 
-/** Faults of character that a test can order, exactly and reproducibly. All off by default. */
+/** Traits that a test can order, exactly and reproducibly: faults of character, and one skill. All off by default. */
 export const vicesSchema = z.strictObject({
+  /** No fault: writes a ledger as capable models do, in dense statements of several turns (`dense/`). */
+  dense: z.boolean().optional(),
   /** Leaves out each chosen statement with this probability, drawn from hash(seed, statement). */
   forgetful: z.number().min(0).max(1).optional(),
   /** Alters one digit of each number of the chosen statements, with this probability. */
@@ -91,8 +93,8 @@ export function chant(text: string): string {
   return `${text}\n${`${sentence.trim()} `.repeat(200)}`;
 }
 
-export interface Tampering {
-  kept: Candidate[];
+export interface Tampering<Kept extends Candidate> {
+  kept: Kept[];
   /** Statements that forgetfulness took away. */
   dropped: string[];
   /** Statements that invention changed. */
@@ -100,8 +102,12 @@ export interface Tampering {
 }
 
 /** Forgets and invents, by statement: the same seed, vice and statement always give the same result. */
-export function tamper(seed: string, vices: Vices, chosen: readonly Candidate[]): Tampering {
-  const result: Tampering = { kept: [], dropped: [], altered: [] };
+export function tamper<Kept extends Candidate>(
+  seed: string,
+  vices: Vices,
+  chosen: readonly Kept[],
+): Tampering<Kept> {
+  const result: Tampering<Kept> = { kept: [], dropped: [], altered: [] };
   for (const candidate of chosen) {
     if (chance(seed, 'forgetful', candidate.text) < (vices.forgetful ?? 0)) {
       result.dropped.push(candidate.text);
