@@ -8,6 +8,13 @@ const MINUTE_MS = 60_000;
  * where no time zone was told.
  */
 export const userTime = ({ createTime, told }: Pick<Turn, 'createTime' | 'told'>): Date =>
+  inUserZone(createTime, told);
+
+/** The same for the end of a turn: what waits for an app may be answered days later. */
+export const answerTime = (turn: Pick<Turn, 'createTime' | 'finishTime' | 'told'>): Date =>
+  inUserZone(turn.finishTime ?? turn.createTime, turn.told);
+
+const inUserZone = (time: Date, told: Turn['told']): Date =>
   told?.offsetMinutes === undefined
-    ? createTime
-    : new Date(createTime.getTime() + told.offsetMinutes * MINUTE_MS);
+    ? time
+    : new Date(time.getTime() + told.offsetMinutes * MINUTE_MS);

@@ -70,13 +70,6 @@ export const ledgerConstants = {
       'one that is not, with this many words of the cited turns, is a tool’s: it is kept as knowledge',
     configure: 'fixed',
   },
-  constraintForeignWords: {
-    value: 2,
-    unit: 'words',
-    origin:
-      'room for "the user"; a constraint with more words that its user did not say becomes its quote',
-    configure: 'fixed',
-  },
   listElementLimit: {
     value: 30,
     unit: 'elements',
@@ -102,59 +95,65 @@ export const ledgerConstants = {
     configure: 'fixed',
   },
   constraintBudgetFraction: {
-    value: 0.5,
+    value: 0.35,
     unit: 'fraction of the snapshot budget',
-    origin: 'constraints are never evicted; above this the report says so',
+    origin:
+      'with more of them nothing else has room (lists of 40 were seen); beyond it the least useful of any section goes',
+    configure: 'fixed',
+  },
+  constraintCeilingFraction: {
+    value: 0.75,
+    unit: 'fraction of the snapshot budget',
+    origin:
+      'where a small fold has less room than the policy gives rules: a snapshot of rules alone remembers nothing',
+    configure: 'fixed',
+  },
+  roomUnit: {
+    value: 0.8,
+    unit: 'fraction of the soft threshold',
+    origin: 'what one fold takes out of a context that has reached the threshold',
+    configure: 'fixed',
+  },
+  roomGrowth: {
+    value: 0.25,
+    unit: 'of the budget for each doubling',
+    origin: 'five folds have more to say than one; ADR 0036',
+    configure: 'fixed',
+  },
+  roomMaximum: {
+    value: 1.5,
+    unit: '× snapshot budget',
+    origin: 'pins, snapshot and tail stay below 0.4 × threshold',
+    configure: 'fixed',
+  },
+  roomOvershoot: {
+    value: 1.25,
+    unit: '× room',
+    origin: 'models write a little more than they are told; evicting it would lose what they chose',
+    configure: 'fixed',
+  },
+  roomOfFolded: {
+    value: 0.85,
+    unit: 'fraction of what is replaced',
+    origin: 'a context must get smaller',
+    configure: 'fixed',
+  },
+  roomFloorTokens: {
+    value: 300,
+    unit: 'tokens',
+    origin: 'below it the sections have no room',
+    configure: 'fixed',
+  },
+  listFraction: {
+    value: 0.08,
+    unit: 'fraction of the snapshot budget',
+    origin: 'the list of files, links and identifiers that the user named while coding',
     configure: 'fixed',
   },
   knowledgeHalfAgeTurns: {
     value: 100,
     unit: 'turns',
     origin: 'a statement this much older than the newest turn counts half when room is short',
-    configure: 'fixed',
-  },
-  repairCallRecall: {
-    value: 0.85,
-    unit: 'fraction of the weight',
-    origin: 'less of what users and model said is worth a second call',
-    configure: 'fixed',
-  },
-  repairCallFacts: {
-    value: 3,
-    unit: 'facts',
-    origin: 'fewer are not worth a call',
-    configure: 'fixed',
-  },
-  repairCallFactLimit: {
-    value: 60,
-    unit: 'facts',
-    origin: 'what one repair call is asked for',
-    configure: 'fixed',
-  },
-  factOverheadTokens: {
-    value: 6,
-    unit: 'tokens',
-    origin: 'the words around a fact in an item of a good summary',
-    configure: 'fixed',
-  },
-  shortQuoteCharacters: {
-    value: 100,
-    unit: 'characters',
-    origin: 'words around a fact where whole sentences do not fit',
-    configure: 'fixed',
-  },
-  filledFraction: {
-    value: 0.5,
-    unit: 'fraction of the folded tokens',
-    origin:
-      'code adds what is worth having only to a snapshot that stays far smaller than the turns',
-    configure: 'fixed',
-  },
-  questionWeight: {
-    value: 0.4,
-    unit: 'fraction of the weight of its facts',
-    origin:
-      'what a question names is worth less of the room for sentences than what a statement tells',
     configure: 'fixed',
   },
   leftOutListLimit: {
@@ -173,24 +172,6 @@ export const ledgerConstants = {
     value: 200,
     unit: 'characters',
     origin: 'a sentence in a report',
-    configure: 'fixed',
-  },
-  archivedRepairLimit: {
-    value: 100,
-    unit: 'items',
-    origin: 'sentences that code archives at once, the weightiest first',
-    configure: 'fixed',
-  },
-  repairFactLimit: {
-    value: 80,
-    unit: 'facts a repair call',
-    origin: 'the weightiest; a longer list is copied rather than worked in',
-    configure: 'fixed',
-  },
-  repairSentenceCharacters: {
-    value: 200,
-    unit: 'characters',
-    origin: 'enough to see what the fact is about; the turn is shown as well',
     configure: 'fixed',
   },
   fallbackRequestLimit: {

@@ -2,16 +2,29 @@ import type { ConstantTable } from './constant.ts';
 
 /** Numbers of the check that a statement is borne out by the turns it cites. */
 export const precisionConstants = {
-  unsupportedItemFraction: {
-    value: 0.05,
-    unit: 'fraction of the checked items',
-    origin: 'items with figures that their turns do not hold are dropped; more are an invention',
+  inventedFraction: {
+    value: 0.5,
+    unit: 'fraction of the checked items, or of their values',
+    origin:
+      'an answer of which most is from no folded turn is of another conversation; recorded answers of a capable model lose none',
     configure: 'fixed',
   },
-  unsupportedItemAllowance: {
+  inventedItemAllowance: {
     value: 2,
     unit: 'items',
     origin: 'a short snapshot may lose as many: a slip is no invention',
+    configure: 'fixed',
+  },
+  inventedValueAllowance: {
+    value: 8,
+    unit: 'values',
+    origin: 'fewer values tell nothing of the whole answer',
+    configure: 'fixed',
+  },
+  borneOutShare: {
+    value: 0.2,
+    unit: 'fraction of the words',
+    origin: 'an item without a confirmed value and with fewer words of any folded turn is dropped',
     configure: 'fixed',
   },
   sameSentenceOverlap: {
@@ -44,40 +57,16 @@ export const precisionConstants = {
     origin: 'lines of a table that are compared figure by figure',
     configure: 'fixed',
   },
-  alignedMinimum: {
-    value: 0.3,
-    unit: 'fraction of the words',
-    origin: 'where no sentence has more of the words, nobody can tell which one is meant',
-    configure: 'fixed',
-  },
-  alignedTopics: {
-    value: 2,
-    unit: 'words',
-    origin: 'one word in common, such as the name of a month, tells nothing',
-    configure: 'fixed',
-  },
-  alignedShare: {
-    value: 0.34,
-    unit: 'fraction of the best share',
-    origin: 'sentences with as many of the words count as what is said about it',
-    configure: 'fixed',
-  },
-  alignedNeighbours: {
-    value: 1,
-    unit: 'sentences on each side',
-    origin: 'an answer stands next to its question',
-    configure: 'fixed',
-  },
-  alignedRecordLines: {
-    value: 12,
-    unit: 'lines on each side',
-    origin: 'fields of one record of a tool',
-    configure: 'fixed',
-  },
-  alignedSentenceLimit: {
+  comparedSentenceLimit: {
     value: 4_000,
     unit: 'sentences',
-    origin: 'an item that cites more of them is checked against all that they say',
+    origin: 'those of the cited turns that a copied sentence is compared with',
+    configure: 'fixed',
+  },
+  inheritedShare: {
+    value: 0.5,
+    unit: 'fraction of the words of a known item',
+    origin: 'an item with so many of them says what that one said, and cites its turns too',
     configure: 'fixed',
   },
   neighbourTurns: {

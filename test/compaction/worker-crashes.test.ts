@@ -23,7 +23,7 @@ const dyingAt = (bench: CompactionBench, point: string) =>
       name === point ? Promise.reject(new Error(`died at ${name}`)) : Promise.resolve(),
   });
 
-const weights = Array.from({ length: 20 }, (_, index) => `${31 + index} kg`);
+const parcels = Array.from({ length: 20 }, (_, index) => `PCL-${73_100 + index}`);
 
 /** Conversations whose compaction takes another way. */
 const ways = {
@@ -31,9 +31,9 @@ const ways = {
   /** The first summary leaves out too much. */
   repaired: (bench: CompactionBench) =>
     buildDue(bench, {
-      turns: weights.map((weight, index) => ({
-        user: madeUpQuestion(index),
-        answer: `The parcel weighs ${weight}. ${madeUpAnswer(index)}`,
+      turns: parcels.map((parcel, index) => ({
+        user: `${parcel} is mine. ${madeUpQuestion(index)}`,
+        answer: madeUpAnswer(index),
       })),
     }),
   /** Tool outputs are shortened without a model. */
@@ -46,7 +46,7 @@ const ways = {
 
 const repairingModel = () =>
   createScriptedModel({
-    answers: [snapshotAnswer(), snapshotAnswer(), snapshotAnswer(weights.join(', '))],
+    answers: [snapshotAnswer(), snapshotAnswer(), snapshotAnswer(parcels.join(', '))],
   });
 
 const pointsOnTheWay: Record<keyof typeof ways, CompactionCrashPoint[]> = {

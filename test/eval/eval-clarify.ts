@@ -1,5 +1,4 @@
 import type { Fact } from '../../shared/compaction/facts/fact.ts';
-import { literalFigures } from '../../shared/compaction/ledger/literal-figures.ts';
 import type { Operation } from '../../shared/compaction/ledger/operation.ts';
 import { recallOf } from '../../shared/compaction/ledger/recall.ts';
 import { overlapOf, wordsOf } from '../../shared/compaction/ledger/word-overlap.ts';
@@ -34,6 +33,10 @@ const isUnclear = ({ text }: Statement): boolean => unclearWords.test(text.trim(
 
 const isSame = (one: Statement, other: Statement): boolean =>
   overlapOf(wordsOf(one.text), wordsOf(other.text)) >= SAME_STATEMENT;
+
+/** Every run of digits in a text. */
+const literalFigures = (text: string): ReadonlySet<string> =>
+  new Set(text.match(/\d+(?:[.,]\d+)*/gu));
 
 /** Two statements with the same words and different figures: one of them may hold no longer. */
 function contradictions(statements: readonly Statement[]): [Statement, Statement][] {

@@ -1,3 +1,6 @@
+import { checkedValuesIn } from '../../shared/compaction/facts/unsupported.ts';
+import { isHighRisk } from '../../shared/compaction/ledger/verify/value-risk.ts';
+
 /** What an inventive summariser changed in one statement. */
 export interface Alteration {
   from: string;
@@ -15,13 +18,26 @@ export function alteredNumbers({ from, to }: Alteration): string[] {
   return numbersIn(to).filter((each, index) => each !== before[index]);
 }
 
+/** Whether a statement says a number in a value that does harm: money, contacts, references, doses, identifiers. */
+const doesHarm = ({ number: each, statement }: { number: string; statement: string }): boolean =>
+  checkedValuesIn(statement).some(
+    (value) =>
+      value.text.includes(each) &&
+      isHighRisk(value, {
+        before: statement.slice(0, value.start),
+        after: statement.slice(value.end),
+      }),
+  );
+
 export interface InventionScore {
   /** Altered numbers, each once. */
   altered: string[];
   /** Of them, those that nobody said. */
   foreign: string[];
-  /** Of the foreign ones, those that the snapshot says, with the statement that says it. */
+  /** Of the foreign ones, those that the snapshot says where they do harm, with the statement that says it. */
   standing: { number: string; statement: string }[];
+  /** Those that it says elsewhere: dates, times, counts. */
+  unconfirmed: { number: string; statement: string }[];
   /** Altered statements that stand word for word in the snapshot, though nobody said them so. */
   mixedUp: string[];
   /** Those that somebody said word for word elsewhere, as one line of a table equals another. */
@@ -42,14 +58,18 @@ export function scoreInvention(input: {
   lines: readonly string[];
 }): InventionScore {
   const { alterations, statements, conversation, lines } = input;
-  const said = new Set(conversation.flatMap(numbersIn));
+  const conversationNumbers = new Set(conversation.flatMap(numbersIn));
   const altered = [...new Set(alterations.flatMap(alteredNumbers))];
-  const foreign = altered.filter((each) => !said.has(each));
+  const foreign = altered.filter((each) => !conversationNumbers.has(each));
   const saying = new Map(
     statements.flatMap((statement) =>
       numbersIn(statement).map((each): [string, string] => [each, statement]),
     ),
   );
+  const said = foreign.flatMap((each) => {
+    const statement = saying.get(each);
+    return statement === undefined ? [] : [{ number: each, statement }];
+  });
   const written = new Set(statements);
   const spoken = new Set(lines);
   const through = alterations
@@ -60,10 +80,8 @@ export function scoreInvention(input: {
   return {
     altered,
     foreign,
-    standing: foreign.flatMap((each) => {
-      const statement = saying.get(each);
-      return statement === undefined ? [] : [{ number: each, statement }];
-    }),
+    standing: said.filter(doesHarm),
+    unconfirmed: said.filter((each) => !doesHarm(each)),
     mixedUp: [...new Set(through.filter((text) => !spoken.has(text)))],
     saidElsewhere: [...new Set(through.filter((text) => spoken.has(text)))],
   };

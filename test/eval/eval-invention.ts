@@ -10,7 +10,8 @@ import { turnsOf } from './eval-turns.ts';
 const help = `Usage: npm run eval:invention -- --data FILE.jsonl [options]
 
 Compacts with a summariser that alters every tenth number, and counts the altered numbers that stand in the
-swapped snapshot though nobody said them.
+swapped snapshot though nobody said them: where they do harm (money, contacts, references, doses, identifiers), and
+elsewhere, where they are kept as unconfirmed.
 
 ${modeOptionsHelp}
                            (default: inventive=0.1)
@@ -64,6 +65,7 @@ function rowOf(title: string, results: readonly Invented[]): string[] {
     sum(({ altered }) => altered.length),
     sum(({ foreign }) => foreign.length),
     sum(({ standing }) => standing.length),
+    sum(({ unconfirmed }) => unconfirmed.length),
     sum(({ mixedUp }) => mixedUp.length),
     sum(({ saidElsewhere }) => saidElsewhere.length),
   ];
@@ -75,6 +77,7 @@ const titles = [
   'altered',
   'never said',
   'STANDING',
+  'unconfirmed',
   'mixed up',
   'said elsewhere',
 ];

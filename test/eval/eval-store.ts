@@ -44,7 +44,7 @@ export async function storeConversation(
 }
 
 function turnWrites(conversationId: string, seq: number, turn: RecordedTurn): Write[] {
-  const { user, contents, at } = turn;
+  const { user, contents, at, finishedAt = at } = turn;
   const encodedUser = encodeUser({ conversationId, seq }, user);
   const encodedAnswer = encodeAnswer({ conversationId, seq, attempt: 1 }, contents);
   const fields = {
@@ -56,7 +56,7 @@ function turnWrites(conversationId: string, seq: number, turn: RecordedTurn): Wr
     producer: 'eval',
     leaseUntil: at,
     createTime: at,
-    finishTime: at,
+    finishTime: finishedAt,
     tokens: { user: tokensOf([user]), answer: tokensOf(contents) },
     inContext: true,
     ...encodedUser.fields,

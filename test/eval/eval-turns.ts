@@ -9,6 +9,8 @@ export interface RecordedTurn {
   /** Index of its first content in the recording. */
   firstIndex: number;
   at: Date;
+  /** When its last content was said; default: `at`. */
+  finishedAt?: Date;
 }
 
 /** What stands for the user where a recording begins with the model. */
@@ -54,14 +56,23 @@ export function turnsOf(recording: Recording): RecordedTurn[] {
   for (const [index, { role, parts }] of recording.turns.entries()) {
     const current = turns.at(-1);
     if (role === 'user' && !parts.some(isResponse))
-      turns.push({ user: { role, parts }, contents: [], firstIndex: index, at: timeAt(index) });
-    else if (current) current.contents.push({ role, parts });
-    else
+      turns.push({
+        user: { role, parts },
+        contents: [],
+        firstIndex: index,
+        at: timeAt(index),
+        finishedAt: timeAt(index),
+      });
+    else if (current) {
+      current.contents.push({ role, parts });
+      current.finishedAt = timeAt(index);
+    } else
       turns.push({
         user: opening,
         contents: [{ role, parts }],
         firstIndex: index,
         at: timeAt(index),
+        finishedAt: timeAt(index),
       });
   }
   return turns;

@@ -47,16 +47,17 @@ function percentOf(shares: readonly (Share | undefined)[]): number {
   return (100 * held) / facts;
 }
 
-// What was measured on 2026-11-22 stands behind each floor; a change that falls below it must say why.
+// What was measured on 2026-11-23 stands behind each floor; a change that falls below it must say why. What a forgetful
+// summariser leaves out of the talk code no longer puts into free room.
 describe('what snapshots carry of three conversations of our own', () => {
   test.each([
-    { of: 'an honest summariser', settings: {}, first: 95, second: 58 }, // 97.2, 60.1
-    { of: 'one that forgets half', settings: { vices: { forgetful: 0.5 } }, first: 80, second: 52 }, // 83.3, 54.7
+    { of: 'an honest summariser', settings: {}, first: 97, second: 65 }, // 99.1, 67.9
+    { of: 'one that forgets half', settings: { vices: { forgetful: 0.5 } }, first: 94, second: 42 }, // 97.2, 42.8
     {
       of: 'four compactions by one that forgets three of ten',
       settings: { vices: { forgetful: 0.3 }, repeat: 4 },
-      first: 90, // 93.5
-      second: 54, // 56.4
+      first: 90, // 92.6
+      second: 62, // 65.8
     },
   ])('$of: $first % of the hard facts, $second % of the others', async (expected) => {
     const measures = (await evaluateAll(expected.settings)).map(({ measure }) => measure);
@@ -66,14 +67,13 @@ describe('what snapshots carry of three conversations of our own', () => {
     expect(percentOf(measures.map((each) => each?.precision))).toBe(100);
   });
 
-  // Of 3 conversations 2 are compacted: the checks take true words of the third for inventions. Precision is not asked: a
-  // unit that was converted is as true as it is unsaid.
-  test('85 % of the hard facts, 38 % of the others where a capable summariser is believed', async () => {
+  // Precision is not asked: a unit that was converted is as true as it is unsaid.
+  test('85 % of the hard facts, 62 % of the others where a capable summariser is believed', async () => {
     const results = await evaluateAll({ vices: { dense: true } });
 
     const measures = results.map(({ measure }) => measure);
-    expect(results.filter(({ generations }) => generations > 0).length).toBeGreaterThan(1);
-    expect(percentOf(measures.map((each) => each?.carried[1]))).toBeGreaterThan(85); // 92.5
-    expect(percentOf(measures.map((each) => each?.carried[2]))).toBeGreaterThan(38); // 44.6
+    expect(results.filter(({ generations }) => generations === 0)).toEqual([]);
+    expect(percentOf(measures.map((each) => each?.carried[1]))).toBeGreaterThan(85); // 85.2
+    expect(percentOf(measures.map((each) => each?.carried[2]))).toBeGreaterThan(62); // 66.7
   });
 });

@@ -4,9 +4,14 @@ import type { GoldenGeneration } from './golden-run.ts';
 const tierSchema = z.looseObject({ facts: z.number(), held: z.number(), archived: z.number() });
 const reportSchema = z.looseObject({
   recall: z.looseObject({ tier1: tierSchema, tier2: tierSchema, tier3: tierSchema }),
-  precision: z.looseObject({ checked: z.number(), repaired: z.number(), dropped: z.number() }),
+  precision: z.looseObject({
+    checked: z.number(),
+    repaired: z.number(),
+    dropped: z.number(),
+    cut: z.number(),
+    unconfirmed: z.number(),
+  }),
   verbatim: z.looseObject({ added: z.number(), archived: z.number() }),
-  filled: z.looseObject({ added: z.number() }),
   evicted: z.number(),
   rejected: z.record(z.string(), z.number()),
   leftOut: z.array(z.looseObject({ text: z.string(), seq: z.number(), archived: z.boolean() })),
@@ -36,8 +41,8 @@ const leftOut = ({ leftOut: facts }: Report): string =>
 
 function headerLines(generation: GoldenGeneration): string[] {
   const { conversation, history, turns } = generation;
-  const { recall, precision, verbatim, filled, evicted, rejected, ...report } =
-    reportOf(generation);
+  const report = reportOf(generation);
+  const { recall, precision, verbatim, evicted, rejected } = report;
   const { from, coveredThrough, beforeTokens, afterTokens, snapshotTokens } = history;
   const { seq, contentIndex } = coveredThrough;
   const fold = contentIndex > 0 ? ` and the beginning of turn ${seq}` : '';
@@ -47,9 +52,9 @@ function headerLines(generation: GoldenGeneration): string[] {
     `- **Context:** ${thousands(beforeTokens)} → ${thousands(afterTokens)} tokens`,
     `- **Snapshot:** ${thousands(snapshotTokens)} tokens with its frame; its budget is ${thousands(conversation.snapshotBudgetTokens)}`,
     `- **Facts still said, of those in the turns folded now:** ${share(recall.tier1)} that the user gave, ${share(recall.tier2)} of the rest of the talk, ${share(recall.tier3)} of tools`,
-    `- **Checked:** ${precision.checked} statements, ${precision.repaired} mended, ${precision.dropped} dropped; refused operations: ${refused(rejected)}`,
-    `- **Put in by code:** ${verbatim.added} sentences that were missing (${verbatim.archived} in the archive), ${filled.added} into free room; ${evicted} items moved to the archive`,
-    `- **Left out of what the user gave:** ${leftOut({ recall, precision, verbatim, filled, evicted, rejected, ...report })}`,
+    `- **Checked:** ${precision.checked} statements, ${precision.repaired} mended, ${precision.dropped} dropped, ${precision.cut} values cut, ${precision.unconfirmed} unconfirmed; refused operations: ${refused(rejected)}`,
+    `- **Put in by code:** ${verbatim.added} sentences that were missing (${verbatim.archived} in the archive); ${evicted} items moved to the archive`,
+    `- **Left out of what the user gave:** ${leftOut(report)}`,
   ];
 }
 

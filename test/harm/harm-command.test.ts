@@ -21,8 +21,8 @@ afterEach(() => rm(folder, { recursive: true }));
 /** The command on a conversation of our own that is compacted twice. */
 async function runHarm(): Promise<{ code: number; stdout: string; json: string; files: string[] }> {
   const out = join(folder, 'out.json');
-  const settings = ['--loose', '--ids', 'oven', '--repeat', '2', '--json', out];
-  const data = ['--data', 'test/harm/conversations/oven.jsonl', '--answers', answers];
+  const settings = ['--loose', '--repeat', '2', '--snapshot-tokens', '1200', '--json', out];
+  const data = ['--data', 'test/harm/conversations/assistant-zh.jsonl', '--answers', answers];
   const { code, stdout } = await run(process.execPath, ['test/harm/harm.ts', ...data, ...settings])
     .then((done) => ({ code: 0, ...done }))
     .catch((error: unknown) => failureSchema.parse(error));
@@ -37,7 +37,8 @@ const generationsIn = (json: string): number[] =>
 
 async function takeAwaySecondAnswer(): Promise<() => Promise<void>> {
   const name =
-    (await readdir(answers)).find((each) => each.startsWith('oven.ledger.g2.main')) ?? '';
+    (await readdir(answers)).find((each) => each.startsWith('own_assistant-zh.ledger.g2.main')) ??
+    '';
   await rename(join(answers, name), join(folder, name));
   return () => rename(join(folder, name), join(answers, name));
 }
@@ -49,7 +50,7 @@ describe('npm run eval:harm', () => {
     const { code, stdout, json, files } = await runHarm();
 
     expect(code).toBe(3);
-    const prompt = files.find((name) => name.startsWith('oven.ledger.g2.main')) ?? '';
+    const prompt = files.find((name) => name.startsWith('own_assistant-zh.ledger.g2.main')) ?? '';
     expect(prompt).toMatch(/\.prompt\.md$/u);
     expect(stdout).toContain(join(answers, prompt));
     expect(generationsIn(json)).toEqual([1]);
@@ -64,7 +65,7 @@ describe('npm run eval:harm', () => {
     const second = await runHarm();
 
     expect(generationsIn(first.json)).toEqual([1, 2]);
-    expect(first.stdout).toContain('oven');
+    expect(first.stdout).toContain('own/assistant-zh');
     expect(second).toEqual(first);
   });
 });

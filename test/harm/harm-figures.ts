@@ -30,7 +30,8 @@ export function contentWords(text: string): string[] {
     .filter((word) => !stopWords.has(word));
 }
 
-const addedLine = /^- (?:User|Assistant|Tool)[^"]{0,30}"|^- (?:Files|Links|Identifiers): /u;
+const addedLine =
+  /^- (?:(?:User|Assistant|Tool|Tool call|Shown by the user): "|(?:Files|Links|Identifiers): )/u;
 
 /** Lines of a rendered snapshot that no model writes: sentences word for word, and lists. */
 export const linesAdded = (snapshotText: string): string[] =>

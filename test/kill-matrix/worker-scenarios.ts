@@ -30,12 +30,12 @@ const compactedOnce = ({ documents }: After) => {
   ];
 };
 
-const weights = Array.from({ length: 20 }, (_, index) => `${31 + index} kg`);
+const orders = Array.from({ length: 20 }, (_, index) => `ORD-${70_001 + index}`);
 
-const manyWeights = await stateOf('twenty parcels, whose weights a summary has to keep', {
-  turns: weights.map((weight, index) => ({
-    user: madeUpQuestion(index),
-    answer: `The parcel weighs ${weight}. ${madeUpAnswer(index)}`,
+const manyOrders = await stateOf('twenty orders, whose numbers a summary has to keep', {
+  turns: orders.map((order, index) => ({
+    user: `My order is ${order}. ${madeUpQuestion(index)}`,
+    answer: madeUpAnswer(index),
   })),
   head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
 });
@@ -112,7 +112,7 @@ const compactions: Scenario[] = [
   {
     name: 'a compaction whose summary is repaired',
     points: ['repaired', 'verified', 'swapped'],
-    initial: manyWeights,
+    initial: manyOrders,
     run: deliverNeed,
     problems: compactedOnce,
   },

@@ -2,6 +2,7 @@ import { scannedConstants } from './scanned-constants.ts';
 import type { ConstantTable } from '../../shared/compaction/constant.ts';
 import { ledgerConstants } from '../../shared/compaction/ledger-constants.ts';
 import { precisionConstants } from '../../shared/compaction/precision-constants.ts';
+import { repairConstants } from '../../shared/compaction/repair-constants.ts';
 import { policyConstants } from '../../shared/compaction/policy-constants.ts';
 import { snapshotConstants } from '../../shared/compaction/snapshot-constants.ts';
 import { toolOutputConstants } from '../../shared/compaction/tool-output-constants.ts';
@@ -14,6 +15,7 @@ const chapters: readonly [title: string, table: ConstantTable][] = [
   ['The snapshot and its verification', snapshotConstants],
   ['The ledger', ledgerConstants],
   ['Statements and their sources', precisionConstants],
+  ['What code puts back', repairConstants],
   ['Tool outputs', toolOutputConstants],
   ['Token estimate', tokenConstants],
 ];

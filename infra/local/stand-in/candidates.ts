@@ -26,7 +26,7 @@ export interface Candidate {
   section?: string;
 }
 
-const aboutTheTask = /state_snapshot|scratchpad|at most [\d,]+ tokens/i;
+const aboutTheTask = /state_snapshot|scratchpad|at most [\d,]+ (?:tokens|characters)/i;
 
 function speakerOf(content: RequestContent): Speaker {
   if (textOf(content).includes('<state_snapshot')) return 'snapshot';

@@ -7,17 +7,17 @@ export interface Room {
   measure: (text: string) => number;
 }
 
-const limit = /at most ([\d,]+) (tokens|characters)/giu;
+const limit = /(?:room for|must have|use) at most ([\d,]+) (tokens|characters)/iu;
 const outputShare = 0.6;
 const defaultMaxOutputTokens = 65_536;
 
-/** The largest limit of a text: a smaller one is that of a part. */
 function statedRoom(text: string): Room | undefined {
-  const rooms = [...text.matchAll(limit)].map(([, size = '', unit = '']): Room => ({
+  const [, size = '', unit = ''] = limit.exec(text) ?? [];
+  if (size === '') return undefined;
+  return {
     size: Number(size.replaceAll(',', '')),
     measure: unit.toLowerCase() === 'tokens' ? textTokens : (said) => said.length,
-  }));
-  return rooms.toSorted((a, b) => b.size - a.size)[0];
+  };
 }
 
 /** What the request asks for in its own words, in tokens or characters; else 60 % of maxOutputTokens. */

@@ -89,7 +89,7 @@ function withGoal(candidates: readonly Candidate[], known: readonly KnownItem[])
 function findCandidates(task: Task): Candidate[] {
   const { body, promptId } = task;
   if (!isLedger(body)) return collectCandidates(foldedContents(body));
-  if (missingTexts(body, promptId).length > 0) return findMissing(task);
+  if (promptId.endsWith('-repair')) return findMissing(task);
   const said = collectCandidates(foldedContents(body), {
     isWanted: (sentence) =>
       !isQuestion(sentence) && weighFacts(sentence) + weighWords(sentence) > 0,
@@ -169,7 +169,9 @@ function chooseForLedger(body: ModelRequestBody, candidates: readonly Candidate[
     listOf,
   );
   const chosen = new Set([...checkable, ...further]);
-  return candidates.filter((candidate) => chosen.has(candidate));
+  return candidates.filter(
+    (candidate) => chosen.has(candidate) || candidate.changes?.op === 'remove',
+  );
 }
 
 /** What is said of the candidates, and what the vices took from it; `render` gives the whole answer. */
@@ -179,7 +181,7 @@ function say(
   render: (items: readonly Candidate[]) => string,
 ): Omit<Tampering<Candidate>, 'kept'> & { items: Candidate[] } {
   if (vices.dense === true && isLedger(body)) {
-    const isRepair = missingTexts(body, promptId).length > 0;
+    const isRepair = promptId.endsWith('-repair');
     const draft = draftDenseLedger({ body, seed, isRepair }, candidates);
     const { kept, ...tampering } = tamper(seed, vices, draft.chosen);
     return { ...tampering, items: draft.compose(kept) };

@@ -24,6 +24,12 @@ const UTTERANCE_CONSTRAINTS = 40;
 const codeLike =
   /[{};]\s*$|^\s*(?:\/\/|#include|import |const |def |function |class |\$ |<\w)|=>|\)\s*\{/;
 
+/** A rule is short; what is longer tells a story in which one may stand. */
+const WISH_CHARACTERS = 240;
+/** Asks for help, with or without a question mark. */
+const asksHow =
+  /\b(?:how|what|which)\s(?:can|do|does|should|could|would|to|is|are)\s|\b(?:explain|show|tell)\s(?:me\s)?(?:how|why|what)\b|\b(?:can|could|would) you (?:please )?(?:help|explain|show|provide|give|suggest|review|check)\b/iu;
+
 const isOf = (sentence: string, patterns: WishPatterns): boolean =>
   patterns.wish.test(sentence) && !patterns.not.test(sentence);
 
@@ -49,7 +55,8 @@ const withoutQuoted = (sentence: string): string =>
 
 function isConstraint(sentence: string): boolean {
   const said = withoutQuoted(foldWidth(sentence)).trim();
-  if (said.length < 4 || codeLike.test(said)) return false;
+  if (said.length < 4 || said.length > WISH_CHARACTERS || codeLike.test(said)) return false;
+  if (asksHow.test(said) && !request.test(said)) return false;
   if (isQuestion(said) && !request.test(said)) return false;
   return patternsFor(said).some((patterns) => isOf(said, patterns));
 }

@@ -112,34 +112,42 @@ export const placesSaidIn = (folded: string, index: FactIndex): Found[] =>
 const isPhrase = (text: string): boolean =>
   /\s\S/.test(text.trim()) || /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]{4}/u.test(text);
 
+/** A value of a statement that its sources can be asked for. */
+export interface CheckedValue extends Found {
+  /** As written. */
+  text: string;
+}
+
+function impossibleDate(found: Found): Found {
+  // Only the very words can bear it out.
+  return { ...found, kind: 'quoted' };
+}
+
 /**
- * The values of a text that an index does not hold, as written, each once: identifiers, dates, times, links,
- * addresses, telephone numbers, amounts, quantities, numbers of two digits or more, days that no calendar has.
- * A single digit without a unit is not looked for. Numbers may be spelled out in the sources. Heuristic:
- * sums that are worked out are unsupported.
+ * The values of a text that a source can be asked for, in order: identifiers, dates, times, links, addresses,
+ * telephone numbers, amounts, quantities, numbers of two digits or more, days that no calendar has, quotes of two
+ * words or more. A single digit without a unit is none.
  */
-export function unsupportedValuesIn(text: string, index: FactIndex): string[] {
+export function checkedValuesIn(text: string): CheckedValue[] {
   const folded = blanked(foldWidth(text));
-  const unsupported: string[] = [];
-  for (const found of scanValues(folded)) {
-    const written = folded.slice(found.start, found.end);
-    if (checked.has(found.kind) && !isSupported(found, written, index)) unsupported.push(written);
-  }
-  for (const found of findImpossibleDates(folded)) {
-    const written = folded.slice(found.start, found.end);
-    if (!holdsPhrase(index.phrases(), written)) unsupported.push(written);
-  }
-  return [...new Set(unsupported)];
+  const values = scanValues(folded).filter(({ kind }) => checked.has(kind));
+  const quotes = findQuotes(folded).filter(({ start, end }) => isPhrase(folded.slice(start, end)));
+  return [...values, ...findImpossibleDates(folded).map(impossibleDate), ...quotes]
+    .map((found) => ({ ...found, text: folded.slice(found.start, found.end) }))
+    .toSorted((one, other) => one.start - other.start);
 }
 
-function unsupportedQuotesIn(text: string, index: FactIndex): string[] {
-  const folded = blanked(foldWidth(text));
-  return findQuotes(folded)
-    .map(({ start, end }) => folded.slice(start, end))
-    .filter((quote) => isPhrase(quote) && !holdsPhrase(index.phrases(), plainText(quote)));
-}
+/** Whether an index holds a value, in any notation; numbers may be spelled out there. */
+export const isValueHeld = (value: CheckedValue, index: FactIndex): boolean =>
+  value.kind === 'quoted'
+    ? holdsPhrase(index.phrases(), plainText(value.text))
+    : isSupported(value, value.text, index);
 
-/** What a text says that an index does not hold, as written, each once: values, and quotes of two words or more. */
-export const unsupportedIn = (text: string, index: FactIndex): string[] => [
-  ...new Set([...unsupportedValuesIn(text, index), ...unsupportedQuotesIn(text, index)]),
-];
+/**
+ * What a text says that an index does not hold, as written, each once (`checkedValuesIn`). Heuristic: sums that are
+ * worked out are unsupported.
+ */
+export function unsupportedIn(text: string, index: FactIndex): string[] {
+  const unsupported = checkedValuesIn(text).filter((value) => !isValueHeld(value, index));
+  return [...new Set(unsupported.map(({ text: written }) => written))];
+}

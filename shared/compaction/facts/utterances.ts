@@ -1,4 +1,4 @@
-import { userTime } from '../../client-context/user-time.ts';
+import { answerTime, userTime } from '../../client-context/user-time.ts';
 import type { Content, Part } from '../../conversation/content.ts';
 import type { Turn } from '../../conversation/turn.ts';
 import { headOf, tailOf } from '../../text-cut.ts';
@@ -83,15 +83,21 @@ const saidInContent = (content: Content, by: Speaker): Said[] =>
 /**
  * What is said in turns, in order: the user's text, the model's without its thoughts, each call as
  * `name: {arguments}`, the values of each response one a line with the names of their fields. Calls and
- * responses are bounded to 20,000 characters each; what is left out is said. Only the user content of a turn speaks for the user.
+ * responses are bounded to 20,000 characters each; what is left out is said. Only the user content of a turn speaks for
+ * the user. The last content of an answer was said when the turn ended, the others when it began.
  */
 export function utterancesOf(turns: readonly Turn[]): Utterance[] {
-  return turns.flatMap((turn) =>
-    [
-      ...saidInContent(turn.user, 'user'),
-      ...turn.contents.flatMap((content) =>
-        saidInContent(content, content.role === 'model' ? 'model' : 'tool'),
-      ),
-    ].map((said) => ({ ...said, seq: turn.seq, at: userTime(turn) })),
-  );
+  return turns.flatMap((turn) => {
+    const begun = userTime(turn);
+    const lastAt = turn.contents.length - 1;
+    const answers = turn.contents.flatMap((content, index) =>
+      saidInContent(content, content.role === 'model' ? 'model' : 'tool').map((said) => ({
+        ...said,
+        seq: turn.seq,
+        at: index === lastAt ? answerTime(turn) : begun,
+      })),
+    );
+    const asked = saidInContent(turn.user, 'user');
+    return [...asked.map((said) => ({ ...said, seq: turn.seq, at: begun })), ...answers];
+  });
 }

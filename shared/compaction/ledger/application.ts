@@ -11,6 +11,8 @@ export interface Application {
   evidence: TurnEvidence;
   /** The day of a turn. */
   at: (seq: number) => string | undefined;
+  /** A second answer may name the items of the first. */
+  isCorrecting: boolean;
 }
 
 export type RejectionReason =

@@ -4,10 +4,12 @@ import {
   snapshotSections,
   type ArchivedItem,
 } from '../../conversation/snapshot.ts';
+import { indexFacts } from '../facts/fact-index.ts';
+import { checkedValuesIn, isValueHeld } from '../facts/unsupported.ts';
 import { endRefusal, type Application, type Refusal } from './application.ts';
 import { dropCopies, retireCopies } from './constraint-copies.ts';
 import { constraintText, statedByUser } from './constraint-rules.ts';
-import { sectionFor } from './guiding-sections.ts';
+import { isOfUser, sectionFor } from './guiding-sections.ts';
 import {
   archiveItem,
   findItem,
@@ -78,6 +80,39 @@ function place(application: Application, add: AddOperation, said: Statement): Re
   return undefined;
 }
 
+const KNOWLEDGE_SECTION = 'key_knowledge';
+
+/** Places a statement as knowledge: it may be no rule and no step, and says something all the same. */
+export function placeAsKnowledge(
+  application: Application,
+  said: Statement,
+  importance?: AddOperation['importance'],
+): void {
+  const add: AddOperation = {
+    op: 'add',
+    section: KNOWLEDGE_SECTION,
+    text: said.text,
+    sources: [...said.sources],
+    ...(importance !== undefined && { importance }),
+  };
+  place(application, add, { ...said, quote: undefined });
+}
+
+/**
+ * The same for what a model wrote as a rule, where the user says most of it himself: what others say stays out. Of a
+ * rule that stands in the words of its `quote` only where it says a value that the quote lacks: else it says it twice.
+ */
+export function keepWording(
+  application: Application,
+  said: Statement,
+  { quote, importance }: { quote?: string; importance?: AddOperation['importance'] } = {},
+): void {
+  if (!isOfUser(said, application.evidence)) return;
+  const index = indexFacts([quote ?? '']);
+  const isMore = checkedValuesIn(said.text).some((value) => !isValueHeld(value, index));
+  if (quote === undefined || isMore) placeAsKnowledge(application, said, importance);
+}
+
 /**
  * A new item, unless the section says the same already: then that one gets the sources. What it
  * supersedes, and the old item of a section of one, goes to the archive.
@@ -93,10 +128,15 @@ export function applyAdd(application: Application, add: AddOperation): Refusal {
   if (add.section !== constraintSection)
     return place(application, { ...add, section: sectionFor(application, { ...add, said }) }, said);
   const stated = statedByUser({ quote: quoteOf(add), text: said.text, sources }, evidence);
-  if (!stated.ok) return stated.reason;
+  if (!stated.ok) {
+    keepWording(application, said, { importance: add.importance });
+    return stated.reason;
+  }
   const text = constraintText(said.text, stated, { evidence });
   const { quote } = stated;
   const refusal = place(application, add, { ...said, text, quote, sources: stated.sources });
-  if (refusal === undefined) dropCopies(application.draft, text);
-  return refusal;
+  if (refusal !== undefined) return refusal;
+  dropCopies(application.draft, text);
+  if (text !== said.text) keepWording(application, said, { quote, importance: add.importance });
+  return undefined;
 }

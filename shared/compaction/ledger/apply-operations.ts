@@ -12,6 +12,8 @@ export interface LedgerEvidence {
   turns: ReadonlyMap<number, TurnTexts>;
   /** The day of a turn, `2026-11-21`. */
   at: (seq: number) => string | undefined;
+  /** Operations of a second answer, which was shown items of the first. */
+  corrections?: readonly Operation[];
 }
 
 export interface RejectedOperation {
@@ -47,17 +49,22 @@ function applyOne(application: Application, operation: Operation): Refusal {
 export function applyOperations(
   snapshot: Snapshot,
   operations: readonly Operation[],
-  { turns, at }: LedgerEvidence,
+  { turns, at, corrections = [] }: LedgerEvidence,
 ): AppliedOperations {
-  const application: Application = { draft: draftOf(snapshot), evidence: evidenceOf(turns), at };
+  const draft = draftOf(snapshot);
+  const application = { draft, evidence: evidenceOf(turns), at };
   const rejected: RejectedOperation[] = [];
-  for (const operation of operations) {
-    const reason = applyOne(application, operation);
-    if (reason !== undefined) rejected.push({ operation, reason });
-  }
+  const applyAll = (all: readonly Operation[], isCorrecting: boolean): void => {
+    for (const operation of all) {
+      const reason = applyOne({ ...application, isCorrecting }, operation);
+      if (reason !== undefined) rejected.push({ operation, reason });
+    }
+  };
+  applyAll(operations, false);
+  applyAll(corrections, true);
   return {
-    snapshot: snapshotOfDraft(application.draft),
-    applied: operations.length - rejected.length,
+    snapshot: snapshotOfDraft(draft),
+    applied: operations.length + corrections.length - rejected.length,
     rejected,
   };
 }

@@ -1,4 +1,4 @@
-import { userTime } from '../../client-context/user-time.ts';
+import { answerTime, userTime } from '../../client-context/user-time.ts';
 import { hasMedia, stringsIn } from '../../conversation/content-strings.ts';
 import type { Turn } from '../../conversation/turn.ts';
 import { once } from '../../once.ts';
@@ -9,7 +9,6 @@ import type { Speaker, Utterance } from '../facts/utterance.ts';
 import { utterancesOf } from '../facts/utterances.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
 import { callText } from './ledger-input.ts';
-import { literalFigures } from './literal-figures.ts';
 import { standsIn } from './word-for-word.ts';
 import { topicsOf, wordsOf } from './word-overlap.ts';
 
@@ -26,8 +25,6 @@ export interface SaidSentence {
 /** A text as facts and figures are looked for in it. */
 export interface SaidText {
   index: () => FactIndex;
-  /** Its runs of digits, as written. */
-  figures: () => ReadonlySet<string>;
   /** Whether these words stand in it as they are, also as the summariser reads calls. */
   says: (text: string) => boolean;
 }
@@ -40,6 +37,8 @@ export interface CitedTurn {
   /** Whether it holds more than text: a picture may say what no text says. */
   holdsMedia: boolean;
   userText: () => string;
+  /** Everything that was said in it as one text. */
+  allText: () => string;
   /** Everything that was said in it, tool outputs in full. */
   all: SaidText;
   /** What the user wrote. */
@@ -94,11 +93,13 @@ function saidText(
 ): SaidText {
   // Words are looked for more often than figures, and found much faster.
   const phrases = once(() => phrasesOf([text()]));
-  const index = once((): FactIndex => ({ ...indexFacts([text()], [userTime(turn)]), phrases }));
+  const index = once((): FactIndex => ({
+    ...indexFacts([text()], [userTime(turn), answerTime(turn)]),
+    phrases,
+  }));
   const callPhrases = once(() => phrasesOf(calls()));
   return {
     index,
-    figures: once(() => literalFigures(text())),
     says: (statement) => standsIn(phrases(), statement) || standsIn(callPhrases(), statement),
   };
 }
@@ -114,17 +115,15 @@ function citedTurn(turn: Turn): CitedTurn {
       .map(({ text }) => text)
       .join('\n'),
   );
+  const allText = once(() => wholeText(turn));
   const sentences = once(() => sentencesIn(turn));
   return {
     seq: turn.seq,
     day: dayOf(userTime(turn)),
     holdsMedia: [turn.user, ...turn.contents].some(hasMedia),
     userText,
-    all: saidText(
-      once(() => wholeText(turn)),
-      turn,
-      () => callsIn(turn),
-    ),
+    allText,
+    all: saidText(allText, turn, () => callsIn(turn)),
     user: saidText(userText, turn),
     saidAt: userTime(turn),
     sentences,

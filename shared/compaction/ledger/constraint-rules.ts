@@ -1,5 +1,6 @@
 import { withoutQuotations } from '../facts/own-words.ts';
 import { sentencesOf } from '../facts/sentences.ts';
+import { functionWords } from '../facts/content-words.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { oneLine } from './item-text.ts';
 import { restatedWords } from './restated-words.ts';
@@ -100,32 +101,61 @@ function sayingsOf(sentences: readonly string[], quote: string): string[] {
   return saying.length > 0 ? saying : [withoutQuotations(quote)];
 }
 
-/** How many words of a sentence the nearest saying lacks; without bound where one of them turns the sense. */
-function foreignWords(sentence: string, sayings: readonly ReadonlySet<string>[]): number {
+/** Words that tell whose rule it is, and nothing of what it rules. */
+const neutralWords: ReadonlySet<string> = new Set(
+  (
+    'user users assistant wants want wanted asks asked prefers says said wishes their his her them him they he she ' +
+    'nutzer benutzer möchte will utilisateur veut souhaite usuario quiere pide usuário quer utente vuole 用户 使用者 사용자'
+  ).split(' '),
+);
+
+const figures = /\d+(?:[.,:/-]\d+)*/gu;
+const figuresIn = (text: string): string[] => text.normalize('NFKC').match(figures) ?? [];
+
+/** Whether a sentence has a word or a figure of its own that none of the sayings has. */
+function addsWords(sentence: string, sayings: readonly string[]): boolean {
   const words = [...wordsOf(sentence)];
-  const counts = sayings.map((saying) => {
-    const foreign = words.filter((word) => !saying.has(word));
-    return foreign.some((word) => turningWords.has(word)) ? Infinity : foreign.length;
+  return sayings.every((saying) => {
+    const said = wordsOf(saying);
+    const numbers = new Set(figuresIn(saying));
+    const isForeign = (word: string): boolean =>
+      !said.has(word) &&
+      (turningWords.has(word) || !(functionWords.has(word) || neutralWords.has(word)));
+    return words.some(isForeign) || figuresIn(sentence).some((figure) => !numbers.has(figure));
   });
-  return Math.min(...counts);
+}
+
+/** Share of the words of a quote below which a text names a rule and does not say it. */
+const NAMING_SHARE = 1 / 3;
+
+/** "Page load" for "it must load within 320 ms". */
+function onlyNames(text: string, quote: string): boolean {
+  const told = wordsOf(text);
+  const words = [...wordsOf(quote)];
+  const figuresTold = new Set(figuresIn(text));
+  return (
+    words.filter((word) => told.has(word)).length < NAMING_SHARE * words.length ||
+    (told.size < words.length && figuresIn(quote).some((figure) => !figuresTold.has(figure)))
+  );
 }
 
 /**
- * What a constraint says: the model's wording where each of its sentences has nearly all of its words from one
- * sentence of the user that the quote stands in, or from `earlierText`, else the quote itself. So no text of a
- * tool becomes a rule behind a quote that says something else, whole or as a further clause, harmless words of several
- * sentences are not put together to one, and never does not become always. A good paraphrase in other words is
- * replaced too.
+ * What a constraint says: the model's wording where each of its sentences consists of words and figures of one sentence
+ * of the user that the quote stands in, or of `earlierText`, and of words that tell whose rule it is; else the quote
+ * itself. So no text of a tool becomes a rule behind a quote that says something else, whole or as a further clause,
+ * words of several sentences are not put together to one, and never does not become always. A good paraphrase in other
+ * words is replaced too.
  */
 export function constraintText(
   text: string,
   stated: { quote: string; sources: readonly number[] },
   { evidence, earlierText = '' }: { evidence: TurnEvidence; earlierText?: string },
 ): string {
-  const earlier = [...wordsOf(earlierText)];
   const sayings = stated.sources
     .flatMap((seq) => sayingsOf(evidence.userSentences(seq), stated.quote))
-    .map((saying) => new Set([...earlier, ...wordsOf(saying)]));
-  const others = sentencesOf(text).reduce((sum, one) => sum + foreignWords(one, sayings), 0);
-  return others <= ledgerConstants.constraintForeignWords.value ? text : stated.quote;
+    .map((saying) => `${earlierText}\n${saying}`);
+  const isQuoteBetter =
+    sentencesOf(text).some((sentence) => addsWords(sentence, sayings)) ||
+    (earlierText === '' && onlyNames(text, stated.quote));
+  return isQuoteBetter ? stated.quote : text;
 }

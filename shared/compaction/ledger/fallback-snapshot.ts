@@ -11,11 +11,16 @@ import { utterancesOf } from '../facts/utterances.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { inProfile } from './change-profile.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
+import { repairConstants } from '../repair-constants.ts';
 import { fitSnapshot } from './fit-snapshot.ts';
-import { missingConstraints, statedWishes, statedWithdrawals } from './missing-constraints.ts';
+import {
+  missingConstraints,
+  statedWishes,
+  statedWithdrawals,
+} from './repair/missing-constraints.ts';
 import { recallOf } from './recall.ts';
 import { renderWorkingLayer } from './render-snapshot.ts';
-import { repairVerbatim } from './repair-verbatim.ts';
+import { repairVerbatim } from './repair/repair-verbatim.ts';
 import { uniteLists } from './unite-lists.ts';
 import { withRequests } from './with-requests.ts';
 
@@ -44,6 +49,7 @@ export function fallbackSnapshot(
   const snapshot = withRequests(known, { utterances, turns });
   const snapshotTexts = workingItems(snapshot).map(({ text }) => text);
   const usedTokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
+  const { copiedRepairFraction } = repairConstants;
   const repaired = repairVerbatim({
     snapshot,
     missing: recallOf(facts, { snapshotTexts, keptTexts }).missing,
@@ -54,9 +60,12 @@ export function fallbackSnapshot(
     dayOf: (seq) => days.get(seq),
     budgetTokens,
     counting,
-    freeTokens: budgetTokens - usedTokens,
+    roomTokens: Math.max(copiedRepairFraction.value * budgetTokens, budgetTokens - usedTokens),
   });
   const newestSeq = turns.at(-1)?.seq ?? 0;
-  return fitSnapshot(uniteLists(repaired.snapshot, facts), { budgetTokens, counting, newestSeq })
-    .snapshot;
+  return fitSnapshot(uniteLists(repaired.snapshot, facts, { budgetTokens, counting }), {
+    budgetTokens,
+    counting,
+    newestSeq,
+  }).snapshot;
 }

@@ -5,9 +5,13 @@ import {
   type Snapshot,
 } from '../../conversation/snapshot.ts';
 import type { KnownText } from '../facts/text-facts.ts';
-import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens } from '../token-estimate.ts';
 import { boundArchive } from './bound-archive.ts';
+import {
+  constraintsBeyondShare,
+  mergeConstraints,
+  type ConstraintRoom,
+} from './budget/bound-constraints.ts';
 import { evictionOrder } from './eviction-order.ts';
 import { valuedFacts, type LastingFact } from './item-facts.ts';
 import { renderWorkingLayer, type SnapshotRoom } from './render-snapshot.ts';
@@ -17,7 +21,7 @@ export interface FittedSnapshot {
   snapshot: Snapshot;
   /** How many items went from the working layer to the archive. */
   archived: number;
-  /** The constraints alone take more than half of the budget; they stay all the same. */
+  /** The constraints took more than their share of the budget: the least useful of them went, too. */
   constraintsOverBudget: boolean;
 }
 
@@ -55,12 +59,7 @@ function evicted(
   return order.slice(0, low);
 }
 
-function constraintTokens(snapshot: Snapshot, room: SnapshotRoom): number {
-  const constraints = snapshot.sections[constraintSection] ?? [];
-  return tokensOf({ ...snapshot, sections: { [constraintSection]: constraints } }, room);
-}
-
-export interface FitOptions extends SnapshotRoom {
+export interface FitOptions extends ConstraintRoom {
   newestSeq: number;
   /** What should stay said, and the texts beside the snapshot that may say it. */
   wanted?: { facts: readonly LastingFact[]; keptTexts: readonly KnownText[] };
@@ -81,17 +80,19 @@ function leaving(snapshot: Snapshot, options: FitOptions): readonly ArchivedItem
 }
 
 /**
- * A snapshot whose working layer, rendered, has at most `budgetTokens`: what is worth least goes to the
- * archive, and what the archive cannot hold is dropped; items that alone say a wanted fact go late.
- * Constraints never go, so a snapshot whose constraints alone exceed the budget stays above it.
+ * A snapshot whose working layer, rendered, has at most `budgetTokens`: what is worth least goes to the archive, and
+ * what the archive cannot hold is dropped; items that alone say a wanted fact go late. Rules that say the same are one;
+ * beyond their share of the budget the least useful go, within it none.
  */
-export function fitSnapshot(snapshot: Snapshot, options: FitOptions): FittedSnapshot {
-  const gone = leaving(snapshot, options);
+export function fitSnapshot(given: Snapshot, options: FitOptions): FittedSnapshot {
+  const merged = mergeConstraints(given);
+  const beyond = constraintsBeyondShare(merged, options);
+  const snapshot = beyond.length === 0 ? merged : withoutItems(merged, beyond);
+  const gone = [...beyond, ...leaving(snapshot, options)];
   const fitting = gone.length === 0 ? snapshot : withoutItems(snapshot, gone);
-  const limit = ledgerConstants.constraintBudgetFraction.value * options.budgetTokens;
   return {
     snapshot: boundArchive({ ...fitting, archive: [...snapshot.archive, ...gone] }),
     archived: gone.length,
-    constraintsOverBudget: constraintTokens(snapshot, options) > limit,
+    constraintsOverBudget: beyond.length > 0,
   };
 }

@@ -70,3 +70,13 @@ export function sectionFor(
   const known = knownPlace(draft, text);
   return known ?? (isOfTool(words, sources, evidence) ? 'key_knowledge' : section);
 }
+
+/** Whether the user says himself, in the cited turns, most of what a statement says. */
+export function isOfUser(
+  { text, sources }: Pick<Statement, 'text' | 'sources'>,
+  evidence: TurnEvidence,
+): boolean {
+  const topics = (seq: number): ReadonlySet<string> => topicsOf(wordsOf(evidence.unquoted(seq)));
+  const words = topicsOf(wordsOf(text));
+  return shareSaid(words, sources, { topics }) >= ledgerConstants.talkWordFraction.value;
+}

@@ -1,5 +1,5 @@
 import type { Content } from '../../conversation/content.ts';
-import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
+import { workingItems, type ArchivedItem, type Snapshot } from '../../conversation/snapshot.ts';
 import type { Utterance } from '../facts/utterance.ts';
 import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
 import { attachmentLine, attachmentParts, type Attachment } from './attachments.ts';
@@ -18,14 +18,41 @@ export function callText(text: string): string {
 /** So far behind the number of its turn an utterance says it again: nobody should have to look back for it. */
 const NUMBER_CHARACTERS = 8_000;
 
+/**
+ * What a reader could take for a line of ours: a mark, a day, an item, a boundary. Only such lines are indented; the
+ * others go on without, which spares a twentieth of a programming chat.
+ */
+const imitation = /^ ?(?:[[{]|(?:turn|user|model|tool|assistant|system)\b|[\w-]{16,}$)/iu;
+
+const continuedLine = (line: string): string => (imitation.test(line) ? `  ${line}` : line);
+
+/** Fewer equal lines are written out. */
+const EQUAL_LINES = 3;
+
+/** Runs of equal lines as one of them and their number: an answer may hold thousands. */
+function withoutRuns(lines: readonly string[]): string[] {
+  const short: string[] = [];
+  for (let at = 0; at < lines.length;) {
+    const line = lines[at] ?? '';
+    let end = at + 1;
+    while (lines[end] === line) end += 1;
+    const equal = end - at;
+    if (equal < EQUAL_LINES) short.push(...lines.slice(at, end));
+    else short.push(line, `  [the same line ${equal - 1} more times]`);
+    at = end;
+  }
+  return short;
+}
+
 function utteranceText({ speaker, text }: Utterance): string {
   const name = speaker === 'call' ? 'model' : speaker;
   const said = speaker === 'call' ? callText(text) : text;
-  const [first = '', ...rest] = said
+  const lines = said
     .split(lineEnd)
     .map((line) => line.trimEnd())
     .filter((line) => line !== '');
-  return [`${name}: ${first.trimStart()}`, ...rest.map((line) => `  ${line}`)].join('\n');
+  const [first = '', ...rest] = withoutRuns(lines);
+  return [`${name}: ${first.trimStart()}`, ...rest.map(continuedLine)].join('\n');
 }
 
 /** One thing that was said or sent. */
@@ -67,30 +94,33 @@ function historyLines(entries: readonly Entry[]): string[] {
   return lines;
 }
 
-const knownLines = (previous: Snapshot): string[] =>
-  workingItems(previous)
-    .filter((item) => !isUnitedList(item))
-    .map(({ id, section, text, status }) => JSON.stringify({ id, section, text, status }));
+const knownLines = (known: readonly ArchivedItem[]): string[] =>
+  known.map(({ id, section, text, status, importance }) =>
+    JSON.stringify({ id, section, text, status, ...(importance !== 2 && { importance }) }),
+  );
+
+/** The items of a snapshot that operations may name: all but the lists that code keeps. */
+export const nameableItems = (snapshot: Snapshot): ArchivedItem[] =>
+  workingItems(snapshot).filter((item) => !isUnitedList(item));
 
 /**
  * What the model reads, as one user content: the utterances between two lines of `boundary`, then the items of
- * the previous snapshot as JSON lines up to a third. Only our own lines begin at the margin (a mark, which is
- * `[12] user: ` at the beginning of a turn and `model: ` in it, a day, a boundary, an item): the lines of an
- * utterance go on behind two blanks, so that text which imitates a mark, an item or a boundary stays text. The files of
- * the turns follow as parts of their own, in the order of their lines. Linear.
+ * the previous snapshot as JSON lines up to a third. A mark (`[12] user: ` at the beginning of a turn, `model: ` in it),
+ * a day, a boundary or an item at the margin is always ours: a line of an utterance that looks like one stands behind
+ * two blanks. The files of the turns follow as parts of their own, in the order of their lines. Linear.
  */
 export function ledgerContents(input: {
   /** In the order of the turns. */
   utterances: readonly Utterance[];
   /** Those of the same turns. */
   attachments: readonly Attachment[];
-  previous: Snapshot | undefined;
+  /** Items that operations may name. */
+  known: readonly ArchivedItem[];
   /** Random: nobody who wrote the history can know it. */
   boundary: string;
 }): Content[] {
-  const { attachments, boundary, previous } = input;
+  const { attachments, boundary, known } = input;
   const history = historyLines(entriesOf(input.utterances, attachments));
-  const known = previous === undefined ? [] : knownLines(previous);
-  const lines = [boundary, ...history, boundary, ...known, boundary];
+  const lines = [boundary, ...history, boundary, ...knownLines(known), boundary];
   return [{ role: 'user', parts: [{ text: lines.join('\n') }, ...attachmentParts(attachments)] }];
 }

@@ -7,8 +7,8 @@ import type { Utterance } from '../facts/utterance.ts';
 import { utterancesOf } from '../facts/utterances.ts';
 import type { LedgerEvidence } from './apply-operations.ts';
 import { citedTurns, type CitedTurn } from './cited-turns.ts';
-import { statedWishes, statedWithdrawals } from './missing-constraints.ts';
-import { factReader, type FactReader } from './repair-candidates.ts';
+import { statedWishes, statedWithdrawals } from './repair/missing-constraints.ts';
+import { factReader, type FactReader } from './repair/repair-candidates.ts';
 import type { VerbatimSentence } from './verbatim-item.ts';
 
 /** What one run knows of the turns that it folds, however often their ledger is checked. */
@@ -36,9 +36,7 @@ function evidenceIn(
 ): LedgerEvidence {
   const textsOf = (said: readonly Utterance[]) => ({
     user: said.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : [])).join('\n'),
-    talk: said
-      .flatMap(({ speaker, text }) => (speaker === 'user' || speaker === 'model' ? [text] : []))
-      .join('\n'),
+    talk: said.flatMap(({ speaker, text }) => (speaker === 'tool' ? [] : [text])).join('\n'),
     all: said.map(({ text }) => text).join('\n'),
   });
   const bySeq = Map.groupBy(utterances, ({ seq }) => seq);

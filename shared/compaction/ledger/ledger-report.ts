@@ -3,10 +3,14 @@ import type { Fact, FactTier } from '../facts/fact.ts';
 import { indexFacts, isHeld } from '../facts/fact-index.ts';
 import type { KnownText } from '../facts/text-facts.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
-import type { FilledSnapshot } from './fill-room.ts';
-import type { DroppedItem, Precision, RepairedItem } from './precision-gate.ts';
+import type {
+  DoubtfulItem,
+  DroppedItem,
+  Precision,
+  RepairedItem,
+} from './verify/precision-gate.ts';
 import { shareHeld, type Recall } from './recall.ts';
-import type { VerbatimRepair } from './repair-verbatim.ts';
+import type { VerbatimRepair } from './repair/repair-verbatim.ts';
 
 /** How much of a tier the context still says. `share` is weighted, 0–1. */
 export type TierReport = {
@@ -21,14 +25,24 @@ export type TierReport = {
 /** What verification found, as it is stored with a compaction. Counts are complete, lists are bounded. */
 export type LedgerReport = {
   recall: { tier1: TierReport; tier2: TierReport; tier3: TierReport };
-  precision: { checked: number; repaired: number; dropped: number };
-  /** Items whose figures their turns did not hold, replaced by words of those turns. */
+  /** Items; of `cut` and `unconfirmed` the values. */
+  precision: {
+    checked: number;
+    repaired: number;
+    dropped: number;
+    cut: number;
+    unconfirmed: number;
+  };
+  /** Items that code gave other words. */
   repairedItems: RepairedItem[];
+  /**
+   * Items with values that no folded turn holds: cut where they would do harm, else kept. Absent in reports of before
+   * 2026-11-23.
+   */
+  doubtfulItems?: DoubtfulItem[];
   droppedItems: DroppedItem[];
   /** Sentences of turns that code put back. */
   verbatim: { added: number; tokens: number; constraintTokens: number; archived: number };
-  /** Sentences that code put into the room that was left. With `verbatim` at most a quarter of the budget, constraints aside. */
-  filled: { added: number; tokens: number };
   /** Items that were evicted to the archive. */
   evicted: number;
   /** Refused operations by reason. */
@@ -42,7 +56,6 @@ export type LedgerReport = {
 export interface ReportInput {
   precision: Precision;
   repair: Pick<VerbatimRepair, 'added' | 'tokens' | 'constraintTokens' | 'archived'>;
-  filled: Pick<FilledSnapshot, 'added' | 'tokens'>;
   recall: Recall;
   archiveTexts: readonly KnownText[];
   evicted: number;
@@ -84,24 +97,27 @@ export function ledgerReport(input: ReportInput): LedgerReport {
       checked: precision.checked,
       repaired: precision.repaired.length,
       dropped: precision.dropped.length,
+      cut: precision.doubtful.reduce((sum, { cut }) => sum + cut.length, 0),
+      unconfirmed: precision.doubtful.reduce((sum, { unconfirmed }) => sum + unconfirmed.length, 0),
     },
     repairedItems: bounded(precision.repaired).map((item) => ({
       ...item,
       before: short(item.before),
       after: short(item.after),
     })),
-    droppedItems: bounded(precision.dropped).map((item) => ({
+    doubtfulItems: bounded(precision.doubtful).map((item) => ({
       ...item,
       text: short(item.text),
-      unsupported: bounded(item.unsupported).map(short),
+      cut: bounded(item.cut).map(short),
+      unconfirmed: bounded(item.unconfirmed).map(short),
     })),
+    droppedItems: bounded(precision.dropped).map((item) => ({ ...item, text: short(item.text) })),
     verbatim: {
       added: repair.added.length,
       tokens: repair.tokens,
       constraintTokens: repair.constraintTokens,
       archived: repair.archived,
     },
-    filled: { added: input.filled.added.length, tokens: input.filled.tokens },
     evicted: input.evicted,
     rejected: countReasons(input.rejected),
     leftOut: lost.slice(0, ledgerConstants.leftOutListLimit.value).map((fact) => ({

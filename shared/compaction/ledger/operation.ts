@@ -23,6 +23,8 @@ const optionalText = z
   .catch(undefined);
 const optionalStatus = z.enum(statuses).optional().catch(undefined);
 
+const optionalImportance = z.number().int().min(1).max(3).optional().catch(undefined);
+
 const addSchema = z.object({
   op: z.literal('add'),
   section: z.string(),
@@ -30,7 +32,7 @@ const addSchema = z.object({
   sources: sourcesSchema,
   quote: optionalText,
   status: optionalStatus,
-  importance: z.number().int().min(1).max(3).optional().catch(undefined),
+  importance: optionalImportance,
   supersedes: optionalText,
 });
 
@@ -41,6 +43,9 @@ const updateSchema = z.object({
   sources: sourcesSchema,
   quote: optionalText,
   status: optionalStatus,
+  importance: optionalImportance,
+  /** Ids of known items that the text takes in. */
+  merges: z.array(z.string()).optional().catch(undefined),
 });
 
 const removeSchema = z.object({
@@ -75,15 +80,20 @@ const object = (required: readonly string[], properties: Record<string, unknown>
  * goes with each request as the schema does.
  */
 export function ledgerJsonSchema(profile: SnapshotProfile): Record<string, unknown> {
-  const said = { text: string, sources, quote: string, status };
-  const item = object(['text', 'sources'], { ...said, importance, supersedes: string });
+  const said = { text: string, sources, quote: string, status, importance };
+  const item = object(['text', 'sources'], { ...said, supersedes: string });
   const variants = [
     object(['op', 'section', 'items'], {
       op: op('add'),
       section: { type: 'string', enum: [...snapshotSections[profile]] },
       items: { type: 'array', items: item },
     }),
-    object(['op', 'id', 'text', 'sources'], { op: op('update'), id: string, ...said }),
+    object(['op', 'id', 'text', 'sources'], {
+      op: op('update'),
+      id: string,
+      ...said,
+      merges: { type: 'array', items: string },
+    }),
     object(['op', 'id', 'reason', 'sources'], {
       op: op('remove'),
       id: string,

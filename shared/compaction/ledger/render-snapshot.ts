@@ -28,6 +28,8 @@ const ARCHIVE_CLOSE = '</archive>';
 
 /** "Friday, 4 May", "tomorrow (the 21st of November)". */
 const ADJOINING_CHARACTERS = 6;
+/** "Friday before 2026-11-21". */
+const counted = /^\s(?:before|after|of|vor|nach|avant|après|antes de|después de|prima del)\s$/iu;
 
 const adjoin = (one: Found, other: Found): boolean =>
   Math.max(one.start, other.start) - Math.min(one.end, other.end) <= ADJOINING_CHARACTERS;
@@ -38,8 +40,9 @@ function tellsItsDay(text: string, at: string): boolean {
   const told = new Set(dates.flatMap(({ readings }) => readings));
   return findRelativeDates(text, new Date(`${at}T00:00:00Z`)).every(
     (relative) =>
-      dates.some((date) => adjoin(date, relative)) ||
-      relative.readings.some((day) => [day, ...coarserKeys(day)].some((key) => told.has(key))),
+      dates.some(
+        (date) => adjoin(date, relative) || counted.test(text.slice(relative.end, date.start)),
+      ) || relative.readings.some((day) => [day, ...coarserKeys(day)].some((key) => told.has(key))),
   );
 }
 
@@ -100,6 +103,8 @@ function archiveLines(items: readonly ArchivedItem[], room: SnapshotRoom): strin
 export function renderLedger(snapshot: Snapshot, { budgetTokens, counting }: SnapshotRoom): string {
   const working = workingLines(snapshot);
   const left = budgetTokens - estimateTextTokens(joined(working), counting);
-  const archive = archiveLines(archiveOrder(snapshot), { budgetTokens: left, counting });
+  // What code put there is for search: no model chose it.
+  const chosen = archiveOrder(snapshot).filter(({ by }) => by === 'model');
+  const archive = archiveLines(chosen, { budgetTokens: left, counting });
   return joined([...working, ...archive]);
 }

@@ -4,7 +4,7 @@ import { withoutTakenBack } from '../facts/taken-back.ts';
 import { oneLine } from './item-text.ts';
 import { topicsOf, wordsOf } from './word-overlap.ts';
 
-/** What stands in a turn: in the message of its user, in what user and model to each other, and by everybody, tools included. */
+/** What stands in a turn: in the message of its user, in what user and model say (calls too), and by everybody, tools included. */
 export interface TurnTexts {
   user: string;
   talk: string;

@@ -1,22 +1,30 @@
-import { workingItems, type Snapshot } from '../../conversation/snapshot.ts';
+import {
+  constraintSection,
+  workingItems,
+  type ArchivedItem,
+  type Snapshot,
+} from '../../conversation/snapshot.ts';
 import type { Fact } from '../facts/fact.ts';
+import { indexFacts } from '../facts/fact-index.ts';
+import { isSentenceHeld } from '../facts/line-index.ts';
 import type { TextFacts } from '../facts/text-facts.ts';
-import { ledgerConstants } from '../ledger-constants.ts';
-import { snapshotConstants } from '../snapshot-constants.ts';
+import { repairConstants } from '../repair-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
-import { fillRoom, type FilledSnapshot } from './fill-room.ts';
+import { changedItems } from './changed-items.ts';
 import { fitSnapshot } from './fit-snapshot.ts';
 import { lastingFacts } from './lasting-facts.ts';
 import type { LedgerReading } from './ledger-reading.ts';
 import { ledgerReport, type LedgerReport } from './ledger-report.ts';
 import { shapeProblems, withoutLoops, type ShapeProblem } from './ledger-shape.ts';
-import { missingConstraints } from './missing-constraints.ts';
-import { gatePrecision, type Precision } from './precision-gate.ts';
 import { recallOf, type Recall } from './recall.ts';
 import { renderWorkingLayer } from './render-snapshot.ts';
-import { repairVerbatim, type VerbatimRepair } from './repair-verbatim.ts';
-import { repairWorth } from './repair-worth.ts';
+import { copiedShare } from './repair/copied-share.ts';
+import { missingConstraints } from './repair/missing-constraints.ts';
+import { bindsAnswers, isNeededLater, isSaidByUser } from './repair/needed-facts.ts';
+import { repairVerbatim, type VerbatimRepair } from './repair/repair-verbatim.ts';
 import { uniteLists } from './unite-lists.ts';
+import { correctionFor, type Correction } from './verify/correction.ts';
+import { gatePrecision, type Precision } from './verify/precision-gate.ts';
 import { withRequests } from './with-requests.ts';
 
 export type LedgerProblem = ShapeProblem | 'UNSUPPORTED_FACTS';
@@ -30,7 +38,10 @@ export interface LedgerInput {
   reading: LedgerReading;
   /** What stays in the context beside the snapshot: pins and tail. */
   keptTexts: readonly string[];
+  /** What the working layer may take. */
   budgetTokens: number;
+  /** What rules may take of it; default: their share of the budget. */
+  constraintTokens?: number | undefined;
   counting: TokenCounting;
   /** Operations that were refused. */
   rejected: readonly { reason: string }[];
@@ -39,12 +50,10 @@ export interface LedgerInput {
 export interface LedgerVerification {
   ok: boolean;
   problems: LedgerProblem[];
-  /** The snapshot to use: repaired, and within the budget but for constraints. As it came when its shape was refused. */
+  /** The snapshot to use: repaired, and within the budget. As it came when its shape was refused. */
   snapshot: Snapshot;
-  /** One more call, asked for `missing`, is worth it. */
-  wantsRepair: boolean;
-  /** Facts of tier 2 that would fit, the weightiest first. */
-  missing: Fact[];
+  /** What one more call is worth asking for. */
+  correction: Correction | undefined;
   report: LedgerReport;
 }
 
@@ -59,76 +68,115 @@ function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerificati
     snapshot: input.snapshot,
     checked: 0,
     repaired: [],
+    doubtful: [],
     dropped: [],
     isRefused: false,
   };
   const report = ledgerReport({
     precision,
     repair: { added: [], tokens: 0, constraintTokens: 0, archived: 0 },
-    filled: { added: [], tokens: 0 },
     recall: recallOf([], { snapshotTexts: [], keptTexts: [] }),
     archiveTexts: [],
     evicted: 0,
     constraintsOverBudget: false,
     rejected: input.rejected,
   });
-  return { ok: false, problems, snapshot: input.snapshot, wantsRepair: false, missing: [], report };
+  return { ok: false, problems, snapshot: input.snapshot, correction: undefined, report };
 }
 
-/** Facts and standing wishes that the snapshot lost, put back by code. */
-function repairRecall(input: ReadInput, snapshot: Snapshot): VerbatimRepair {
+/** Rules aside: those must be in the words of the user. */
+const madeByModel = ({ previous, snapshot }: ReadInput): ArchivedItem[] =>
+  changedItems(previous, snapshot)
+    .map(({ item }) => item)
+    .filter(({ by, section }) => by === 'model' && section !== constraintSection);
+
+const isNeeded = (fact: Fact, { cited }: LedgerReading): boolean =>
+  isNeededLater(fact, cited.get(fact.seqs[0] ?? 0)?.day);
+
+/** What code may put back of what the user stated. */
+interface Allowance {
+  isWanted: (fact: Fact) => boolean;
+  /** Whether a second call is worth asking for it. */
+  isAskedFor: (fact: Fact) => boolean;
+  roomTokens: number;
+  /** Whether a wish of the user stands in the snapshot, in whatever words. */
+  isHeld: (wish: string) => boolean;
+}
+
+/**
+ * A summariser that writes its own statements has chosen what matters: code adds what a later answer needs, within a
+ * twentieth of the snapshot, or two sentences. One that mostly copies sentences, or says next to nothing, has left out what matters: all that
+ * the user said comes back, within a quarter of the budget.
+ */
+function allowanceFor(input: ReadInput, snapshot: Snapshot): Allowance {
+  const { reading, budgetTokens, counting } = input;
+  const { copiedStatementShare, copiedRepairFraction, addedFraction, addedTokens, sparseFraction } =
+    repairConstants;
+  const made = madeByModel(input);
+  const usedTokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
+  const isSparse = usedTokens < sparseFraction.value * budgetTokens;
+  const isCopied =
+    made.length === 0 || copiedShare(made, reading.cited) >= copiedStatementShare.value;
+  if (isSparse || isCopied)
+    return {
+      isWanted: isSaidByUser,
+      isAskedFor: (fact) => isCopied || isNeeded(fact, reading),
+      roomTokens: Math.floor(copiedRepairFraction.value * budgetTokens),
+      isHeld: () => false,
+    };
+  const said = workingItems(snapshot).flatMap(({ text, quote }) => [text, quote ?? '']);
+  const lines = indexFacts(said).lines();
+  const isHeld = (wish: string): boolean =>
+    !bindsAnswers(wish) || isSentenceHeld(wish, lines, repairConstants.heldWishShare.value);
+  const shareTokens = addedFraction.value * Math.min(usedTokens, budgetTokens);
+  const roomTokens = Math.max(addedTokens.value, Math.floor(shareTokens));
+  return {
+    isWanted: (fact) =>
+      isNeeded(fact, reading) && !(fact.kind === 'instruction' && isHeld(fact.sentence)),
+    isAskedFor: () => true,
+    roomTokens,
+    isHeld,
+  };
+}
+
+/** Facts that neither snapshot nor kept texts say: those that come back, and those that the archive gets. */
+interface Lacking {
+  missing: readonly Fact[];
+  further: readonly Fact[];
+}
+
+/** What the snapshot lost of what the user stated, put back by code. */
+function repairRecall(
+  input: ReadInput,
+  snapshot: Snapshot,
+  { missing, further, allowance }: Lacking & { allowance: Allowance },
+): VerbatimRepair {
   const { reading, keptTexts, budgetTokens, counting } = input;
-  const snapshotTexts = textsIn(workingItems(snapshot), reading);
+  const { roomTokens, isHeld } = allowance;
+  const wishes = reading.wishes().filter(({ text }) => !isHeld(text));
   return repairVerbatim({
     snapshot,
-    missing: recallOf(reading.facts(), { snapshotTexts, keptTexts }).missing,
+    missing,
     constraints: missingConstraints(
-      { wishes: reading.wishes(), withdrawals: reading.withdrawals() },
+      { wishes, withdrawals: reading.withdrawals() },
       { previous: input.previous, snapshot, keptTexts },
     ),
     dayOf: (seq) => reading.cited.get(seq)?.day,
     budgetTokens,
+    roomTokens,
+    constraintTokens: input.constraintTokens,
+    further,
     counting,
     factsIn: reading.factsIn,
   });
 }
 
 /**
- * What code may still add to a snapshot that fits: sentences that say what is missing, as long as all that
- * code adds stays within a quarter of the budget, and the snapshot well below what it takes the place of.
- */
-function fill(
-  { reading, budgetTokens, counting }: ReadInput,
-  repair: VerbatimRepair,
-  fitted: { snapshot: Snapshot; missing: readonly Fact[] },
-): FilledSnapshot {
-  const quarter = Math.floor(snapshotConstants.appendedFactsFraction.value * budgetTokens);
-  const foldedTokens = reading.utterances.reduce(
-    (sum, { text }) => sum + estimateTextTokens(text, counting),
-    0,
-  );
-  return fillRoom({
-    ...fitted,
-    dayOf: (seq) => reading.cited.get(seq)?.day,
-    budgetTokens: Math.min(
-      budgetTokens,
-      Math.floor(ledgerConstants.filledFraction.value * foldedTokens),
-    ),
-    roomTokens: quarter - repair.tokens,
-    counting,
-    factsIn: reading.factsIn,
-  });
-}
-
-/**
- * Checks and repairs, by code alone, what the operations of a model made of a snapshot. In this order:
- * its shape; that the cited turns hold what changed items say (repaired or dropped); that the user's
- * tier-1 facts and standing wishes are in the snapshot or in what stays (put back word for word); lists
- * in use are united; what exceeds the budget goes to the archive; what is left of the budget and of the
- * quarter that code may add takes sentences with further facts. Where neither the model nor an earlier run
- * has anything to say, the user's requests stand first: small talk is no failure. Whether another call is worth it is asked
- * before that: a model says it in fewer words. EMPTY becomes FAILED_EMPTY_SUMMARY, any other problem
- * FAILED_VERIFICATION. Linear in the text of the turns.
+ * Checks and repairs, by code alone, what the operations of a model made of a snapshot. In this order: its shape; that
+ * folded turns hold the values of changed items (`gatePrecision`); that what the user stated and a later answer needs
+ * is in the snapshot or in what stays; lists in use are united; what exceeds the budget goes to the archive. Where
+ * neither the model nor an earlier run has anything to say, the user's requests stand first: small talk is no failure.
+ * EMPTY becomes FAILED_EMPTY_SUMMARY, any other problem FAILED_VERIFICATION. Linear in the text of the turns.
  */
 export function verifyLedger(given: LedgerInput): LedgerVerification {
   const sound = withoutLoops(given.previous, given.snapshot);
@@ -142,38 +190,44 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
     keptTexts: given.keptTexts.map(given.reading.read),
   };
   const { budgetTokens, counting, keptTexts, reading } = input;
-  const precision = gatePrecision({ ...input, turns: reading.cited });
-  const problems: LedgerProblem[] = precision.isRefused ? ['UNSUPPORTED_FACTS'] : [];
-  const repair = repairRecall(input, precision.snapshot);
-  const fitted = fitSnapshot(uniteLists(repair.snapshot, reading.facts()), {
-    budgetTokens,
-    counting,
-    newestSeq: reading.turns.at(-1)?.seq ?? 0,
-    wanted: { facts: lastingFacts(input.previous, reading.facts()), keptTexts },
-  });
+  const gated = gatePrecision({ ...input, turns: reading.cited, keptTexts });
+  const isEmptied = workingItems(gated.snapshot).length === 0;
+  const precision = isEmptied
+    ? { ...gated, snapshot: withRequests(gated.snapshot, reading) }
+    : gated;
   const recallWith = (repaired: Snapshot): Recall =>
     recallOf(reading.facts(), {
       snapshotTexts: textsIn(workingItems(repaired), reading),
       keptTexts,
     });
-  const recall = recallWith(fitted.snapshot);
-  const usedTokens = estimateTextTokens(renderWorkingLayer(fitted.snapshot), counting);
-  const worth = repairWorth(recall, { roomTokens: budgetTokens - usedTokens, counting });
-  const { missing } = recall;
-  const filled = fill(input, repair, { snapshot: fitted.snapshot, missing });
-  const ok = problems.length === 0;
+  const stated = recallWith(precision.snapshot);
+  const allowance = allowanceFor(input, precision.snapshot);
+  const missing = stated.missing.filter(allowance.isWanted);
+  const further = stated.missing.filter((fact) => isSaidByUser(fact) && !missing.includes(fact));
+  const repair = repairRecall(input, precision.snapshot, { missing, further, allowance });
+  const fitted = fitSnapshot(
+    uniteLists(repair.snapshot, reading.facts(), { budgetTokens, counting }),
+    {
+      budgetTokens,
+      constraintTokens: input.constraintTokens,
+      counting,
+      newestSeq: reading.turns.at(-1)?.seq ?? 0,
+      wanted: { facts: lastingFacts(input.previous, reading.facts()), keptTexts },
+    },
+  );
+  const ok = !precision.isRefused;
   return {
     ok,
-    problems,
-    snapshot: filled.snapshot,
-    wantsRepair: ok && worth.wantsRepair,
-    missing: worth.missing,
+    problems: ok ? [] : ['UNSUPPORTED_FACTS'],
+    snapshot: fitted.snapshot,
+    correction: ok
+      ? correctionFor(precision.doubtful, missing.filter(allowance.isAskedFor))
+      : undefined,
     report: ledgerReport({
       precision,
       repair,
-      filled,
-      recall: filled.added.length === 0 ? recall : recallWith(filled.snapshot),
-      archiveTexts: textsIn(filled.snapshot.archive, reading),
+      recall: recallWith(fitted.snapshot),
+      archiveTexts: textsIn(fitted.snapshot.archive, reading),
       evicted: fitted.archived,
       constraintsOverBudget: fitted.constraintsOverBudget || repair.lacksConstraints,
       rejected: input.rejected,

@@ -1,6 +1,10 @@
 import { factId, type Fact } from '../facts/fact.ts';
-import { chooseQuotes } from '../ledger/choose-quotes.ts';
-import { candidatesFor, lineTokens, type CandidateInput } from '../ledger/repair-candidates.ts';
+import { chooseQuotes } from '../ledger/repair/choose-quotes.ts';
+import {
+  candidatesFor,
+  lineTokens,
+  type CandidateInput,
+} from '../ledger/repair/repair-candidates.ts';
 import { verbatimText } from '../ledger/verbatim-item.ts';
 import type { TokenCounting } from '../token-estimate.ts';
 

@@ -94,7 +94,7 @@ function ruthless(previous: Snapshot, turns: readonly Turn[], round: number): st
   const trivia = Array.from({ length: 24 }, (_, n) => ({
     op: 'add',
     section: n % 2 === 0 ? 'key_knowledge' : 'decisions',
-    text: `The ${thingOf(round, n)} was talked about at length, and with much pleasure on all sides.`,
+    text: `The tower opens at ten, and so do the quay, the old hall and the ${thingOf(round, n)}.`,
     sources,
     importance: 3,
   }));
@@ -109,7 +109,7 @@ const heldIn = (snapshot: Snapshot) =>
   }));
 
 function fold(previous: Snapshot | undefined, turns: readonly Turn[], answer: string): Snapshot {
-  const folded = foldInMemory({ turns, previous, answer, budgetTokens: 3_000 });
+  const folded = foldInMemory({ turns, previous, answer, budgetTokens: 4_000 });
   if (folded.kind === 'refused') throw new Error(`refused: ${folded.reason}`);
   return folded.snapshot;
 }

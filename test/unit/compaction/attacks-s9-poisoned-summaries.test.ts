@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readFoldedTurns } from '../../../shared/compaction/ledger/ledger-reading.ts';
-import { ledgerContents } from '../../../shared/compaction/ledger/ledger-input.ts';
+import { ledgerContents, nameableItems } from '../../../shared/compaction/ledger/ledger-input.ts';
 import { readSnapshot } from '../../../shared/compaction/snapshot-reader.ts';
 import { contentText } from '../../../shared/conversation/content.ts';
 import { createRandom } from '../../chaos/random.ts';
@@ -16,6 +16,9 @@ const poisons = drawPoisons(createRandom('s9'), 120);
 /** Seconds of work, and minutes where many share the machine. */
 const BUSY = { timeout: 300_000 };
 const channels: readonly Placement[] = ['what the user says', 'what a tool returns'];
+
+/** A mark, a day, an item or a boundary, as a summariser could take a line of somebody else for one. */
+const looksLikeOurs = /^ ?(?:\[|\{|edge-7f3a|(?:turn|user|model|tool|assistant|system)\b)/iu;
 
 /** An honest answer in either format, with the poison where the summariser copies what it read. */
 const copiedInto = {
@@ -41,9 +44,14 @@ describe('S9: a hundred and twenty texts that are made for the summariser', () =
       const marginsOf = (text: string) => {
         const { turns, previous } = attackedHistory(channel, text);
         const { utterances } = readFoldedTurns(turns);
-        const read = ledgerContents({ utterances, attachments: [], previous, boundary });
+        const read = ledgerContents({
+          utterances,
+          attachments: [],
+          known: nameableItems(previous),
+          boundary,
+        });
         const lines = read.map(contentText).join('\n').split('\n');
-        return lines.filter((line) => /^\S/u.test(line)).map((line) => line.slice(0, 8));
+        return lines.filter((line) => looksLikeOurs.test(line)).map((line) => line.slice(0, 8));
       };
       const plain = marginsOf('A word of no weight.');
 

@@ -21,10 +21,11 @@ describe('the words that count', () => {
 describe('lines that code has added', () => {
   test.each([
     ['- User: "never on Mondays"', true],
-    ['- User (2026-01-02): "never on Mondays"', true],
+    ['- Tool call: "searchFlights"', true],
     ['- Tool: "file not found"', true],
     ['- Links: https://example.com/a', true],
     ['- The user said "never on Mondays"', false],
+    ['- User: wants "never on Mondays" kept', false],
     ['- Never on Mondays', false],
   ])('%s: %s', (line, isAdded) => {
     expect(linesAdded(`<key_knowledge>\n${line}\n</key_knowledge>`)).toEqual(isAdded ? [line] : []);

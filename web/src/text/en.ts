@@ -192,7 +192,7 @@ export const en = {
     checked: (count: string) => `${count} statements checked`,
     repaired: 'Repaired',
     dropped: 'Dropped',
-    unsupported: 'no turn says',
+    unsupported: 'No turn says',
     added: (count: string) => `${count} put back word for word`,
     evicted: (count: string) => `${count} moved to the archive`,
     rejected: 'Refused operations',

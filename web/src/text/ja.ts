@@ -189,7 +189,7 @@ export const ja: Texts = {
     checked: (count) => `${count} 項目を検査`,
     repaired: '修正',
     dropped: '削除',
-    unsupported: '根拠のない箇所',
+    unsupported: '根拠のない値',
     added: (count) => `${count} 件を原文のまま復元`,
     evicted: (count) => `${count} 件をアーカイブへ`,
     rejected: '拒否された操作',

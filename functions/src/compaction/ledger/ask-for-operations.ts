@@ -2,24 +2,29 @@ import { utterancesOf } from '../../../../shared/compaction/facts/utterances.ts'
 import { attachmentsIn } from '../../../../shared/compaction/ledger/attachments.ts';
 import { inProfile } from '../../../../shared/compaction/ledger/change-profile.ts';
 import { readLedgerAnswer } from '../../../../shared/compaction/ledger/ledger-answer.ts';
-import { ledgerContents } from '../../../../shared/compaction/ledger/ledger-input.ts';
 import {
+  ledgerContents,
+  nameableItems,
+} from '../../../../shared/compaction/ledger/ledger-input.ts';
+import {
+  ledgerCorrectionRequest,
   ledgerInstruction,
-  ledgerRepairRequest,
   ledgerRequest,
+  type PromptRoom,
 } from '../../../../shared/compaction/ledger/ledger-prompts.ts';
 import { mergeOperations } from '../../../../shared/compaction/ledger/merge-operations.ts';
 import {
   ledgerJsonSchema,
   type Operation,
 } from '../../../../shared/compaction/ledger/operation.ts';
-import type { Fact } from '../../../../shared/compaction/facts/fact.ts';
+import type { LedgerVerification } from '../../../../shared/compaction/ledger/verify-ledger.ts';
 import type { FoldPlan } from '../../../../shared/compaction/plan.ts';
-import { snapshotProfileOf } from '../../../../shared/conversation/snapshot.ts';
+import { snapshotProfileOf, type ArchivedItem } from '../../../../shared/conversation/snapshot.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { askSummariser, promptIdOf } from '../ask-summariser.ts';
 import { inParallel } from '../../in-parallel.ts';
 import type { ClaimedRun } from '../run.ts';
+import { roomFor } from './room-for.ts';
 
 /** What the model wants changed in the ledger. */
 export type Asked =
@@ -27,30 +32,35 @@ export type Asked =
   | { kind: 'empty' }
   | { kind: 'refused'; reason: string };
 
+/** What a fact that was left out may take. */
+const CORRECTION_CHARACTERS = 120;
+
 /** Calls at once for one compaction. */
 const CHUNKS_AT_ONCE = 4;
 
 interface Question {
   turns: readonly Turn[];
+  /** What is known, as far as it matters for the answer. */
+  known: readonly ArchivedItem[];
+  room: PromptRoom;
   /** What is asked, below data that stands between lines of `boundary`. */
-  requestOf: (boundary: string) => string;
+  requestWith: (boundary: string) => string;
   promptId: string;
 }
 
 async function askOnce(run: ClaimedRun, question: Question): Promise<Asked> {
-  const { head, policy, history } = run.reading;
-  const profile = snapshotProfileOf(head.value.profile);
+  const profile = snapshotProfileOf(run.reading.head.value.profile);
   const boundary = run.dependencies.randomness.uuid();
   const answer = await askSummariser(run, {
-    systemInstruction: ledgerInstruction({ profile, maximumTokens: policy.snapshotBudgetTokens }),
+    systemInstruction: ledgerInstruction({ profile, room: question.room }),
     contents: [
       ...ledgerContents({
         utterances: utterancesOf(question.turns),
         attachments: attachmentsIn(question.turns),
-        previous: history?.snapshot ? inProfile(history.snapshot, profile) : undefined,
+        known: question.known,
         boundary,
       }),
-      { role: 'user', parts: [{ text: question.requestOf(boundary) }] },
+      { role: 'user', parts: [{ text: question.requestWith(boundary) }] },
     ],
     responseJsonSchema: ledgerJsonSchema(profile),
     promptId: question.promptId,
@@ -70,6 +80,15 @@ async function askTwice(run: ClaimedRun, question: Question): Promise<Asked> {
   return askOnce(run, { ...question, promptId: `${question.promptId}-verify` });
 }
 
+/** The items that operations may name. */
+function knownItems({ reading: { head, history } }: ClaimedRun): ArchivedItem[] {
+  const profile = snapshotProfileOf(head.value.profile);
+  return history?.snapshot ? nameableItems(inProfile(history.snapshot, profile)) : [];
+}
+
+const charactersIn = (items: readonly { text: string }[]): number =>
+  items.reduce((sum, { text }) => sum + text.length, 0);
+
 /**
  * Asks for the operations that take the folded turns into the ledger: in one call, or, where they are more
  * than the summariser reads at once, in several at a time whose answers code joins. One chunk without an
@@ -77,10 +96,18 @@ async function askTwice(run: ClaimedRun, question: Question): Promise<Asked> {
  */
 export async function askForOperations(run: ClaimedRun, plan: FoldPlan): Promise<Asked> {
   const { chunks } = plan;
+  const known = knownItems(run);
+  const knownCharacters = charactersIn(known);
+  const { characters } = roomFor(run, plan);
+  // What is new has its share of the room in each chunk.
+  const free = Math.max(0, characters - knownCharacters) / chunks.length;
+  const room = { characters: Math.floor(knownCharacters + free), knownCharacters };
   const answers = await inParallel(chunks, CHUNKS_AT_ONCE, ({ turns }, index) =>
     askTwice(run, {
       turns,
-      requestOf: (boundary) => ledgerRequest({ boundary, focus: run.need.focus }),
+      known,
+      room: chunks.length === 1 ? { characters, knownCharacters } : room,
+      requestWith: (boundary) => ledgerRequest({ boundary, focus: run.need.focus }),
       promptId: chunks.length === 1 ? promptIdOf(run) : `${promptIdOf(run)}-${index + 1}`,
     }),
   );
@@ -94,24 +121,60 @@ export async function askForOperations(run: ClaimedRun, plan: FoldPlan): Promise
 }
 
 /**
- * One more call that is told what is missing; the turns that say it are shown again, as many as fit one
- * chunk. An answer that cannot be used, or an error, brings nothing: what there is stands.
+ * The wanted turns as the first calls read them, as many as the largest of those calls had room for beside
+ * `otherCharacters`.
  */
-export async function askForMissing(
+function turnsWithin(
+  { chunks }: FoldPlan,
+  { wanted, otherCharacters }: { wanted: ReadonlySet<number>; otherCharacters: number },
+): Turn[] {
+  const lengthOf = (turn: Turn): number => JSON.stringify([turn.user, turn.contents]).length;
+  const lengths = chunks.map(({ turns }) => turns.reduce((sum, turn) => sum + lengthOf(turn), 0));
+  // One chunk may be far smaller than what a call has room for.
+  let left = Math.max(...lengths) - (chunks.length === 1 ? 0 : otherCharacters);
+  const shown = new Set<number>();
+  return chunks
+    .flatMap(({ turns }) => turns)
+    .filter((turn) => {
+      if (!wanted.has(turn.seq) || shown.has(turn.seq)) return false;
+      left -= lengthOf(turn);
+      shown.add(turn.seq);
+      return left >= 0;
+    });
+}
+
+/**
+ * One more call that is told what is wrong or missing, with the turns that its items cite and that say what is missing,
+ * and no others: as many as fit one chunk. An answer that cannot be used, or an error, brings nothing: what there is
+ * stands.
+ */
+export async function askForCorrection(
   run: ClaimedRun,
   plan: FoldPlan,
-  missing: readonly Fact[],
+  { correction, snapshot }: LedgerVerification,
 ): Promise<Operation[]> {
-  const wanted = new Set(missing.flatMap(({ seqs }) => seqs.slice(0, 1)));
-  const [first] = plan.chunks;
-  const turns =
-    plan.chunks.length === 1 && first
-      ? first.turns
-      : plan.folded.filter(({ seq }) => wanted.has(seq)).slice(0, first?.turns.length ?? 0);
+  if (correction === undefined) return [];
+  const ids = new Set(correction.items.map(({ id }) => id));
+  const items = nameableItems(snapshot).filter(({ id }) => ids.has(id));
+  const wanted = new Set([
+    ...items.flatMap(({ sources }) => sources),
+    ...correction.missing.flatMap(({ seqs }) => seqs.slice(0, 1)),
+  ]);
+  const requestWith = (boundary: string): string =>
+    ledgerCorrectionRequest({ boundary, correction });
+  const otherCharacters = JSON.stringify(items).length + requestWith('').length;
+  const turns = turnsWithin(plan, { wanted, otherCharacters });
+  const knownCharacters = charactersIn(items);
+  const { missing } = correction;
   try {
     const answer = await askOnce(run, {
       turns,
-      requestOf: (boundary) => ledgerRepairRequest({ boundary, missing }),
+      known: items,
+      room: {
+        characters: knownCharacters + CORRECTION_CHARACTERS * missing.length,
+        knownCharacters,
+      },
+      requestWith,
       promptId: `${promptIdOf(run)}-repair`,
     });
     return answer.kind === 'operations' ? answer.operations : [];

@@ -6,53 +6,73 @@ import {
   type LedgerReading,
 } from '../../../../shared/compaction/ledger/ledger-reading.ts';
 import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
-import { renderLedger } from '../../../../shared/compaction/ledger/render-snapshot.ts';
+import {
+  renderLedger,
+  renderWorkingLayer,
+} from '../../../../shared/compaction/ledger/render-snapshot.ts';
 import {
   verifyLedger,
   type LedgerVerification,
 } from '../../../../shared/compaction/ledger/verify-ledger.ts';
 import { countingOf, type FoldPlan } from '../../../../shared/compaction/plan.ts';
-import { emptySnapshot, snapshotProfileOf } from '../../../../shared/conversation/snapshot.ts';
+import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
+import {
+  emptySnapshot,
+  snapshotProfileOf,
+  workingItems,
+  type Snapshot,
+} from '../../../../shared/conversation/snapshot.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { passCrashPoint } from '../crash-points.ts';
 import { keptTexts } from '../kept-texts.ts';
 import { rewriteStrategy } from '../rewrite/rewrite-strategy.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';
-import { askForMissing, askForOperations } from './ask-for-operations.ts';
+import { askForCorrection, askForOperations } from './ask-for-operations.ts';
+import { roomFor } from './room-for.ts';
 
 /** What the answers of the summariser are checked against, the same for each of them. */
 interface Standard {
   reading: LedgerReading;
   /** Pins and tail. */
   keptTexts: string[];
+  /** What the working layer may take, and what rules may take of it. */
+  budgetTokens: number;
+  constraintTokens: number;
 }
 
-const standardOf = (run: ClaimedRun, plan: FoldPlan): Standard => ({
-  reading: readFoldedTurns(plan.folded),
-  keptTexts: keptTexts(run, plan),
-});
+function standardFor(run: ClaimedRun, plan: FoldPlan): Standard {
+  const { ceilingTokens, constraintTokens } = roomFor(run, plan);
+  const reading = readFoldedTurns(plan.folded);
+  return {
+    reading,
+    keptTexts: keptTexts(run, plan),
+    budgetTokens: ceilingTokens,
+    constraintTokens,
+  };
+}
 
 /** Applies operations to what the previous generation knew, and checks the result. */
 function verify(
   run: ClaimedRun,
   standard: Standard,
-  operations: readonly Operation[],
+  {
+    operations,
+    corrections = [],
+  }: { operations: readonly Operation[]; corrections?: readonly Operation[] },
 ): LedgerVerification {
   const { head, history, policy } = run.reading;
   const profile = snapshotProfileOf(head.value.profile);
   const previous = history?.snapshot ? inProfile(history.snapshot, profile) : undefined;
-  const { snapshot, rejected } = applyOperations(
-    previous ?? emptySnapshot(profile),
-    operations,
-    standard.reading.evidence(),
-  );
+  const { snapshot, rejected } = applyOperations(previous ?? emptySnapshot(profile), operations, {
+    ...standard.reading.evidence(),
+    corrections,
+  });
   return verifyLedger({
     previous,
     snapshot,
     rejected,
     ...standard,
-    budgetTokens: policy.snapshotBudgetTokens,
     counting: countingOf(policy, head.value.model),
   });
 }
@@ -63,22 +83,37 @@ async function mended(
   plan: FoldPlan,
   operations: readonly Operation[],
 ): Promise<LedgerVerification> {
-  const standard = standardOf(run, plan);
-  const first = verify(run, standard, operations);
-  if (!first.wantsRepair) return first;
-  const more = await askForMissing(run, plan, first.missing);
+  const standard = standardFor(run, plan);
+  const first = verify(run, standard, { operations });
+  if (first.correction === undefined) return first;
+  const more = await askForCorrection(run, plan, first);
   await passCrashPoint(run.dependencies, 'repaired');
   if (more.length === 0) return first;
-  const second = verify(run, standard, [...operations, ...more]);
-  // A repair is asked for where the first check is sound.
+  const second = verify(run, standard, { operations, corrections: more });
+  // A correction is asked for where the first check is sound.
   return second.ok ? second : first;
 }
 
-function checkedOf(
+/**
+ * What working layer and archive may take together: the room that the model was told, of which its texts leave so many
+ * characters to the archive.
+ */
+function shownTokens(run: ClaimedRun, plan: FoldPlan, snapshot: Snapshot): number {
+  const { roomTokens, characters } = roomFor(run, plan);
+  const used = workingItems(snapshot).reduce((sum, { text }) => sum + text.length, 0);
+  const free = Math.max(0, 1 - used / characters);
+  const counting = countingOf(run.reading.policy, run.reading.head.value.model);
+  const workingTokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
+  return Math.min(roomTokens, workingTokens + Math.floor(free * roomTokens));
+}
+
+function checkedFrom(
   run: ClaimedRun,
+  plan: FoldPlan,
   { ok, problems, snapshot, report }: LedgerVerification,
 ): Checked {
   const { head, policy } = run.reading;
+  const counting = countingOf(policy, head.value.model);
   if (!ok)
     return problems.includes('EMPTY')
       ? { kind: 'empty' }
@@ -87,10 +122,7 @@ function checkedOf(
     kind: 'checked',
     strategy: 'ledger',
     snapshot,
-    body: renderLedger(snapshot, {
-      budgetTokens: policy.snapshotBudgetTokens,
-      counting: countingOf(policy, head.value.model),
-    }),
+    body: renderLedger(snapshot, { budgetTokens: shownTokens(run, plan, snapshot), counting }),
     report: { ...report },
     model: run.bill.model ?? summariserOfRun(run).model,
     promptVersion,
@@ -111,7 +143,7 @@ export const ledgerStrategy: SnapshotStrategy = {
       return {
         async check() {
           if (asked.kind !== 'operations') return asked;
-          return checkedOf(run, await mended(run, plan, asked.operations));
+          return checkedFrom(run, plan, await mended(run, plan, asked.operations));
         },
       };
     } catch (error) {

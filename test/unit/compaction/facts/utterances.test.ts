@@ -34,6 +34,18 @@ describe('utterancesOf', () => {
     ]);
   });
 
+  test('gives the last content of a turn the time at which the turn ended', () => {
+    const finishTime = new Date('2026-11-23T09:00:00Z');
+    const contents = ['a moment', 'hi'].map((text): Content => ({
+      role: 'model',
+      parts: [{ text }],
+    }));
+
+    const times = utterancesOf([{ ...turn(hello, contents), finishTime }]).map((one) => one.at);
+
+    expect(times).toEqual([at, at, finishTime]);
+  });
+
   test('does not take the text of a file for the user’s words', () => {
     const upload = {
       id: 'u1',

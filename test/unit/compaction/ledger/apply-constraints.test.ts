@@ -72,7 +72,7 @@ describe('a constraint is made', () => {
     const { snapshot, rejected } = applyOperations(snapshotWith({}), [operation], turns);
 
     expect(rejected).toEqual([{ operation, reason }]);
-    expect(snapshot.sections).toEqual({});
+    expect(snapshot.sections.active_constraints).toBeUndefined();
   });
 });
 
@@ -230,13 +230,29 @@ describe('a constraint ends or changes', () => {
       { op: 'remove', id: 'i1', reason: '', sources: [3], quote: 'Never book a flight' },
     ],
     ['QUOTE_TOO_SHORT', { op: 'remove', id: 'i1', reason: '', sources: [5], quote: 'is fine' }],
-    ['NO_QUOTE', { op: 'update', id: 'i1', text: 'Book at will', sources: [5] }],
+    ['NO_QUOTE', { op: 'update', id: 'i1', text: 'Board business class', sources: [5] }],
     ['QUOTE_NOT_LATER', { op: 'update', id: 'i1', text: 'x', sources: [3], quote: 'Never book' }],
     ['NO_QUOTE', add({ section: 'key_knowledge', text: 'x', sources: [5], supersedes: 'i1' })],
   ])('not with %s', (reason, operation) => {
     const result = applyOperations(before, [operation], turns);
 
     expect(result).toEqual({ snapshot: before, applied: 0, rejected: [{ operation, reason }] });
+  });
+
+  test('not without a quote, but what the user says of it in the meantime is kept as knowledge', () => {
+    const text = 'Booking before 9 am is fine';
+
+    const { snapshot, applied } = applyOperations(
+      before,
+      [{ op: 'update', id: 'i1', text, sources: [5] }],
+      turns,
+    );
+
+    expect(applied).toBe(0);
+    expect(snapshot.sections).toMatchObject({
+      active_constraints: [rule],
+      key_knowledge: [{ text, sources: [5] }],
+    });
   });
 
   test('by a short answer of the user that is quoted whole', () => {

@@ -284,6 +284,81 @@ describe('changing', () => {
   });
 });
 
+describe('making room', () => {
+  test('an item that is only shortened goes on citing its turns', () => {
+    const { snapshot, rejected } = applyOperations(
+      known({ sources: [1] }),
+      [{ op: 'update', id: 'i1', text: '4711', sources: [] }],
+      turns,
+    );
+
+    expect(rejected).toEqual([]);
+    expect(snapshot.sections.key_knowledge).toMatchObject([
+      { id: 'i1', text: '4711', sources: [1] },
+    ]);
+  });
+
+  test('an item that is removed without a turn goes to the archive', () => {
+    const { snapshot } = applyOperations(
+      known(),
+      [{ op: 'remove', id: 'i1', reason: 'room', sources: [] }],
+      turns,
+    );
+
+    expect(snapshot.sections.key_knowledge ?? []).toEqual([]);
+    expect(snapshot.archive).toMatchObject([{ id: 'i1', text: 'Order 4711' }]);
+  });
+
+  test('no rule is removed without words of its user', () => {
+    const rules = snapshotWith({
+      active_constraints: [item('i1', 'No meat', { quote: 'No meat' })],
+    });
+
+    const { snapshot, rejected } = applyOperations(
+      rules,
+      [{ op: 'remove', id: 'i1', reason: 'room', sources: [] }],
+      turns,
+    );
+
+    expect(snapshot).toEqual(rules);
+    expect(rejected).toHaveLength(1);
+  });
+
+  test('an update may say how important an item is from now on', () => {
+    const { snapshot } = applyOperations(
+      known(),
+      [{ op: 'update', id: 'i1', text: 'Order 4711', sources: [2], importance: 1 }],
+      turns,
+    );
+
+    expect(snapshot.sections.key_knowledge).toMatchObject([{ id: 'i1', importance: 1 }]);
+  });
+});
+
+describe('an answer cannot name an item that it makes itself', () => {
+  const changes: Operation[] = [
+    { op: 'update', id: 'i1', text: 'Order 4711, delivered', sources: [2] },
+    { op: 'remove', id: 'i1', reason: 'over', sources: [2] },
+  ];
+
+  test.each(changes)('with $op', (operation) => {
+    const { snapshot, rejected } = applyOperations(snapshotWith({}), [added({}), operation], turns);
+
+    expect(rejected).toEqual([{ operation, reason: 'UNKNOWN_ID' }]);
+    expect(snapshot.sections.key_knowledge).toMatchObject([{ id: 'i1', text: 'Order 4711' }]);
+  });
+
+  test('but a second one can, which was shown the items of the first', () => {
+    const { snapshot, rejected } = applyOperations(snapshotWith({}), [added({})], {
+      ...turns,
+      corrections: changes.slice(0, 1),
+    });
+
+    expect(rejected).toEqual([]);
+    expect(snapshot.sections.key_knowledge).toMatchObject([{ text: 'Order 4711, delivered' }]);
+  });
+});
+
 describe('refuses', () => {
   const list = snapshotWith({ artifacts: [item('i1', 'Files: a.ts b.ts', { by: 'code' })] });
 

@@ -23,7 +23,7 @@ describe('the files of folded turns', () => {
     const [content] = ledgerContents({
       utterances: [],
       attachments: attachmentsIn(turns),
-      previous: undefined,
+      known: [],
       boundary: 'b7e1c2',
     });
 

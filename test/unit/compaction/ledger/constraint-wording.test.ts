@@ -5,7 +5,8 @@ import { evidence, snapshotWith } from './ledger-samples.ts';
 
 const said =
   'Never delete my drafts. The map goes to Ana in May. Always ask me before you pay a bill.';
-const turns = evidence({ 2: [said, 'Noted.'] });
+const pageLoad = 'The page must load within 320 ms on my machine.';
+const turns = evidence({ 2: [`${said} ${pageLoad}`, 'Noted.'] });
 
 const constraintFor = (text: string, quote: string): string[] => {
   const add = { op: 'add' as const, section: constraintSection, text, quote, sources: [2] };
@@ -29,6 +30,8 @@ describe('S11: the wording of a constraint', () => {
       'Never ask me before you pay.',
       'Always ask me before you pay a bill.',
     ],
+    ['only names the rule', 'Page load', 'The page must load within 320 ms on my machine.'],
+    ['leaves a figure out', 'The page must load on my machine.', pageLoad],
     [
       'puts a not into it',
       'Always do not ask me before you pay.',

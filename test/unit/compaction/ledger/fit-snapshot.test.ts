@@ -24,7 +24,7 @@ function leavingOrder(snapshot: Snapshot): string[] {
 }
 
 describe('a snapshot that is too large', () => {
-  test('loses finished tasks first and its goal last, constraints never', () => {
+  test('loses finished tasks first, its goal and its constraints last', () => {
     const text = 'The same words in every item';
     const one = (id: string, more: Partial<Item> = {}) => [item(id, text, more)];
     const snapshot = snapshotWith({
@@ -51,6 +51,7 @@ describe('a snapshot that is too large', () => {
       'task',
       'question',
       'goal',
+      'constraint',
     ]);
   });
 
@@ -109,13 +110,13 @@ describe('a snapshot that is too large', () => {
     });
   });
 
-  test('says so when its constraints take more than half of the budget', () => {
+  test('says so when its constraints took more than 35 % of the budget', () => {
     const rules = ['Never before nine', 'No meat'].map((text, n) => item(`i${n + 1}`, text));
     const snapshot = snapshotWith({ [constraintSection]: rules });
-    const budgetTokens = Math.floor(1.5 * tokensOf(snapshot));
+    const fitted = fitSnapshot(snapshot, { budgetTokens: 20, counting, newestSeq: 1 });
 
-    const fitted = fitSnapshot(snapshot, { budgetTokens, counting, newestSeq: 1 });
-    expect(fitted).toEqual({ snapshot, archived: 0, constraintsOverBudget: true });
+    expect(fitted).toMatchObject({ archived: 1, constraintsOverBudget: true });
+    expect(fitted.snapshot.archive.map(({ text }) => text)).toEqual(['Never before nine']);
   });
 });
 
@@ -210,29 +211,46 @@ describe('any snapshot', () => {
     budgetTokens: fc.integer({ min: 30, max: 400 }),
   });
 
-  test('is within the budget unless its constraints alone exceed it', () => {
+  const shown = fc.string({ unit: 'grapheme', maxLength: 80 }).filter((text) => text.trim() !== '');
+  /** What the tags of a snapshot take. */
+  const frameTokens = 60;
+
+  test('is within the budget, its frame apart', () => {
     fc.assert(
       fc.property(cases, ({ snapshot, budgetTokens }) => {
         const fitted = fitSnapshot(snapshot, { budgetTokens, counting, newestSeq: 9 });
 
-        const constraints = snapshot.sections[constraintSection] ?? [];
-        const alone = tokensOf({ ...snapshot, sections: { [constraintSection]: constraints } });
-        expect(tokensOf(fitted.snapshot)).toBeLessThanOrEqual(Math.max(budgetTokens, alone));
-        expect(fitted.snapshot.sections[constraintSection] ?? []).toEqual(constraints);
+        expect(tokensOf(fitted.snapshot)).toBeLessThanOrEqual(Math.max(budgetTokens, frameTokens));
       }),
     );
   });
 
-  test('loses no item: each stands in one of the layers, and moves only as far as needed', () => {
+  test('keeps every rule that is within the share of rules', () => {
+    fc.assert(
+      fc.property(fc.array(shown, { maxLength: 4 }), (texts) => {
+        const rules = texts.map((text, index) =>
+          item(`i${index + 1}`, `${index}: ${text} /${index}`),
+        );
+        const snapshot = snapshotWith({ [constraintSection]: rules });
+
+        const fitted = fitSnapshot(snapshot, { budgetTokens: 4_000, counting, newestSeq: 9 });
+
+        expect(fitted.snapshot.sections[constraintSection] ?? []).toEqual(rules);
+      }),
+    );
+  });
+
+  test('loses no item but rules that another one says: each stands in one of the layers', () => {
     fc.assert(
       fc.property(cases, ({ snapshot, budgetTokens }) => {
         const fitted = fitSnapshot(snapshot, { budgetTokens, counting, newestSeq: 9 });
 
-        const idsOf = (of: Snapshot) =>
-          [...workingItems(of), ...of.archive].map(({ id }) => id).toSorted();
-        expect(idsOf(fitted.snapshot)).toEqual(idsOf(snapshot));
-        const hadRoom = tokensOf(snapshot) <= budgetTokens;
-        expect(hadRoom ? fitted.archived : 0).toBe(0);
+        const idsOf = (held: Snapshot) =>
+          [...workingItems(held), ...held.archive].map(({ id }) => id).toSorted();
+        const left = idsOf(fitted.snapshot);
+        const rules = new Set((snapshot.sections[constraintSection] ?? []).map(({ id }) => id));
+        expect(left.filter((id) => !idsOf(snapshot).includes(id))).toEqual([]);
+        expect(idsOf(snapshot).filter((id) => !left.includes(id) && !rules.has(id))).toEqual([]);
       }),
     );
   });

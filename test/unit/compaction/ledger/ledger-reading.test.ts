@@ -32,7 +32,7 @@ describe('the reading of folded turns', () => {
 
     expect(evidence().turns.get(2)).toEqual({
       user: 'It costs 1,204.50 dollars.',
-      talk: 'It costs 1,204.50 dollars.\nI will pay on 12 May.',
+      talk: 'It costs 1,204.50 dollars.\nlook_up: {}\nI will pay on 12 May.',
       all: 'It costs 1,204.50 dollars.\nlook_up: {}\npaid\nI will pay on 12 May.',
     });
     expect(evidence().at(2)).toBe('1970-01-01');

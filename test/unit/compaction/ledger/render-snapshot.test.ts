@@ -54,6 +54,11 @@ describe('a rendered ledger', () => {
       'We leave on 12 March 2027, so I pay tomorrow.',
       '- We leave on 12 March 2027, so I pay tomorrow. (2026-11-20)',
     ],
+    [
+      'key_knowledge',
+      'She lands on the Friday before 2026-12-24.',
+      '- She lands on the Friday before 2026-12-24.',
+    ],
     ['key_knowledge', 'She lands at noon.', '- She lands at noon.'],
     ['active_constraints', 'Never on Friday.', '- Never on Friday.'],
   ])('tells in %s the day of “%s” only where it counts from that day', (section, text, line) => {
@@ -90,6 +95,12 @@ describe('a rendered ledger', () => {
     );
 
     expect(renderLedger(snapshot, room)).not.toContain('<archive>');
+  });
+
+  test('has of the archive nothing that code put there: that is for search', () => {
+    const archive = [archived('i1', 'User: "My order is ORD-4711."', { by: 'code' })];
+
+    expect(renderLedger(snapshotWith({}, { archive }), room)).not.toContain('ORD-4711');
   });
 
   test('leaves the archive out where there is no room', () => {

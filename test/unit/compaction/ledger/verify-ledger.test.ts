@@ -40,6 +40,12 @@ const textOf = (snapshot: Snapshot) =>
     .join('\n');
 const trip = modelItem(1, 'The user wants to plan a long trip to the south of France in spring.');
 
+/** The turn that bears it out. */
+const tripTurn = saidTurn(90, {
+  user: 'Where shall we go?',
+  model: 'A long trip to the south of France in spring is what you want to plan.',
+});
+
 const FIGURES = [
   'lamps',
   'chairs',
@@ -58,15 +64,6 @@ describe('the shape of a snapshot', () => {
     ['nothing', known(), ['EMPTY']],
     ['blanks', known(modelItem(1, ' ')), ['EMPTY']],
     ['a word', known(modelItem(1, 'Trip')), []],
-    [
-      'more than twice the budget',
-      known(
-        ...Array.from({ length: 100 }, (_, n) =>
-          modelItem(n + 1, Array.from(String(n), (digit) => FIGURES[Number(digit)]).join(' and ')),
-        ),
-      ),
-      [],
-    ],
     ['nothing but a loop', known(modelItem(1, LOOP)), ['EMPTY']],
     [
       'the same over and over',
@@ -79,8 +76,20 @@ describe('the shape of a snapshot', () => {
     expect(result).toMatchObject({ ok: problems.length === 0, problems });
   });
 
+  test('of more than twice the budget is no fault: what has no room leaves it', () => {
+    const items = Array.from({ length: 100 }, (_, n) =>
+      modelItem(n + 1, Array.from(String(n), (digit) => FIGURES[Number(digit)]).join(' and ')),
+    );
+    const turns = [saidTurn(1, { user: 'What is there?', model: `There are ${FIGURES.join()}.` })];
+
+    const { ok, report } = verify({ turns, snapshot: known(...items), budgetTokens: 100 });
+
+    expect(ok).toBe(true);
+    expect(report.evicted).toBeGreaterThan(50);
+  });
+
   test('loses an item that runs in a loop, and nothing else', () => {
-    const result = verify({ snapshot: known(trip, modelItem(9, LOOP)) });
+    const result = verify({ turns: [tripTurn], snapshot: known(trip, modelItem(9, LOOP)) });
 
     expect(result.ok).toBe(true);
     expect(snapshotTexts(result.snapshot).join()).toContain(trip.text);
@@ -153,14 +162,15 @@ describe('an inventive summariser', () => {
   });
 
   test('is refused when it makes up whole statements', () => {
-    const invented = (index: number) => `Somebody paid ${4_000 + index} dollars to another person.`;
+    const invented = (index: number) =>
+      `Somebody paid ${40_000 + index} dollars to another person.`;
 
     const result = verify({ turns: toldTurns(30), snapshot: itemsOf(30, invented) });
 
     expect(result).toMatchObject({
       ok: false,
       problems: ['UNSUPPORTED_FACTS'],
-      wantsRepair: false,
+      correction: undefined,
     });
     expect(result.report.precision.dropped).toBe(30);
   });
@@ -207,102 +217,141 @@ describe('a forgetful summariser', () => {
   });
 });
 
-describe('room that is left', () => {
-  const smallTalk = 'and so they went on to talk about this and that for quite a while. '.repeat(4);
-  const talk = (count: number) =>
-    Array.from({ length: count }, (_, index) =>
-      saidTurn(index + 1, {
-        user: toldFact(index),
-        model: `Noted. ${toldFact(index + 500)} Well, ${smallTalk}`,
-      }),
-    );
+describe('what code adds', () => {
+  const lines = (snapshot: Snapshot): string =>
+    workingItems(snapshot)
+      .flatMap(({ text, by }) => (by === 'code' ? [`- ${text}\n`] : []))
+      .join('');
 
   test.each([600, 1_200, 2_400])(
-    'of %i tokens is filled, and code adds a quarter of them at most',
+    'to a summariser that copies sentences is all that the user said, within a quarter of %i tokens',
     (budgetTokens) => {
-      const { snapshot, report } = verify({ turns: talk(30), snapshot: known(trip), budgetTokens });
+      const copied = modelItem(1, 'And so on', { sources: [1] });
 
-      const lines = workingItems(snapshot).flatMap(({ text, by }) =>
-        by === 'code' && text.includes('"') ? [`- ${text}\n`] : [],
-      );
-      const tokens = report.verbatim.tokens + report.filled.tokens;
-      expect(estimateTextTokens(lines.join(''), counting)).toBeLessThanOrEqual(budgetTokens / 4);
-      expect(tokens).toBeLessThanOrEqual(budgetTokens / 4);
-      expect(tokens).toBeGreaterThan(budgetTokens / 6);
+      const { snapshot, report } = verify({
+        turns: toldTurns(60),
+        snapshot: known(copied),
+        budgetTokens,
+      });
+
+      expect(estimateTextTokens(lines(snapshot), counting)).toBeLessThanOrEqual(budgetTokens / 4);
+      expect(report.verbatim.tokens).toBeLessThanOrEqual(budgetTokens / 4);
+      expect(report.verbatim.tokens).toBeGreaterThan(budgetTokens / 6);
     },
   );
 
-  test('takes what the model of the conversation said, after what the user said', () => {
-    const { report } = verify({ turns: talk(8), snapshot: known(trip) });
+  /** Statements of its own, with the figures left out. */
+  const written = (count: number) =>
+    itemsOf(
+      count,
+      (n) =>
+        `Talk: ${toldFact(n)
+          .replaceAll(/\S*\d\S*/gu, '')
+          .trim()} as told`,
+    );
 
-    expect(report).toMatchObject({ leftOutCount: 0, recall: { tier1: { share: 1 } } });
-    expect(report.filled.added).toBeGreaterThan(4);
+  test('to one that writes its own is within a twentieth of what it wrote', () => {
+    const { snapshot, report } = verify({ turns: toldTurns(100), snapshot: written(100) });
+
+    const used = estimateTextTokens(renderWorkingLayer(written(100)), counting);
+    expect(report.verbatim.tokens).toBeGreaterThan(0);
+    expect(report.verbatim.tokens).toBeLessThanOrEqual(used / 20);
+    expect(lines(snapshot)).toMatch(/INV-|EUR|@example\.org/u);
   });
 
-  test('is not filled where the snapshot would be nearly as long as the turns', () => {
-    const turns = Array.from({ length: 4 }, (_, index) =>
-      saidTurn(index + 1, { user: toldFact(index), model: toldFact(index + 500) }),
-    );
-    const said = turns.flatMap(({ user, contents }) =>
-      [user, ...contents].flatMap(({ parts }) => parts.map(({ text = '' }) => text)),
-    );
+  test('to one that writes little is one reference all the same', () => {
+    const turns = [saidTurn(1, { user: 'My order is ORD-70002.' }), saidTurn(2, { user: 'Hm.' })];
+    const snapshot = itemsOf(2, (n) => `The customer came back for the ${n + 2}th part of it`);
 
-    const { snapshot, report } = verify({ turns, snapshot: known(trip) });
-
-    const tokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
-    expect(report.filled.added).toBe(0);
-    expect(tokens).toBeGreaterThan(estimateTextTokens(said.join(''), counting) / 3);
+    expect(lines(verify({ turns, snapshot, budgetTokens: 400 }).snapshot)).toContain('ORD-70002');
   });
 
-  test('does not hide that a second call is worth it', () => {
-    const turns = Array.from({ length: 8 }, (_, index) =>
-      saidTurn(index + 1, { user: 'And?', model: `${toldFact(index)} Well, ${smallTalk}` }),
+  test('is what a later answer needs: no sizes, hours and counts', () => {
+    const { report, snapshot } = verify({ turns: toldTurns(60), snapshot: written(60) });
+
+    expect(report.verbatim.added).toBeGreaterThan(0);
+    expect(lines(snapshot)).not.toMatch(/metres|chairs left|starts at/u);
+  });
+
+  test('is nothing that the model of the conversation said', () => {
+    const turns = Array.from({ length: 8 }, (_, n) =>
+      saidTurn(n + 1, { user: 'And?', model: toldFact(n) }),
     );
 
-    const { wantsRepair, missing, report } = verify({ turns, snapshot: known(trip) });
+    const { report } = verify({ turns, snapshot: itemsOf(1, () => 'Eight things were told') });
 
-    expect(report.filled.added).toBeGreaterThan(4);
-    expect(wantsRepair).toBe(true);
-    expect(missing.length).toBeGreaterThan(4);
+    expect(report.verbatim.added).toBe(0);
+  });
+
+  test('leaves what has no room in the archive', () => {
+    const { snapshot, report } = verify({ turns: toldTurns(60), snapshot: written(60) });
+
+    expect(report.verbatim.archived).toBeGreaterThan(0);
+    expect(snapshot.archive.some(({ text }) => /INV-\d{6}/u.test(text))).toBe(true);
   });
 });
 
 describe('a second call', () => {
-  const talk = Array.from({ length: 20 }, (_, index) =>
-    saidTurn(index + 1, {
-      user: 'Who else?',
-      model: `Ask Maria ${'Bcdfghjklmnprstvwxyz'[index] ?? ''}onelli of Porto about "${toldFact(index)}"`,
-    }),
+  const orders = Array.from({ length: 20 }, (_, n) =>
+    saidTurn(n + 1, { user: `My order for the garden is INV-${30_201 + n}.`, model: 'Noted.' }),
   );
+  const garden = modelItem(1, 'Orders for the garden; noted by number');
 
-  test('is worth it where much of what was said is missing and would fit', () => {
-    const result = verify({ turns: talk, snapshot: known(trip) });
+  test('is asked for where several facts are missing that a later answer needs', () => {
+    const { correction } = verify({ turns: orders, snapshot: known(garden) });
 
-    expect(result.wantsRepair).toBe(true);
-    expect(result.missing.length).toBeGreaterThan(3);
-    expect(new Set(result.missing.map(({ tier }) => tier))).toEqual(new Set([2]));
+    expect(correction?.missing).toHaveLength(20);
+    expect(correction?.items).toEqual([]);
   });
 
-  test('is not worth it where there is no room', () => {
-    const full = modelItem(2, 'Many good words about Provence stand here, one behind the other. ');
-    const items = Array.from({ length: 30 }, (_, n) => ({
-      ...full,
-      id: `i${n}`,
-      text: `${full.text}${'x'.repeat(n)}`,
-    }));
+  test('is asked for where several values are in nobody’s words, with their items', () => {
+    const wrong = modelItem(1, 'Orders for the garden: INV-99881, INV-99882, INV-99883 of mine');
 
-    expect(verify({ turns: talk, snapshot: known(...items), budgetTokens: 400 }).wantsRepair).toBe(
-      false,
-    );
+    const { correction } = verify({ turns: orders.slice(0, 1), snapshot: known(wrong) });
+
+    expect(correction?.items).toMatchObject([
+      { id: 'i1', cut: ['INV-99881', 'INV-99882', 'INV-99883'] },
+    ]);
+    expect(correction?.missing).toEqual([]);
   });
 
-  test('is not worth it where nothing is missing', () => {
-    expect(
-      verify({ turns: [saidTurn(1, { user: 'Hello!' })], snapshot: known(trip) }),
-    ).toMatchObject({
-      wantsRepair: false,
-      missing: [],
-    });
+  test.each([
+    ['nothing is missing', [saidTurn(1, { user: 'Hello!' }), tripTurn], known(trip)],
+    ['a fact or two are missing, which code adds', orders.slice(0, 2), known(garden)],
+  ])('is not worth it where %s', (_what, turns, snapshot) => {
+    const result = verify({ turns, snapshot });
+
+    expect(result).toMatchObject({ ok: true, correction: undefined });
+  });
+});
+
+describe('whatever the model forgets or makes up', () => {
+  const talk = saidTurn(1, { user: 'Nice weather in town today.', model: 'Sunny in town.' });
+  const weather = modelItem(1, 'Weather in town: sunny');
+  const heldIn = (snapshot: Snapshot) => snapshotTexts(snapshot).join('\n');
+
+  test('an order number is in the snapshot or its archive, also where its user asks about it', () => {
+    const asked = saidTurn(2, { user: 'Can you refund order ORD-70001, which arrived broken?' });
+
+    const { snapshot } = verify({ turns: [talk, asked], snapshot: known(weather) });
+
+    expect(heldIn(snapshot)).toContain('ORD-70001');
+  });
+
+  test('an allergy is in the snapshot or its archive, also with an exclamation mark', () => {
+    const told = saidTurn(2, { user: "I'm allergic to shellfish!", model: 'Noted.' });
+
+    const { snapshot } = verify({ turns: [talk, told], snapshot: known(weather) });
+
+    expect(heldIn(snapshot)).toContain('shellfish');
+  });
+
+  test('a conversation is not replaced by a snapshot of nothing', () => {
+    const invented = modelItem(1, 'Somebody sold yachts');
+
+    const { ok, snapshot } = verify({ turns: [talk], snapshot: known(invented) });
+
+    expect(ok && workingItems(snapshot).length === 0).toBe(false);
   });
 });
 
@@ -310,7 +359,9 @@ describe('constraints', () => {
   const wish = 'Never book a hotel without a lift.';
 
   test('come back where the model missed them', () => {
-    const result = verify({ turns: [saidTurn(3, { user: `Hi. ${wish}` })], snapshot: known(trip) });
+    const turns = [saidTurn(3, { user: `Hi. ${wish}` }), tripTurn];
+
+    const result = verify({ turns, snapshot: known(trip) });
 
     expect(result.snapshot.sections['active_constraints']).toMatchObject([
       { text: `User: "${wish}"`, quote: wish, sources: [3], by: 'code' },
@@ -326,14 +377,40 @@ describe('constraints', () => {
       }),
     ];
 
-    const result = verify({ turns, snapshot: known(trip) });
+    const result = verify({ turns: [...turns, tripTurn], snapshot: known(trip) });
 
+    expect(result.ok).toBe(true);
     expect(result.snapshot.sections['active_constraints'] ?? []).toEqual([]);
   });
 
-  test('are never evicted, and the report says when they take too much', () => {
+  test('stay where a small fold has less room than the policy gives them', () => {
+    const rules = Array.from({ length: 16 }, (_, n) =>
+      modelItem(n, `Never book hotel ${n + 10} near the harbour before nine in the morning`, {
+        sources: [n + 1],
+      }),
+    );
+    const snapshot = snapshotWith({
+      active_constraints: rules,
+      key_knowledge: [{ ...trip, id: 'i90' }],
+    });
+
+    const result = verify({
+      previous: snapshot,
+      snapshot,
+      budgetTokens: 600,
+      constraintTokens: 700,
+    });
+
+    expect(result.snapshot.sections['active_constraints']).toEqual(rules);
+    expect(result.report.constraintsOverBudget).toBe(false);
+  });
+
+  test('beyond their share of the budget the oldest go to the archive, and the report says so', () => {
     const rules = Array.from({ length: 40 }, (_, n) =>
-      modelItem(n, `Never ${'do such a thing as this '.repeat(4)}${n}`, { by: 'code' }),
+      modelItem(n, `Never ${'do such a thing as this '.repeat(4)}${n + 10}`, {
+        by: 'code',
+        sources: [n + 1],
+      }),
     );
     const snapshot = snapshotWith({
       active_constraints: rules,
@@ -342,7 +419,10 @@ describe('constraints', () => {
 
     const result = verify({ previous: snapshot, snapshot, budgetTokens: 400 });
 
-    expect(result.snapshot.sections['active_constraints']).toHaveLength(40);
+    const left = result.snapshot.sections['active_constraints'] ?? [];
+    expect(left.length).toBeGreaterThan(2);
+    expect(left.at(-1)?.id).toBe('i39');
+    expect(left.length + result.snapshot.archive.length).toBe(40);
     expect(result.report.constraintsOverBudget).toBe(true);
   });
 });
@@ -371,9 +451,9 @@ describe('the report', () => {
   });
 });
 
-test('checking the same again changes nothing', () => {
-  const turns = toldTurns(20);
-  const first = verify({ turns, snapshot: known(trip) });
+test('checking the same again changes nothing where the model has nothing to say', () => {
+  const turns = [...toldTurns(20), tripTurn];
+  const first = verify({ turns, previous: known(trip), snapshot: known(trip) });
 
   const second = verify({ turns, previous: first.snapshot, snapshot: first.snapshot });
 
@@ -407,7 +487,7 @@ describe('the work', () => {
 describe('a wish that a later turn of the same run takes back', () => {
   const wish = 'Always answer in bullet points.';
   const later = 'Forget about the bullet points, plain text please.';
-  const turns = [saidTurn(1, { user: wish }), saidTurn(2, { user: later })];
+  const turns = [saidTurn(1, { user: wish }), saidTurn(2, { user: later }), tripTurn];
   const rule = modelItem(1, wish, { quote: wish });
   const constraintsIn = (snapshot: Snapshot) =>
     (snapshot.sections['active_constraints'] ?? []).map(({ text }) => text);
@@ -437,7 +517,7 @@ describe('a wish that a later turn of the same run takes back', () => {
 
     const { snapshot } = verify({
       previous,
-      turns: [saidTurn(2, { user: later })],
+      turns: [saidTurn(2, { user: later }), tripTurn],
       snapshot: known(trip),
     });
 

@@ -62,6 +62,7 @@ function Counts({ app, report }: { app: App; report: LedgerReport }) {
 
 function Changed({ app, report }: { app: App; report: LedgerReport }) {
   const texts = app.texts.value.detail;
+  const { doubtfulItems: doubtful = [] } = report;
   return (
     <>
       {report.repairedItems.length > 0 && (
@@ -80,12 +81,29 @@ function Changed({ app, report }: { app: App; report: LedgerReport }) {
         <section>
           <h4>{texts.dropped}</h4>
           <ul class="report-list">
-            {report.droppedItems.map(({ id, text, unsupported }) => (
+            {report.droppedItems.map(({ id, text }) => (
               <li key={id}>
                 <del>{text}</del>
-                {unsupported.length > 0 && (
-                  <span class="quiet"> {`${texts.unsupported}: ${unsupported.join(', ')}`}</span>
-                )}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {doubtful.length > 0 && (
+        <section>
+          <h4>{texts.unsupported}</h4>
+          <ul class="report-list">
+            {doubtful.map(({ id, text, cut, unconfirmed }) => (
+              <li key={id}>
+                {text}{' '}
+                {cut.map((value) => (
+                  <del key={value}>{value} </del>
+                ))}
+                {unconfirmed.map((value) => (
+                  <span key={value} class="chip">
+                    {value}
+                  </span>
+                ))}
               </li>
             ))}
           </ul>

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import type { Fact } from '../../../../../shared/compaction/facts/fact.ts';
+import { repairConstants } from '../../../../../shared/compaction/repair-constants.ts';
+import { correctionFor } from '../../../../../shared/compaction/ledger/verify/correction.ts';
+
+const fact = (text: string, weight = 1): Fact => ({
+  kind: 'identifier',
+  key: text,
+  text,
+  tier: 1,
+  weight,
+  speaker: 'user',
+  seqs: [4],
+  sentence: `It is ${text}.`,
+});
+const facts = (count: number) => Array.from({ length: count }, (_, n) => fact(`BK-${n}`, n));
+const doubtful = (cut: number, unconfirmed: number) => ({
+  id: 'i1',
+  section: 'key_knowledge',
+  text: 'Something',
+  cut: Array.from({ length: cut }, (_, n) => `${n} EUR`),
+  unconfirmed: Array.from({ length: unconfirmed }, (_, n) => `${n} chairs`),
+});
+
+describe('one more call of the summariser', () => {
+  test.each([
+    ['all is well', [], []],
+    ['a value or two are in nobody’s words', [doubtful(2, 0)], []],
+    ['four small values are', [doubtful(0, 4)], []],
+    ['one or two facts are missing, which code adds', [], facts(2)],
+    [
+      'words in quotes are shortened',
+      [{ ...doubtful(0, 0), unconfirmed: Array(9).fill('so “it”') }],
+      [],
+    ],
+    ['a little of both is wrong', [doubtful(1, 2)], facts(2)],
+  ])('is not worth it where %s', (_what, items, missing) => {
+    expect(correctionFor(items, missing)).toBeUndefined();
+  });
+
+  test.each([
+    ['five small values', [doubtful(0, 5)]],
+    ['three that do harm', [doubtful(3, 0)]],
+    ['some of both in several items', [doubtful(1, 1), doubtful(1, 0)]],
+  ])('is worth it for %s that nobody said, and asks for nothing else', (_what, items) => {
+    expect(correctionFor(items, facts(2))).toEqual({ items, missing: [] });
+  });
+
+  test('is worth it for three missing facts, the weightiest first', () => {
+    const correction = correctionFor([doubtful(1, 0)], facts(3));
+
+    expect(correction?.items).toEqual([]);
+    expect(correction?.missing.map(({ text }) => text)).toEqual(['BK-2', 'BK-1', 'BK-0']);
+  });
+
+  test('asks for so many facts at most', () => {
+    const correction = correctionFor([], facts(200));
+
+    expect(correction?.missing).toHaveLength(repairConstants.repairFactLimit.value);
+  });
+});
