@@ -32,7 +32,8 @@ describe('verification leaves the answers of a capable model alone', () => {
     expect(summarise(generations).kept).toBeGreaterThanOrEqual(0.98);
   });
 
-  test('code adds 5 % of a snapshot at most', () => {
+  test('code adds 5 % of a snapshot at most, and of none more than 10 %', () => {
     expect(summarise(generations).added).toBeLessThanOrEqual(0.05);
+    expect(generations.filter(({ added = 0 }) => added > 0.1)).toEqual([]);
   });
 });
