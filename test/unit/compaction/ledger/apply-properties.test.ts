@@ -80,8 +80,11 @@ test('no constraint is made, changed or ended without words of the user', () => 
         ({ id, text }) => now.find((one) => one.id === id)?.text !== text,
       );
       const made = now.filter(({ id }) => Number(id.slice(1)) >= snapshot.nextId);
+      // Without a quote the text itself is the proof.
+      const proofOf = (operation: Operation) =>
+        operation.quote ?? ('text' in operation ? operation.text : undefined);
       const isGranted = ({ sources }: Item) =>
-        asked.some(({ quote }) => saidAfter(sources.at(-1) ?? 0, quote));
+        asked.some((operation) => saidAfter(sources.at(-1) ?? 0, proofOf(operation)));
       expect(changed.filter((constraint) => !isGranted(constraint))).toEqual([]);
       expect(made.filter(({ quote }) => !saidAfter(0, quote))).toEqual([]);
     }),
