@@ -34,6 +34,16 @@ export const routingModelsOf = ({
 }: RoutingEnvironment): RoutingModels | undefined =>
   fast !== undefined && strong !== undefined ? { fast, strong } : undefined;
 
+/** Variables that name one model which is called; none of them can be `auto`. */
+export const calledModels = [
+  'ROUTING_FAST_MODEL',
+  'ROUTING_STRONG_MODEL',
+  'ROUTING_CLASSIFIER_MODEL',
+  'TITLE_MODEL',
+  'CONDENSING_MODEL',
+  'COMPRESSOR_MODEL',
+] as const;
+
 /** What is wrong with the models of an environment, by variable. */
 export function routingProblems(
   environment: RoutingEnvironment &
@@ -41,14 +51,6 @@ export function routingProblems(
 ): { variable: string; message: string }[] {
   const { ROUTING_FAST_MODEL: fast, ROUTING_STRONG_MODEL: strong, MODEL: model } = environment;
   const both = 'must be set: ROUTING_FAST_MODEL and ROUTING_STRONG_MODEL go together';
-  const callers = [
-    'ROUTING_FAST_MODEL',
-    'ROUTING_STRONG_MODEL',
-    'ROUTING_CLASSIFIER_MODEL',
-    'TITLE_MODEL',
-    'CONDENSING_MODEL',
-    'COMPRESSOR_MODEL',
-  ] as const;
   const message = 'must be the id of a model; only MODEL and conversations can be auto';
   return [
     ...(fast === undefined && strong !== undefined
@@ -65,7 +67,7 @@ export function routingProblems(
           },
         ]
       : []),
-    ...callers
+    ...calledModels
       .filter((variable) => isRouted(environment[variable] ?? ''))
       .map((variable) => ({ variable, message })),
   ];

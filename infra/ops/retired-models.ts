@@ -1,18 +1,10 @@
 import type { Config } from '../../functions/src/config.ts';
+import { calledModels } from '../../functions/src/routing-variables.ts';
 import { modelCatalog } from '../../functions/src/models-in-use.ts';
 import { findRetirement, modelInService } from '../../shared/models/retirement.ts';
 
 /** Every setting that names a model which is called. */
-const modelSettings = [
-  'MODEL',
-  'ROUTING_FAST_MODEL',
-  'ROUTING_STRONG_MODEL',
-  'ROUTING_CLASSIFIER_MODEL',
-  'TITLE_MODEL',
-  'CONDENSING_MODEL',
-  'COMPRESSOR_MODEL',
-  'COMPRESSOR_FALLBACKS',
-] as const;
+const modelSettings = ['MODEL', ...calledModels, 'COMPRESSOR_FALLBACKS'] as const;
 
 /** What is called in the place of a model, and since when; undefined while it is in service. */
 function retirementText(config: Config, model: string): string | undefined {

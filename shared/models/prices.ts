@@ -40,7 +40,7 @@ export function dearestPrice({ models, prices, now }: Pricing): ModelPrice {
 }
 
 /** The price that a model is charged at; where none is known, the dearest one. */
-export const priceOf = (model: string, pricing: Pricing): ModelPrice =>
+export const findPrice = (model: string, pricing: Pricing): ModelPrice =>
   knownPrice(model, pricing) ?? dearestPrice(pricing);
 
 /** Whether a million tokens of one cost more than of the other, read or written. */
@@ -58,7 +58,7 @@ export interface PricedCall {
 
 /** What one call cost, in millionths of a US dollar. */
 export function costMicros(call: PricedCall, pricing: Pricing): number {
-  const price = priceOf(call.model, pricing);
+  const price = findPrice(call.model, pricing);
   const { above } = price;
   const rates = above !== undefined && call.promptTokens > above.promptTokens ? above : price;
   const cached = Math.min(call.cachedTokens, call.promptTokens);

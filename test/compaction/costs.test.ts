@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { priceOf } from '../../shared/models/prices.ts';
+import { findPrice } from '../../shared/models/prices.ts';
 import { verifiedModels } from '../support/verified-models.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
@@ -61,7 +61,7 @@ describe('what a compaction cost', () => {
 
     const { history } = await see(bench.store, conversationId);
     expect(history?.modelCalls).toBeGreaterThan(0);
-    const dearest = priceOf('house-model', verifiedModels);
+    const dearest = findPrice('house-model', verifiedModels);
     const costMicros = (history?.modelCalls ?? 0) * (100 * dearest.input + 50 * dearest.output);
     expect(history).toMatchObject({ costMicros });
   });

@@ -20,14 +20,7 @@ export function alteredNumbers({ from, to }: Alteration): string[] {
 
 /** Whether a statement says a number in a value that does harm: money, contacts, references, doses, identifiers. */
 const doesHarm = ({ number: each, statement }: { number: string; statement: string }): boolean =>
-  checkedValuesIn(statement).some(
-    (value) =>
-      value.text.includes(each) &&
-      isHighRisk(value, {
-        before: statement.slice(0, value.start),
-        after: statement.slice(value.end),
-      }),
-  );
+  checkedValuesIn(statement).some((value) => value.text.includes(each) && isHighRisk(value));
 
 export interface InventionScore {
   /** Altered numbers, each once. */

@@ -59,7 +59,10 @@ export function statementsIn(answer: string): string[] {
 const thousandths = (share: number): number => Number(share.toFixed(3));
 
 /** Compares what a model stated with the snapshot that came of it. */
-export function harmOf(statements: readonly string[], snapshotText: string): HarmFigures {
+export function compareStatements(
+  statements: readonly string[],
+  snapshotText: string,
+): HarmFigures {
   const standing = new Set(contentWords(snapshotText));
   const words = statements.flatMap(contentWords);
   const gone = words.filter((word) => !standing.has(word)).length;

@@ -3,7 +3,7 @@ import type { CompactionDependencies } from '../../functions/src/compaction/comp
 import type { EvalBench } from '../eval/eval-bench.ts';
 import { compactGrowing, type GrowSettings } from '../eval/eval-generations.ts';
 import type { Recording } from '../eval/recording.ts';
-import { harmOf, statementsIn, type HarmFigures } from './harm-figures.ts';
+import { compareStatements, statementsIn, type HarmFigures } from './harm-figures.ts';
 
 /** One compaction, and what it did to the answers of the model. */
 export interface HarmedGeneration
@@ -53,7 +53,7 @@ export async function measureHarm(
       history === undefined
         ? { statements: statements.length, kept: 0 }
         : {
-            ...harmOf(statements, history.snapshotText),
+            ...compareStatements(statements, history.snapshotText),
             snapshotTokens: history.snapshotTokens,
           };
     return {

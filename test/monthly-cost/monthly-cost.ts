@@ -1,5 +1,5 @@
 import { compressorModel } from '../../shared/models/compressor-model.ts';
-import { priceOf } from '../../shared/models/prices.ts';
+import { findPrice } from '../../shared/models/prices.ts';
 import { verifiedModels } from '../support/verified-models.ts';
 import { cloudPrices } from '../cost/cloud-prices.ts';
 import { defaultSweepSeconds } from '../../infra/local/sweep-schedule.ts';
@@ -83,9 +83,9 @@ export function monthlyCost(
   const price = unitPrices;
   const turns = users * assumed.turnsPerUserDay * assumed.daysPerMonth;
   const compactions = turns / assumed.turnsPerCompaction;
-  const model = priceOf(MODEL, verifiedModels);
+  const model = findPrice(MODEL, verifiedModels);
   const summariser = compressorModel({ model: MODEL, fallback: MODEL }, verifiedModels);
-  const compressor = priceOf(summariser, verifiedModels);
+  const compressor = findPrice(summariser, verifiedModels);
   const { turn, elsewhere, compaction } = counts;
   const reads =
     turns * (turn.reads + assumed.coldShare * (elsewhere.reads - turn.reads)) +

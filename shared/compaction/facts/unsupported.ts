@@ -116,6 +116,9 @@ const isPhrase = (text: string): boolean =>
 export interface CheckedValue extends Found {
   /** As written. */
   text: string;
+  /** What the statement says in front of it and behind it, signs folded to plain ones. */
+  before: string;
+  after: string;
 }
 
 function impossibleDate(found: Found): Found {
@@ -129,11 +132,17 @@ function impossibleDate(found: Found): Found {
  * words or more. A single digit without a unit is none.
  */
 export function checkedValuesIn(text: string): CheckedValue[] {
-  const folded = blanked(foldWidth(text));
+  const plain = foldWidth(text);
+  const folded = blanked(plain);
   const values = scanValues(folded).filter(({ kind }) => checked.has(kind));
   const quotes = findQuotes(folded).filter(({ start, end }) => isPhrase(folded.slice(start, end)));
   return [...values, ...findImpossibleDates(folded).map(impossibleDate), ...quotes]
-    .map((found) => ({ ...found, text: folded.slice(found.start, found.end) }))
+    .map((found) => ({
+      ...found,
+      text: folded.slice(found.start, found.end),
+      before: plain.slice(0, found.start),
+      after: plain.slice(found.end),
+    }))
     .toSorted((one, other) => one.start - other.start);
 }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { wholeAnswer } from '../../../infra/local/stand-in/events.ts';
@@ -11,6 +10,7 @@ import {
 } from '../../../infra/local/stand-in/request.ts';
 import { sendJson } from '../../../infra/local/stand-in/respond.ts';
 import { contentUnits, overheadUnits, toTokens } from '../../../infra/local/stand-in/token-rule.ts';
+import { openServer } from '../../support/open-server.ts';
 import type { AnswerFolder } from './answer-folder.ts';
 
 export interface AnswerServer {
@@ -71,17 +71,5 @@ export async function startAnswerServer(answers: AnswerFolder): Promise<AnswerSe
       response.destroy();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return openServer(server);
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { priceOf } from '../../../shared/models/prices.ts';
+import { findPrice } from '../../../shared/models/prices.ts';
 import { verifiedModels } from '../../support/verified-models.ts';
 import { callsToPay, costsOf } from '../../eval/threshold-cost.ts';
 
-const price = priceOf('gemini-3.5-flash', verifiedModels);
+const price = findPrice('gemini-3.5-flash', verifiedModels);
 
 const recordingOf = (exchanges: number) => ({
   id: 'made-up',

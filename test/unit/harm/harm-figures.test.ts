@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   contentWords,
-  harmOf,
+  compareStatements,
   linesAdded,
   statementsIn,
   summarise,
@@ -49,7 +49,7 @@ describe('the statements of an answer', () => {
 
 describe('harm', () => {
   test('is none where all is kept and nothing added', () => {
-    expect(harmOf(['Booking QX-7719'], '- Booking QX-7719')).toEqual({
+    expect(compareStatements(['Booking QX-7719'], '- Booking QX-7719')).toEqual({
       statements: 1,
       kept: 1,
       added: 0,
@@ -60,7 +60,7 @@ describe('harm', () => {
   test('is the share of words that are gone, and of characters that are new', () => {
     const snapshot = '- Booking QX\n- User: "hurry!"';
 
-    expect(harmOf(['Booking QX-7719', 'Hurry'], snapshot)).toEqual({
+    expect(compareStatements(['Booking QX-7719', 'Hurry'], snapshot)).toEqual({
       statements: 2,
       kept: 0.75,
       added: 0.552,

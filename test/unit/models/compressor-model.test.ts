@@ -3,7 +3,7 @@ import { environmentSchema } from '../../../functions/src/environment.ts';
 import { compressorModel } from '../../../shared/models/compressor-model.ts';
 import type { ModelCatalog } from '../../../shared/models/model-entry.ts';
 import { findModel } from '../../../shared/models/find-model.ts';
-import { isDearer, priceOf } from '../../../shared/models/prices.ts';
+import { isDearer, findPrice } from '../../../shared/models/prices.ts';
 import { registry, VERIFIED_ON } from '../../../shared/models/registry.ts';
 import { modelInService } from '../../../shared/models/retirement.ts';
 import { verifiedModels } from '../../support/verified-models.ts';
@@ -103,7 +103,7 @@ test.each(Object.keys(registry).filter((name) => name.startsWith('gemini-')))(
 
       expect(line(compressor)).toBe(line(own));
       expect(modelInService(compressor, catalog)).toBe(compressor);
-      expect(isDearer(priceOf(compressor, catalog), priceOf(own, catalog))).toBe(false);
+      expect(isDearer(findPrice(compressor, catalog), findPrice(own, catalog))).toBe(false);
     }
   },
 );

@@ -4,7 +4,7 @@ import {
   dearestPrice,
   isDearer,
   knownPrice,
-  priceOf,
+  findPrice,
 } from '../../../shared/models/prices.ts';
 import { verifiedModels } from '../../support/verified-models.ts';
 
@@ -44,16 +44,16 @@ describe('the price of a model', () => {
     '',
   ])('of %j is not known: it is charged at the dearest one', (model) => {
     expect(knownPrice(model, verifiedModels)).toBeUndefined();
-    expect(priceOf(model, verifiedModels)).toBe(dearestPrice(verifiedModels));
+    expect(findPrice(model, verifiedModels)).toBe(dearestPrice(verifiedModels));
   });
 
   test('is the deployment’s own where it gives one', () => {
     const prices = { 'gemini-2.5-flash': { input: 1, cached: 1, output: 1 } };
 
-    expect(priceOf('gemini-2.5-flash', { ...verifiedModels, prices })).toBe(
+    expect(findPrice('gemini-2.5-flash', { ...verifiedModels, prices })).toBe(
       prices['gemini-2.5-flash'],
     );
-    expect(priceOf('gemini-2.5-flash-lite', { ...verifiedModels, prices }).input).toBe(0.1);
+    expect(findPrice('gemini-2.5-flash-lite', { ...verifiedModels, prices }).input).toBe(0.1);
   });
 });
 
@@ -62,7 +62,7 @@ describe('the dearest price', () => {
     const dearest = dearestPrice(verifiedModels);
 
     const dearer = Object.keys(verifiedModels.models).filter((model) =>
-      isDearer(priceOf(model, verifiedModels), dearest),
+      isDearer(findPrice(model, verifiedModels), dearest),
     );
 
     expect(dearer).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { environmentSchema } from '../../../functions/src/environment.ts';
 import { findModel } from '../../../shared/models/find-model.ts';
 import { modelEntrySchema } from '../../../shared/models/model-entry.ts';
-import { priceOf } from '../../../shared/models/prices.ts';
+import { findPrice } from '../../../shared/models/prices.ts';
 import { registry, VERIFIED_ON } from '../../../shared/models/registry.ts';
 import { hasSuccessorLoop, modelInService } from '../../../shared/models/retirement.ts';
 import { verifiedModels } from '../../support/verified-models.ts';
@@ -55,7 +55,7 @@ describe.each(defaultModels)('the default of %s', (variable) => {
   test('was in service and had a price when the registry was verified', () => {
     for (const platform of platforms)
       expect(modelInService(model, { ...verifiedModels, platform })).toBe(model);
-    expect(priceOf(model, verifiedModels)).toBe(findModel(registry, model)?.prices?.[0]?.rates);
+    expect(findPrice(model, verifiedModels)).toBe(findModel(registry, model)?.prices?.[0]?.rates);
   });
 
   test('is in service by the real clock: if this fails, choose another default, for the day has come', () => {

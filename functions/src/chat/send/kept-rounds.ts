@@ -22,12 +22,12 @@ export interface Kept extends KeptRounds {
 export async function keptRounds(
   dependencies: Pick<ChatDependencies, 'store'>,
   conversationId: string,
-  of: { decision: Beginning; known: TurnDocument | undefined; model: string },
+  turn: { decision: Beginning; known: TurnDocument | undefined; model: string },
 ): Promise<Kept | undefined> {
-  const kept = await storedRounds(dependencies, conversationId, of);
-  const before = of.known?.value.model ?? of.model;
+  const kept = await storedRounds(dependencies, conversationId, turn);
+  const before = turn.known?.value.model ?? turn.model;
   // The model of an `auto` turn is chosen later, and noted beside it.
-  const isReadable = isRouted(of.model) || modelName(before) === modelName(of.model);
+  const isReadable = isRouted(turn.model) || modelName(before) === modelName(turn.model);
   return kept && !isReadable ? { ...kept, contents: withoutSignatures(kept.contents) } : kept;
 }
 

@@ -24,7 +24,7 @@ import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { askSummariser, promptIdOf } from '../ask-summariser.ts';
 import { inParallel } from '../../in-parallel.ts';
 import type { ClaimedRun } from '../run.ts';
-import { roomFor } from './room-for.ts';
+import type { RunRoom } from './room-for.ts';
 
 /** What the model wants changed in the ledger. */
 export type Asked =
@@ -94,19 +94,24 @@ const charactersIn = (items: readonly { text: string }[]): number =>
  * than the summariser reads at once, in several at a time whose answers code joins. One chunk without an
  * answer refuses all: half of a range must not pass for the whole. Throws what the model throws.
  */
-export async function askForOperations(run: ClaimedRun, plan: FoldPlan): Promise<Asked> {
-  const { chunks } = plan;
+export async function askForOperations(
+  run: ClaimedRun,
+  { chunks }: FoldPlan,
+  { characters }: RunRoom,
+): Promise<Asked> {
   const known = knownItems(run);
   const knownCharacters = charactersIn(known);
-  const { characters } = roomFor(run, plan);
   // What is new has its share of the room in each chunk.
   const free = Math.max(0, characters - knownCharacters) / chunks.length;
-  const room = { characters: Math.floor(knownCharacters + free), knownCharacters };
+  const room =
+    chunks.length === 1
+      ? { characters, knownCharacters }
+      : { characters: Math.floor(knownCharacters + free), knownCharacters };
   const answers = await inParallel(chunks, CHUNKS_AT_ONCE, ({ turns }, index) =>
     askTwice(run, {
       turns,
       known,
-      room: chunks.length === 1 ? { characters, knownCharacters } : room,
+      room,
       requestWith: (boundary) => ledgerRequest({ boundary, focus: run.need.focus }),
       promptId: chunks.length === 1 ? promptIdOf(run) : `${promptIdOf(run)}-${index + 1}`,
     }),

@@ -15,7 +15,10 @@ import {
   type LedgerVerification,
 } from '../../../../shared/compaction/ledger/verify-ledger.ts';
 import { countingOf, type FoldPlan } from '../../../../shared/compaction/plan.ts';
-import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
+import {
+  estimateTextTokens,
+  type TokenCounting,
+} from '../../../../shared/compaction/token-estimate.ts';
 import {
   emptySnapshot,
   snapshotProfileOf,
@@ -29,27 +32,14 @@ import { rewriteStrategy } from '../rewrite/rewrite-strategy.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';
 import { askForCorrection, askForOperations } from './ask-for-operations.ts';
-import { roomFor } from './room-for.ts';
+import { roomFor, type RunRoom } from './room-for.ts';
 
 /** What the answers of the summariser are checked against, the same for each of them. */
 interface Standard {
   reading: LedgerReading;
   /** Pins and tail. */
   keptTexts: string[];
-  /** What the working layer may take, and what rules may take of it. */
-  budgetTokens: number;
-  constraintTokens: number;
-}
-
-function standardFor(run: ClaimedRun, plan: FoldPlan): Standard {
-  const { ceilingTokens, constraintTokens } = roomFor(run, plan);
-  const reading = readFoldedTurns(plan.folded);
-  return {
-    reading,
-    keptTexts: keptTexts(run, plan),
-    budgetTokens: ceilingTokens,
-    constraintTokens,
-  };
+  room: RunRoom;
 }
 
 /** Applies operations to what the previous generation knew, and checks the result. */
@@ -64,15 +54,19 @@ function verify(
   const { head, history, policy } = run.reading;
   const profile = snapshotProfileOf(head.value.profile);
   const previous = history?.snapshot ? inProfile(history.snapshot, profile) : undefined;
+  const { reading, keptTexts: kept, room } = standard;
   const { snapshot, rejected } = applyOperations(previous ?? emptySnapshot(profile), operations, {
-    ...standard.reading.evidence(),
+    ...reading.evidence(),
     corrections,
   });
   return verifyLedger({
     previous,
     snapshot,
     rejected,
-    ...standard,
+    reading,
+    keptTexts: kept,
+    budgetTokens: room.ceilingTokens,
+    constraintTokens: room.constraintTokens,
     counting: countingOf(policy, head.value.model),
   });
 }
@@ -81,9 +75,13 @@ function verify(
 async function mended(
   run: ClaimedRun,
   plan: FoldPlan,
-  operations: readonly Operation[],
+  { operations, room }: { operations: readonly Operation[]; room: RunRoom },
 ): Promise<LedgerVerification> {
-  const standard = standardFor(run, plan);
+  const standard = {
+    reading: readFoldedTurns(plan.folded),
+    keptTexts: keptTexts(run, plan),
+    room,
+  };
   const first = verify(run, standard, { operations });
   if (first.correction === undefined) return first;
   const more = await askForCorrection(run, plan, first);
@@ -98,18 +96,20 @@ async function mended(
  * What working layer and archive may take together: the room that the model was told, of which its texts leave so many
  * characters to the archive.
  */
-function shownTokens(run: ClaimedRun, plan: FoldPlan, snapshot: Snapshot): number {
-  const { roomTokens, characters } = roomFor(run, plan);
+function shownTokens(
+  snapshot: Snapshot,
+  { roomTokens, characters }: RunRoom,
+  counting: TokenCounting,
+): number {
   const used = workingItems(snapshot).reduce((sum, { text }) => sum + text.length, 0);
   const free = Math.max(0, 1 - used / characters);
-  const counting = countingOf(run.reading.policy, run.reading.head.value.model);
   const workingTokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
   return Math.min(roomTokens, workingTokens + Math.floor(free * roomTokens));
 }
 
 function checkedFrom(
   run: ClaimedRun,
-  plan: FoldPlan,
+  room: RunRoom,
   { ok, problems, snapshot, report }: LedgerVerification,
 ): Checked {
   const { head, policy } = run.reading;
@@ -122,7 +122,7 @@ function checkedFrom(
     kind: 'checked',
     strategy: 'ledger',
     snapshot,
-    body: renderLedger(snapshot, { budgetTokens: shownTokens(run, plan, snapshot), counting }),
+    body: renderLedger(snapshot, { budgetTokens: shownTokens(snapshot, room, counting), counting }),
     report: { ...report },
     model: run.bill.model ?? summariserOfRun(run).model,
     promptVersion,
@@ -139,11 +139,13 @@ export const ledgerStrategy: SnapshotStrategy = {
 
   async draft(run, plan) {
     try {
-      const asked = await askForOperations(run, plan);
+      const room = roomFor(run, plan);
+      const asked = await askForOperations(run, plan, room);
       return {
         async check() {
           if (asked.kind !== 'operations') return asked;
-          return checkedFrom(run, plan, await mended(run, plan, asked.operations));
+          const { operations } = asked;
+          return checkedFrom(run, room, await mended(run, plan, { operations, room }));
         },
       };
     } catch (error) {

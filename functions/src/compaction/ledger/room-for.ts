@@ -2,14 +2,14 @@ import {
   measureWideShare,
   roomCharacters,
   snapshotRoom,
-  type SnapshotRoom,
+  type RoomBounds,
 } from '../../../../shared/compaction/ledger/budget/snapshot-room.ts';
 import { ledgerConstants } from '../../../../shared/compaction/ledger-constants.ts';
 import type { FoldPlan } from '../../../../shared/compaction/plan.ts';
 import type { ClaimedRun } from '../run.ts';
 
 /** The room of a snapshot, also in characters, as models are told it. */
-export interface RunRoom extends SnapshotRoom {
+export interface RunRoom extends RoomBounds {
   characters: number;
   /** What rules may take, also where a fold is small. */
   constraintTokens: number;

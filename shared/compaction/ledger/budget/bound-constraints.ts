@@ -20,47 +20,56 @@ const byUse = (a: ArchivedItem, b: ArchivedItem): number =>
   lastSource(a) - lastSource(b);
 
 const labelled = /^User: "(.*)"$/su;
-/** The words of a rule, whoever put it in. */
-const wordsOfRule = ({ text }: { text: string }): string =>
-  plainText(textKey(labelled.exec(text)?.[1] ?? text));
-
-const words = /[\p{L}\p{M}\p{N}]+/gu;
+const word = /[\p{L}\p{M}\p{N}]+/gu;
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
 
-/** Whether words of a rule say those of another one: one after the other, and they forbid where those forbid. */
-function saysWords(longer: string, shorter: string): boolean {
-  if (isNegated(longer) !== isNegated(shorter)) return false;
-  if (unspaced.test(shorter)) return longer.includes(shorter);
-  const runs = (text: string): string => ` ${(text.match(words) ?? []).join(' ')} `;
-  return runs(longer).includes(runs(shorter));
+/** A rule as it is compared with others, whoever put it in. */
+interface Rule {
+  item: Item;
+  words: string;
+  /** The same without signs, a blank around each word. */
+  run: string;
+  forbids: boolean;
+}
+
+function ruleFrom(item: Item): Rule {
+  const words = plainText(textKey(labelled.exec(item.text)?.[1] ?? item.text));
+  const run = ` ${(words.match(word) ?? []).join(' ')} `;
+  return { item, words, run, forbids: isNegated(words) };
 }
 
 /**
- * Whether a rule says another one: in the same words, or in more words of the same turn. What the user says in two
- * turns may be a wider and a narrower rule, and both hold.
+ * Whether a rule says another one: in the same words, or in more words of the same turn that stand one after the other
+ * and forbid where those forbid. What the user says in two turns may be a wider and a narrower rule, and both hold.
  */
-function saysRule(longer: Item, shorter: Item): boolean {
-  const said = wordsOfRule(shorter);
-  if (said === '') return false;
-  const isOfOneTurn = shorter.sources.some((seq) => longer.sources.includes(seq));
-  return isOfOneTurn ? saysWords(wordsOfRule(longer), said) : wordsOfRule(longer) === said;
+function saysRule(longer: Rule, shorter: Rule): boolean {
+  if (longer.words === shorter.words) return true;
+  const isOfOneTurn = shorter.item.sources.some((seq) => longer.item.sources.includes(seq));
+  if (!isOfOneTurn || longer.forbids !== shorter.forbids) return false;
+  return unspaced.test(shorter.words)
+    ? longer.words.includes(shorter.words)
+    : longer.run.includes(shorter.run);
 }
 
 /** Rules of which one says the other, as one: the longer, with the turns of both. */
 export function mergeConstraints(snapshot: Snapshot): Snapshot {
-  const rules = snapshot.sections[constraintSection] ?? [];
-  const merged = new Map(rules.map((rule) => [rule.id, rule]));
+  const items = snapshot.sections[constraintSection] ?? [];
+  const rules = items.map(ruleFrom);
+  const merged = new Map(rules.map((rule) => [rule.item.id, rule]));
   for (const shorter of rules) {
+    const { id, sources } = shorter.item;
+    if (shorter.words === '') continue;
     const longer = [...merged.values()].find(
-      (other) => other.id !== shorter.id && merged.has(shorter.id) && saysRule(other, shorter),
+      (other) => other.item.id !== id && saysRule(other, shorter),
     );
     if (longer === undefined) continue;
-    merged.delete(shorter.id);
-    merged.set(longer.id, { ...longer, sources: mergeSources(longer.sources, shorter.sources) });
+    merged.delete(id);
+    const item = { ...longer.item, sources: mergeSources(longer.item.sources, sources) };
+    merged.set(item.id, { ...longer, item });
   }
-  if (merged.size === rules.length) return snapshot;
-  const sections = { ...snapshot.sections, [constraintSection]: [...merged.values()] };
-  return { ...snapshot, sections };
+  if (merged.size === items.length) return snapshot;
+  const left = [...merged.values()].map(({ item }) => item);
+  return { ...snapshot, sections: { ...snapshot.sections, [constraintSection]: left } };
 }
 
 export interface ConstraintRoom extends SnapshotRoom {

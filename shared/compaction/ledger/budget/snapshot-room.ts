@@ -22,7 +22,7 @@ export interface Folding {
   wideShare: number;
 }
 
-export interface SnapshotRoom {
+export interface RoomBounds {
   /** What the model is told to fill. */
   roomTokens: number;
   /** What the working layer may take before items leave it: a model that writes a little more loses nothing. */
@@ -45,19 +45,19 @@ function estimatedBudget({ budgetTokens, calibration, wideShare }: Folding): num
 }
 
 /** So many of what was said the room is for; estimated from the turns that are folded now. */
-const coveredTokensOf = ({ foldedTokens, foldedTurns, coveredTurns }: Folding): number =>
+const coveredTokens = ({ foldedTokens, foldedTurns, coveredTurns }: Folding): number =>
   foldedTokens * Math.max(1, coveredTurns / Math.max(1, foldedTurns));
 
 /**
  * The room of a snapshot by what it stands for: the budget for one fold of about a threshold, a quarter more with each
  * doubling, at most half more. Never so much that the context would not get smaller. Estimated tokens.
  */
-export function snapshotRoom(folding: Folding): SnapshotRoom {
+export function snapshotRoom(folding: Folding): RoomBounds {
   const { foldedTokens, previousTokens } = folding;
   const budgetTokens = estimatedBudget(folding);
   const { roomGrowth, roomMaximum, roomOvershoot, roomUnit, roomFloorTokens } = ledgerConstants;
   const unit = roomUnit.value * (folding.softThresholdTokens ?? THRESHOLD_TOKENS);
-  const doublings = Math.log2(Math.max(1, coveredTokensOf(folding)) / unit);
+  const doublings = Math.log2(Math.max(1, coveredTokens(folding)) / unit);
   const growth = roomGrowth.value * Math.max(0, doublings);
   const factor = Math.min(roomMaximum.value, 1 + growth);
   const smaller = smallerThan(foldedTokens + previousTokens);

@@ -19,7 +19,7 @@ const constraintsOf = (snapshot: Snapshot): readonly Item[] =>
   snapshot.sections[constraintSection] ?? [];
 
 /** What the constraints of a snapshot may still grow by: up to their share of its budget. */
-function roomFor(snapshot: Snapshot, room: ConstraintRoom): number {
+function tokensLeft(snapshot: Snapshot, room: ConstraintRoom): number {
   const lines = constraintsOf(snapshot).map(
     ({ text }) => `- ${text}
 `,
@@ -54,7 +54,7 @@ export function repairConstraints(
   missing: readonly MissingConstraint[],
   room: ConstraintRoom,
 ): ConstraintRepair {
-  const { fitting, tokens } = divide(missing, roomFor(snapshot, room), room.counting);
+  const { fitting, tokens } = divide(missing, tokensLeft(snapshot, room), room.counting);
   let items = constraintsOf(snapshot);
   let { nextId } = snapshot;
   const rewritten = new Set<string>();

@@ -8,7 +8,7 @@ export interface Clause {
 const clauseEnd = /[;；。！？]\s*|[.!?]["'”’)]{0,2}\s+(?=\p{Lu}|["“(])|\s[–—]\s/gu;
 
 /** Where the clauses of a statement stand, in order, without a gap. */
-export function clausesOf(text: string): Clause[] {
+export function splitClauses(text: string): Clause[] {
   const clauses: Clause[] = [];
   let start = 0;
   for (const match of text.matchAll(clauseEnd)) {
@@ -26,34 +26,32 @@ export const UNCONFIRMED_MARK = '[unconfirmed]';
 /** A clause that says nothing without its value is cut with it. */
 const CLAUSE_WORDS = 3;
 
-const saysSomething = (text: string): boolean =>
-  (text.match(/[\p{L}\p{N}]+/gu) ?? []).length >= CLAUSE_WORDS ||
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{4}/u.test(text);
+/** Whether a text with marks in it says something besides them. */
+function saysSomething(marked: string): boolean {
+  const text = marked.replaceAll(UNCONFIRMED_MARK, ' ');
+  return (
+    (text.match(/[\p{L}\p{N}]+/gu) ?? []).length >= CLAUSE_WORDS ||
+    /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{4}/u.test(text)
+  );
+}
 
 /**
  * A statement without these stretches of it. Where a clause still says something, a mark stands in the place of the
  * value; else the clause goes. Undefined where nothing is left.
  */
 export function withoutValues(text: string, values: readonly Clause[]): string | undefined {
-  const kept = clausesOf(text).flatMap((clause) => {
+  const kept = splitClauses(text).flatMap((clause) => {
     const inside = values.filter(({ start, end }) => start < clause.end && end > clause.start);
     if (inside.length === 0) return [text.slice(clause.start, clause.end)];
-    let left = '';
-    let at = clause.start;
-    for (const { start, end } of inside) {
-      left += `${text.slice(at, Math.max(at, start))} `;
-      at = Math.max(at, end);
-    }
-    left += text.slice(at, clause.end);
-    if (!saysSomething(left)) return [];
     let marked = '';
-    at = clause.start;
+    let at = clause.start;
     for (const { start, end } of inside) {
       marked += text.slice(at, Math.max(at, start)) + UNCONFIRMED_MARK;
       at = Math.max(at, end);
     }
-    return [marked + text.slice(at, clause.end)];
+    marked += text.slice(at, clause.end);
+    return saysSomething(marked) ? [marked] : [];
   });
   const rest = kept.join('').replace(/[;；,，\s]+$/u, '');
-  return saysSomething(rest.replaceAll(UNCONFIRMED_MARK, '')) ? rest : undefined;
+  return saysSomething(rest) ? rest : undefined;
 }

@@ -1,8 +1,7 @@
 import { constraintSection, type ArchivedItem } from '../../../conversation/snapshot.ts';
 import { once } from '../../../once.ts';
 import { indexFacts } from '../../facts/fact-index.ts';
-import { foldWidth } from '../../facts/plain-text.ts';
-import { checkedValuesIn } from '../../facts/unsupported.ts';
+import { checkedValuesIn, type CheckedValue } from '../../facts/unsupported.ts';
 import type { ChangedItem } from '../changed-items.ts';
 import type { CitedTurn } from '../cited-turns.ts';
 import { isGuiding } from '../guiding-sections.ts';
@@ -13,7 +12,7 @@ import { isBorneOut } from './borne-out.ts';
 import { withoutTurnReferences } from './turn-references.ts';
 import { inheritedSources } from './inherited-sources.ts';
 import { repairTwins } from './twin-repair.ts';
-import { findValue, type Citation, type PlacedValue, type ValueSearch } from './value-search.ts';
+import { findValue, type Citation, type ValueSearch } from './value-search.ts';
 import { isHighRisk } from './value-risk.ts';
 
 /** An item after every value of it was looked for. */
@@ -41,23 +40,13 @@ function holdsUserWords(item: ArchivedItem, cited: readonly CitedTurn[]): boolea
   return quote !== '' && cited.some(({ userText }) => textKey(userText()).includes(quote));
 }
 
-/** The values of a text with what stands in front of each. */
-function placedValues(text: string): PlacedValue[] {
-  const folded = foldWidth(text);
-  return checkedValuesIn(text).map((value) => ({
-    ...value,
-    before: folded.slice(0, value.start),
-    after: folded.slice(value.end),
-  }));
-}
-
 interface Found {
   sources: number[];
   said: number;
-  missing: PlacedValue[];
+  missing: CheckedValue[];
 }
 
-function lookUp(values: readonly PlacedValue[], citation: Citation, search: ValueSearch): Found {
+function lookUp(values: readonly CheckedValue[], citation: Citation, search: ValueSearch): Found {
   const found: Found = { sources: [...citation.sources], said: 0, missing: [] };
   for (const value of values) {
     const where = findValue(value, citation, search);
@@ -76,7 +65,7 @@ const asQuoted = (item: ArchivedItem): ArchivedItem =>
     : item;
 
 function withoutHarm(item: ArchivedItem, { sources, said, missing }: Found): ConfirmedItem {
-  const harmful = missing.filter((value) => isHighRisk(value, value));
+  const harmful = missing.filter((value) => isHighRisk(value));
   const unconfirmed = missing.filter((value) => !harmful.includes(value));
   const isRule = item.section === constraintSection;
   if (isRule && missing.length > 0)
@@ -134,7 +123,7 @@ function confirmValues(changed: ChangedItem, search: ValueSearch): ConfirmedItem
     userOnly,
     earlier: once(() => indexFacts(earlier)),
   };
-  const found = lookUp(placedValues(current.text), citation, search);
+  const found = lookUp(checkedValuesIn(current.text), citation, search);
   if (cited.some(({ holdsMedia }) => holdsMedia))
     // A picture may say what no text says.
     return {

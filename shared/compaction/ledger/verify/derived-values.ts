@@ -16,11 +16,6 @@ const unitFactors: readonly (readonly [unit: RegExp, factors: readonly number[]]
   ],
 ];
 
-/** A value with what the statement says in front of it. */
-export interface StatedValue extends CheckedValue {
-  before: string;
-}
-
 const isClose = (one: number, other: number, tolerance: number): boolean =>
   Math.abs(one - other) <= tolerance * Math.max(Math.abs(one), Math.abs(other));
 
@@ -49,7 +44,7 @@ const roundedBefore =
 /** What people call about so much: 1,187 guests are about 1,200. */
 const ROUNDING = 0.05;
 
-function isRounded({ kind, text, before }: StatedValue, index: FactIndex): boolean {
+function isRounded({ kind, text, before }: CheckedValue, index: FactIndex): boolean {
   if (kind !== 'number' && kind !== 'quantity' && kind !== 'amount') return false;
   const isTold = roundedBefore.test(before) || /^[~≈約约약]/u.test(text);
   if (!isTold) return false;
@@ -65,7 +60,7 @@ function isRounded({ kind, text, before }: StatedValue, index: FactIndex): boole
 const SUMMANDS = 8;
 
 /** `25 red, 37 blue, total 62`: the numbers right in front of it add up. Those are looked for themselves. */
-function isSum({ kind, text, before }: StatedValue): boolean {
+function isSum({ kind, text, before }: CheckedValue): boolean {
   if (kind !== 'number' && kind !== 'quantity' && kind !== 'amount') return false;
   const [sum, ...others] = numbersIn(text);
   if (sum === undefined || others.length > 0) return false;
@@ -128,7 +123,7 @@ const splitElided = (text: string): string[] =>
  * Whether a value follows from what an index holds by a rule: in another unit, rounded and told as such, added up, joined of
  * parts that stand there, or a fraction or a list of numbers that do. Relative dates, number words and ranges are read by the index itself. Heuristic.
  */
-export const isDerived = (value: StatedValue, index: FactIndex): boolean =>
+export const isDerived = (value: CheckedValue, index: FactIndex): boolean =>
   isConverted(value, index) ||
   isRounded(value, index) ||
   isSum(value) ||

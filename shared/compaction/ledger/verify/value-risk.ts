@@ -21,17 +21,11 @@ const digitsIn = (text: string): number => text.replaceAll(/\D/gu, '').length;
 /** Parts of dates and clock times joined with a sign: `2023-05-20/21`, `05-12..14`. */
 const joinedDate = /^\d{4}-\d{2}(?:-\d{2})?(?:\/|\.\.|–|-|~)\d{1,2}(?:-\d{2})*$/u;
 
-/** What a statement says in front of a value and behind it. */
-export interface Surroundings {
-  before: string;
-  after: string;
-}
-
 /**
  * Whether a wrong value would do harm that nobody undoes: money, contacts, links, numbers of orders, bookings and
  * accounts, doses, identifiers. Heuristic.
  */
-export function isHighRisk({ kind, text }: CheckedValue, { before, after }: Surroundings): boolean {
+export function isHighRisk({ kind, text, before, after }: CheckedValue): boolean {
   switch (kind) {
     case 'amount':
     case 'link':

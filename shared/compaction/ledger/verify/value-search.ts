@@ -36,13 +36,7 @@ export const valueSearch = (
   ),
 });
 
-/** A value with what the statement says around it. */
-export interface PlacedValue extends CheckedValue {
-  before: string;
-  after: string;
-}
-
-const holds = (value: PlacedValue, index: FactIndex): boolean =>
+const holds = (value: CheckedValue, index: FactIndex): boolean =>
   isValueHeld(value, index) || isDerived(value, index);
 
 /** What a turn says, or what its user says where nobody else counts. */
@@ -82,7 +76,7 @@ export interface Citation {
  * them. Days count from the cited turns and their neighbours, as models cite the turn beside the right one.
  */
 export function findValue(
-  value: PlacedValue,
+  value: CheckedValue,
   citation: Citation,
   search: ValueSearch,
 ): Whereabouts {
@@ -102,7 +96,7 @@ export function findValue(
 
 /** A range, a link or a day may be put together from what several neighbouring turns say. */
 function isSaidTogether(
-  value: PlacedValue,
+  value: CheckedValue,
   cited: readonly CitedTurn[],
   { turns }: ValueSearch,
 ): boolean {

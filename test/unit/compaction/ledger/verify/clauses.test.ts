@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
-  clausesOf,
+  splitClauses,
   withoutValues,
   UNCONFIRMED_MARK as MARK,
 } from '../../../../../shared/compaction/ledger/verify/clauses.ts';
 
 const clausesIn = (text: string) =>
-  clausesOf(text).map(({ start, end }) => text.slice(start, end).trim());
+  splitClauses(text).map(({ start, end }) => text.slice(start, end).trim());
 
 describe('the clauses of a note', () => {
   test.each([
@@ -22,7 +22,7 @@ describe('the clauses of a note', () => {
 
   test.each(['a; b', 'One. Two! “Three?” Four; ', ';;', ' – '])('are all of %j', (text) => {
     expect(
-      clausesOf(text)
+      splitClauses(text)
         .map(({ start, end }) => text.slice(start, end))
         .join(''),
     ).toBe(text);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { indexFacts } from '../../../../../shared/compaction/facts/fact-index.ts';
-import { foldWidth } from '../../../../../shared/compaction/facts/plain-text.ts';
 import {
   checkedValuesIn,
   isValueHeld,
@@ -11,10 +10,7 @@ import { isDerived } from '../../../../../shared/compaction/ledger/verify/derive
 function underivedIn(text: string, said: string): string[] {
   const index = indexFacts([said]);
   return checkedValuesIn(text)
-    .filter((value) => !isValueHeld(value, index))
-    .filter(
-      (value) => !isDerived({ ...value, before: foldWidth(text).slice(0, value.start) }, index),
-    )
+    .filter((value) => !isValueHeld(value, index) && !isDerived(value, index))
     .map((value) => value.text);
 }
 

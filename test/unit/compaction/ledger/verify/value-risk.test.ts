@@ -1,16 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { foldWidth } from '../../../../../shared/compaction/facts/plain-text.ts';
 import { checkedValuesIn } from '../../../../../shared/compaction/facts/unsupported.ts';
 import { isHighRisk } from '../../../../../shared/compaction/ledger/verify/value-risk.ts';
 
 /** The values of a statement that would do harm if they were wrong, as written. */
 const harmfulIn = (text: string): string[] =>
   checkedValuesIn(text)
-    .filter((value) => {
-      const folded = foldWidth(text);
-      const after = folded.slice(value.end);
-      return isHighRisk(value, { before: folded.slice(0, value.start), after });
-    })
+    .filter(isHighRisk)
     .map((value) => value.text);
 
 describe('a wrong value that nobody would notice in time', () => {

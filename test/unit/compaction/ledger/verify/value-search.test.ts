@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { indexFacts } from '../../../../../shared/compaction/facts/fact-index.ts';
-import { foldWidth } from '../../../../../shared/compaction/facts/plain-text.ts';
 import { checkedValuesIn } from '../../../../../shared/compaction/facts/unsupported.ts';
 import { citedTurns } from '../../../../../shared/compaction/ledger/cited-turns.ts';
 import {
@@ -25,10 +24,8 @@ function whereIs(
 ) {
   const [value] = checkedValuesIn(statement);
   if (value === undefined) throw new Error(`no value in ${statement}`);
-  const folded = foldWidth(statement);
-  const around = { before: folded.slice(0, value.start), after: folded.slice(value.end) };
   return findValue(
-    { ...value, ...around },
+    value,
     { sources, userOnly, earlier: () => indexFacts(earlier) },
     valueSearch(citedTurns(turns), known, undefined),
   );
