@@ -36,6 +36,13 @@ export const workerEventSchema = z.discriminatedUnion('kind', [
   z.object({ schemaVersion: z.literal(1), kind: z.literal('sweep') }),
   /** Erase a conversation that is marked as erasing. */
   z.object({ schemaVersion: z.literal(1), kind: z.literal('erase'), conversationId }),
+  /** Put the folded turns of a conversation into the index of recall; `isBroken`: look at what is there first. */
+  z.object({
+    schemaVersion: z.literal(1),
+    kind: z.literal('index'),
+    conversationId,
+    isBroken: z.boolean().optional(),
+  }),
 ]);
 export type WorkerEvent = z.infer<typeof workerEventSchema>;
 
@@ -45,3 +52,7 @@ export const sweepEvent = Object.freeze({ schemaVersion: 1, kind: 'sweep' } sati
 /** The event that has a conversation erased at once instead of by the next sweep. */
 export const eraseEvent = (erased: { conversationId: string }): WorkerEvent =>
   workerEventSchema.parse({ schemaVersion: 1, kind: 'erase', ...erased });
+
+/** The event that has the folded turns of a conversation put into the index of recall. */
+export const indexEvent = (indexed: { conversationId: string; isBroken: boolean }): WorkerEvent =>
+  workerEventSchema.parse({ schemaVersion: 1, kind: 'index', ...indexed });

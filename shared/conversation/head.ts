@@ -27,6 +27,8 @@ export const conversationSettingsSchema = z.object({
   compaction: z.enum(['auto', 'manual', 'off']).optional(),
   /** Of an `auto` conversation: it is not asked which model is to answer. */
   routing: routeSchema.optional(),
+  /** What of folded turns may be brought back for a message, tokens; 0: nothing. Never more than the deployment's. */
+  recallTokens: z.number().int().nonnegative().optional(),
   /** Addresses that are told of compactions of this conversation. */
   hooks: webhooksSchema.optional(),
 });
@@ -129,6 +131,11 @@ export const headSchema = z.object({
   queue: z.object({ first: z.number().int().positive(), leaseUntil: z.date() }).optional(),
   /** Generation of the last change to a finished turn; what caches loaded before is stale. */
   changedIn: z.number().int().nonnegative(),
+  /**
+   * Turns up to this one stand in the index of recall as they count now; an edit of one of them takes it back. Absent
+   * = 0.
+   */
+  indexedThrough: z.number().int().nonnegative().optional(),
   /** Turns whose content has been erased and may still stand in earlier histories, blobs and chunks. */
   pendingErasure: z
     .object({

@@ -33,6 +33,13 @@ export const historyPath = (conversationId: string, generation: number) =>
 export const historiesCollection = (conversationId: string) =>
   `${headPath(conversationId)}/histories`;
 
+/** Digits of the number of a document of the index: 99,999 of 1,000 turns each. */
+const SEGMENT_DIGITS = 5;
+
+/** Part `number`, from 1, of the index that recall looks turns up in: of 1,000 turns each. */
+export const recallPath = (conversationId: string, number: number) =>
+  `${headPath(conversationId)}/recall/${padded(number, SEGMENT_DIGITS)}`;
+
 /** What the user thinks of the compaction that made a generation. */
 export const ratingPath = (conversationId: string, generation: number) =>
   `${headPath(conversationId)}/ratings/${padded(generation, GENERATION_DIGITS)}`;

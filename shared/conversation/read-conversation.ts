@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../errors.ts';
 import type { DocumentStore, Logger, Signer, StoredDocument } from '../ports.ts';
+import type { Segment } from '../recall/segment.ts';
 import type { TurnTexts } from '../search/turn-texts.ts';
 import { cleanHistory } from './erased-history.ts';
 import { decodeHead, type Head, type Versioned } from './head.ts';
@@ -20,6 +21,12 @@ import {
 /** How many documents one read asks for. */
 const READ_PAGE = 300;
 
+export interface SegmentEntry {
+  segment: Segment;
+  throughSeq: number;
+  loadedAt: number;
+}
+
 /** Finished turns and histories never change but by a new generation, so an instance may keep them. */
 export interface ConversationCache {
   turn(epoch: string, seq: number): { turn: Turn; loadedAt: number } | undefined;
@@ -29,6 +36,11 @@ export interface ConversationCache {
   /** What can be searched of a turn: far more turns of it fit than of whole ones. */
   texts(epoch: string, seq: number): { texts: TurnTexts; loadedAt: number } | undefined;
   keepTexts(epoch: string, entry: { texts: TurnTexts; loadedAt: number }): void;
+  /** A part of the index of recall, with the turns up to `throughSeq` of those that it is for. */
+  segment(epoch: string, number: number): SegmentEntry | undefined;
+  keepSegment(epoch: string, number: number, entry: SegmentEntry): void;
+  /** Bytes that the index of one conversation may take; 0: none is kept. */
+  readonly segmentBytes: number;
   /** What the job of a conversation tells of the past; see `known-job.ts`. */
   job(conversationId: string): KnownJob | undefined;
   keepJob(conversationId: string, known: KnownJob): void;
@@ -50,6 +62,9 @@ export const noCache: ConversationCache = {
   keepHistory: () => undefined,
   texts: () => undefined,
   keepTexts: () => undefined,
+  segment: () => undefined,
+  keepSegment: () => undefined,
+  segmentBytes: 0,
   job: () => undefined,
   keepJob: () => undefined,
 };

@@ -13,14 +13,22 @@ export interface Replacement {
   history: History;
   /** Set when pins came of those turns: the pins that stay. */
   pins?: readonly Pin[];
+  /** Set when the index of recall has some of those turns: how far it still counts. */
+  indexedThrough?: number;
   /** Set when turns that were folded stand verbatim again and fill the context. */
   need?: CompactionNeeded['auto'];
 }
 
 /** What the head says after a replacement. */
-export const replacementFields = ({ history, pins, need }: Replacement): DocumentFields => ({
+export const replacementFields = ({
+  history,
+  pins,
+  indexedThrough,
+  need,
+}: Replacement): DocumentFields => ({
   ...generationFields(history),
   ...(pins && { pins: [...pins] }),
+  ...(indexedThrough !== undefined && { indexedThrough }),
   ...(need && { 'compactionNeeded.auto': { ...need } }),
 });
 

@@ -14,6 +14,7 @@ const OPTIONAL_FIELDS = [
   'sweepShard',
   'open',
   'queue',
+  'indexedThrough',
   'pendingErasure',
   'deleteTime',
   'purgeTime',

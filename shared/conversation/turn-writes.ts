@@ -149,6 +149,8 @@ export interface FinishBatch {
   repairs?: Repairs | undefined;
   /** Absent: the conversation is not `auto`, or is so no more. */
   routing?: Turn['routing'];
+  /** Absent: nothing was brought back of folded turns. */
+  recalled?: Turn['recalled'];
   finishReason?: string;
   error?: TurnError;
   now: Date;
@@ -187,12 +189,13 @@ export function finishWrites(batch: FinishBatch): Write[] {
         usage: batch.usage && { ...batch.usage },
         repairs: batch.repairs && { ...batch.repairs },
         routing: batch.routing && { ...batch.routing },
+        recalled: batch.recalled && { ...batch.recalled },
         finishReason: batch.finishReason,
         error: batch.error && { ...batch.error },
         ...(stream && { chunks: stream.chunks, lastFrameId: stream.lastFrameId }),
         ...answer.fields,
       },
-      remove: batch.routing ? [] : ['routing'],
+      remove: [...(batch.routing ? [] : ['routing']), ...(batch.recalled ? [] : ['recalled'])],
       guard: { updateTime: batch.turnUpdateTime },
     },
     ...answer.writes,

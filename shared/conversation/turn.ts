@@ -69,6 +69,12 @@ export const roundsSchema = z.object({
 });
 export type Rounds = z.infer<typeof roundsSchema>;
 
+export const recalledSchema = z.object({
+  seqs: z.array(z.number().int().positive()),
+  tokens: z.number().nonnegative(),
+});
+export type RecalledTurns = z.infer<typeof recalledSchema>;
+
 const turnFieldsSchema = z.object({
   schemaVersion: z.literal(1),
   seq: z.number().int().positive(),
@@ -122,6 +128,8 @@ const turnFieldsSchema = z.object({
   surroundings: z.string().optional(),
   /** What of the app's context stands in `surroundings`. */
   told: toldSchema.optional(),
+  /** Folded turns that were brought back for the message, and what that took, uncalibrated tokens; not their words. */
+  recalled: recalledSchema.optional(),
   /** Which end of the turn the owner's devices have been told of. */
   notice: noticeSchema.optional(),
 });

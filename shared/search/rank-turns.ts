@@ -1,5 +1,6 @@
-import { countedTogether, finderOf, type CountedText } from './find-in-text.ts';
+import { finderOf, type CountedText } from './find-in-text.ts';
 import { scoresApart, scoresOf } from './rank-texts.ts';
+import { passagesOf } from './passages.ts';
 import { PAIRS_ALONE, readSearchQuery } from './search-query.ts';
 import { excerptOf } from './snippet.ts';
 import type { MessageText, TurnTexts } from './turn-texts.ts';
@@ -26,7 +27,8 @@ export interface TurnHit {
 
 interface LookedTurn {
   texts: TurnTexts;
-  messages: readonly CountedText[];
+  /** By message, its passages in order. */
+  messages: readonly (readonly CountedText[])[];
   tools: CountedText | undefined;
 }
 
@@ -36,9 +38,21 @@ const fitOf = ({ counts }: CountedText): number =>
   Math.min(0.9, counts.reduce((sum, n) => sum + n, 0) / 100);
 
 function bestMessage({ texts, messages }: LookedTurn): MessageText | undefined {
-  const fits = messages.map(fitOf);
+  const fits = messages.map((passages) => Math.max(...passages.map(fitOf)));
   const best = fits.indexOf(Math.max(...fits));
   return texts.messages[best];
+}
+
+/** A turn is worth what its best passage is. */
+function scoresOfTurns(looked: readonly LookedTurn[]): number[] {
+  const isNewestFirst = (looked[0]?.texts.seq ?? 0) > (looked.at(-1)?.texts.seq ?? 0);
+  const inOrder = looked.map(({ messages }) => {
+    const passages = messages.flat();
+    return isNewestFirst ? passages.toReversed() : passages;
+  });
+  const scores = scoresOf(inOrder.flat());
+  let next = 0;
+  return inOrder.map(({ length }) => Math.max(0, ...scores.subarray(next, (next += length))));
 }
 
 /** Looks through turns one by one for what a query asks for, and ranks them at the end. */
@@ -71,14 +85,14 @@ export function turnSearch(q: string) {
     lookInto(texts: TurnTexts): void {
       looked.push({
         texts,
-        messages: texts.messages.map(({ text }) => counted(text)),
+        messages: texts.messages.map(({ text }) => passagesOf(text).map(counted)),
         tools: texts.tools === '' ? undefined : counted(texts.tools),
       });
     },
 
     /** The best turns first, of equal ones the newest; at most `limit`. */
     hits(limit: number): TurnHit[] {
-      const said = scoresOf(looked.map(({ messages }) => countedTogether(messages)));
+      const said = scoresOfTurns(looked);
       const withTools = looked.filter(({ tools }) => tools !== undefined);
       const toolScores = scoresApart(withTools.flatMap(({ tools }) => tools ?? []));
       const ofTools = new Map(withTools.map((turn, i) => [turn, toolScores[i] ?? 0] as const));

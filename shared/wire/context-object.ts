@@ -1,3 +1,4 @@
+import type { RecalledView } from './recalled-view.ts';
 import type { Head } from '../conversation/head.ts';
 import type { CompactionJob, CompactionRecord } from '../conversation/job.ts';
 
@@ -29,6 +30,8 @@ export type ContextObject = {
   source: 'reported' | 'counted' | 'estimated';
   generation: number;
   compaction: CompactionStatus | null;
+  /** At the end of a turn: what was brought back of folded turns for its message; absent: nothing. */
+  recalled?: RecalledView;
 };
 
 export interface ContextObjectSource {

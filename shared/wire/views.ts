@@ -12,6 +12,7 @@ import type { SignedRequest } from '../file-ports.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Device } from '../user/device.ts';
 import { toOutputParts } from './message-parts.ts';
+import { recalledView } from './recalled-view.ts';
 import type { CompactionRecordView } from './responses/compaction.ts';
 import type { ConversationView } from './responses/conversations.ts';
 import { answeringModelOf } from '../conversation/turn-model.ts';
@@ -96,6 +97,7 @@ export const turnView = (turn: Turn): TurnView => ({
   ...(turn.usage && { usage: usageView(turn.usage) }),
   ...modelView(turn),
   ...(turn.routing && { routing: turn.routing }),
+  ...recalledView(turn),
   ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
   ...(turn.error && { error: turn.error }),
   ...openCallsView(turn),
@@ -158,6 +160,7 @@ export const answerView = (turn: Turn): MessageView => ({
   parts: toOutputParts(turn.contents),
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
+  ...recalledView(turn),
   ...(turn.eraseTime && { deleted: true as const }),
   ...(turn.feedback && { feedback: feedbackView(turn.feedback) }),
 });

@@ -25,6 +25,7 @@ const below: Readonly<Record<string, (conversationId: string) => string>> = {
     paths.turnPiecePath({ conversationId: id, seq: 90 }, { of: 'a2', index: 1 }),
   messageGuardPath: (id) => paths.messageGuardPath(id, 'message-90'),
   historyPath: (id) => paths.historyPath(id, 90),
+  recallPath: (id) => paths.recallPath(id, 1),
   ratingPath: (id) => paths.ratingPath(id, 1),
   compactionJobPath: (id) => paths.compactionJobPath(id),
   statusPath: (id) => paths.statusPath(id),

@@ -31,13 +31,13 @@ describe('every commit of the worker is guarded by what it read', () => {
     isModelDown: boolean;
     commits: number;
   }>([
-    { name: 'that swaps', needed: autoNeed(), turns: 20, isModelDown: false, commits: 4 },
+    { name: 'that swaps', needed: autoNeed(), turns: 20, isModelDown: false, commits: 5 },
     {
       name: 'that a person asked for',
       needed: manualNeed(),
       turns: 20,
       isModelDown: false,
-      commits: 4,
+      commits: 5,
     },
     { name: 'that fails', needed: autoNeed(), turns: 20, isModelDown: true, commits: 2 },
     { name: 'without work', needed: autoNeed(), turns: 2, isModelDown: false, commits: 2 },

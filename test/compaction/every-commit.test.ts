@@ -70,7 +70,7 @@ const builds = {
   },
 };
 const runs: { what: keyof typeof builds; commits: number }[] = [
-  { what: 'a compaction', commits: 4 },
+  { what: 'a compaction', commits: 5 },
   { what: 'a shortening of tool outputs', commits: 5 },
 ];
 

@@ -58,6 +58,7 @@ const pointsOnTheWay: Record<keyof typeof ways, CompactionCrashPoint[]> = {
     'summarised',
     'status-written',
     'verified',
+    'indexed',
     'before-swap',
     'swapped',
     'settled',

@@ -106,6 +106,7 @@ describe('a worker that is killed', () => {
     'summarised',
     'status-written',
     'verified',
+    'indexed',
     'before-swap',
     'swapped',
     'settled',

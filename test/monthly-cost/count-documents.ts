@@ -82,6 +82,9 @@ function changingCache() {
     keepHistory: (...entry) => now.keepHistory(...entry),
     texts: (...key) => now.texts(...key),
     keepTexts: (...entry) => now.keepTexts(...entry),
+    segment: (...key) => now.segment(...key),
+    keepSegment: (...entry) => now.keepSegment(...entry),
+    segmentBytes: now.segmentBytes,
     job: (...of) => now.job(...of),
     keepJob: (...of) => now.keepJob(...of),
   };

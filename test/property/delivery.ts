@@ -3,6 +3,7 @@ import {
   runCompaction,
   type CompactionResult,
 } from '../../functions/src/compaction/run-compaction.ts';
+import { indexConversation } from '../../functions/src/recall/index-conversation.ts';
 import { workerEventSchema } from '../../shared/compaction/event.ts';
 import { AppError } from '../../shared/errors.ts';
 import { CONVERSATION } from './initial-state.ts';
@@ -17,7 +18,11 @@ const ACKNOWLEDGE_MS = 10_000;
 const compaction = { kind: 'compact', conversationId: CONVERSATION } as const;
 
 /** What an event asks for; a sweep is an action of its own. */
-type Asked = Readonly<{ kind: 'compact' | 'erase'; conversationId: string }>;
+type Asked = Readonly<{
+  kind: 'compact' | 'erase' | 'index';
+  conversationId: string;
+  isBroken?: boolean | undefined;
+}>;
 
 /** One push to the worker of the flow, answered as the push handler answers. */
 export async function deliverOnce(
@@ -27,10 +32,12 @@ export async function deliverOnce(
 ): Promise<CompactionResult> {
   const dependencies = world.worker(world.server(flow.process?.name ?? ''), flow);
   const { signal } = new AbortController();
-  const { kind, conversationId } = asked;
+  const { kind, conversationId, isBroken = false } = asked;
   try {
     if (kind === 'compact') return await runCompaction(dependencies, { conversationId, signal });
-    await eraseConversation(dependencies, conversationId, signal);
+    if (kind === 'index')
+      await indexConversation(dependencies, { conversationId, isBroken }, signal);
+    else await eraseConversation(dependencies, conversationId, signal);
     return { kind: 'done' };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

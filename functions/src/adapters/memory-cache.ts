@@ -3,12 +3,15 @@ import type { History } from '../../../shared/conversation/history.ts';
 import type { KnownJob } from '../../../shared/conversation/known-job.ts';
 import { noCache, type ConversationCache } from '../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
+import { segmentSize } from '../../../shared/recall/segment-size.ts';
+import type { Segment } from '../../../shared/recall/segment.ts';
 import type { TurnTexts } from '../../../shared/search/turn-texts.ts';
 import { utf8Length } from '../../../shared/store/names.ts';
 
 type TurnEntry = { turn: Turn; loadedAt: number };
 type HistoryEntry = { history: History; loadedAt: number };
 type TextsEntry = { texts: TurnTexts; loadedAt: number };
+type SegmentEntry = { segment: Segment; throughSeq: number; loadedAt: number };
 
 /** Bytes of one UTF-16 unit. */
 const UNIT_BYTES = 2;
@@ -31,16 +34,20 @@ const TEXTS_BYTES = 300;
 const textsBytes = ({ texts: { messages, tools } }: TextsEntry) =>
   messages.reduce((sum, { text }) => sum + utf8Length(text), TEXTS_BYTES + utf8Length(tools));
 
+/** Share of all that the index of recall may take; of one conversation half of it, or each turn would load it anew. */
+const SEGMENTS_FRACTION = 1 / 4;
+
 /**
- * Finished turns (half), histories and what is searched of turns (a quarter each, but for a sixteenth for what jobs of
- * compaction tell) of an instance, least recently used out first, together at most `maxBytes` (estimated). Keys begin
+ * Finished turns (three eighths), histories and the index of recall (a quarter each), what is searched of turns and what
+ * jobs of compaction tell (a sixteenth each) of an instance, least recently used out first, together at most `maxBytes`
+ * (estimated). Keys begin
  * with the epoch, or stand beside it, so that a conversation id that comes
  * back with another owner finds nothing. 0 bytes: keeps nothing.
  */
 export function createMemoryCache({ maxBytes }: { maxBytes: number }): ConversationCache {
   if (maxBytes <= 0) return noCache;
   const turns = new LRUCache<string, TurnEntry>({
-    maxSize: Math.max(1, Math.floor(maxBytes / 2)),
+    maxSize: Math.max(1, Math.floor((maxBytes * 3) / 8)),
     sizeCalculation: sizeBytes,
   });
   const histories = new LRUCache<string, HistoryEntry>({
@@ -48,8 +55,13 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
     sizeCalculation: sizeBytes,
   });
   const searched = new LRUCache<string, TextsEntry>({
-    maxSize: Math.max(1, Math.floor((maxBytes * 3) / 16)),
+    maxSize: Math.max(1, Math.floor(maxBytes / 16)),
     sizeCalculation: textsBytes,
+  });
+  const segmentBytes = Math.floor(maxBytes * SEGMENTS_FRACTION);
+  const segments = new LRUCache<string, SegmentEntry>({
+    maxSize: Math.max(1, segmentBytes),
+    sizeCalculation: ({ segment }) => segmentSize(segment),
   });
   const jobs = new LRUCache<string, KnownJob>({
     maxSize: Math.max(1, Math.floor(maxBytes / 16)),
@@ -68,6 +80,11 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
     keepTexts: (epoch, entry) => {
       searched.set(`${epoch}/${entry.texts.seq}`, entry);
     },
+    segment: (epoch, number) => segments.get(`${epoch}/${number}`),
+    keepSegment: (epoch, number, entry) => {
+      segments.set(`${epoch}/${number}`, entry);
+    },
+    segmentBytes: Math.floor(segmentBytes / 2),
     job: (conversationId) => jobs.get(conversationId),
     keepJob: (conversationId, known) => {
       jobs.set(conversationId, known);

@@ -16,6 +16,7 @@ export const compactionCrashPoints = {
   repaired: 'The model was asked to mend its summary.',
   'blobs-saved': 'The full texts behind shortened outputs are stored.',
   verified: 'The candidate is good and counted; nothing is swapped.',
+  indexed: 'The turns that are about to be folded can be found by recall; nothing is swapped.',
   'before-swap': 'The renewals of the lease have ended; the swap is not committed.',
   swapped: 'The swap is committed; the need still stands in the head.',
   'record-written': 'An outcome without a swap is in the job; the need still stands in the head.',

@@ -13,6 +13,7 @@ import { eraseConversation } from './erase-conversation.ts';
 import { StoppedError } from './outcome.ts';
 import { runCompaction } from './run-compaction.ts';
 import { runSweep } from './sweep.ts';
+import { indexConversation } from '../recall/index-conversation.ts';
 import { refreshRemote } from '../refresh-remote.ts';
 import { readTrace, withTrace } from '../trace.ts';
 
@@ -102,6 +103,11 @@ async function serve(
     case 'erase':
       await eraseConversation(dependencies, event.conversationId, signal);
       return ACKNOWLEDGED;
+    case 'index': {
+      const { conversationId, isBroken = false } = event;
+      await indexConversation(dependencies, { conversationId, isBroken }, signal);
+      return ACKNOWLEDGED;
+    }
     case 'sweep':
       // What could not be done now is met again in five minutes: nothing to deliver twice.
       await runSweep(dependencies, signal);

@@ -13,6 +13,7 @@ import { clearNeed } from './clear-need.ts';
 import { claimCompaction, type Claim } from './claim.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { CrashedError, passCrashPoint, type CompactionCrashPoint } from './crash-points.ts';
+import { indexFolded } from './index-folded.ts';
 import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { foldFromTokens } from './fallback-strategy.ts';
@@ -132,6 +133,7 @@ async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: P
       : await step(run, 'verified', async () => stepOf(await verifyTruncation(run, plan)));
   if (verified.kind === 'outcome') return { outcome: verified.outcome, plan };
   await reportVerified(run, verified.value);
+  await indexFolded(run, verified.value);
   const swapped = await step(run, 'swapped', async () => {
     await run.lease.stop();
     await passCrashPoint(run.dependencies, 'before-swap');

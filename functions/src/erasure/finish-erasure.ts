@@ -17,6 +17,7 @@ import { isQuestionErased } from '../../../shared/conversation/erase-turn.ts';
 import { turnKey } from '../../../shared/uploads/upload.ts';
 import { eraseNotesFrom } from './erase-notes.ts';
 import { releaseUploads } from './release-uploads.ts';
+import { cleanIndex } from './clean-index.ts';
 import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
 import { retryWhenLost } from '../retry-when-lost.ts';
 
@@ -153,8 +154,10 @@ async function eraseBelow(erasure: Erasure): Promise<string[]> {
   const turns = await readErasedTurns(erasure);
   for (const turn of turns) await eraseBelowTurn(erasure, turn);
   await eraseUploads(erasure, turns);
+  const { store, conversationId, pending } = erasure;
+  await cleanIndex(store, { conversationId, seqs: pending.seqs });
   const stillNamed = await eraseHistories(erasure, turns);
-  const unnamed = (erasure.pending.blobs ?? []).filter((name) => !stillNamed.has(name));
+  const unnamed = (pending.blobs ?? []).filter((name) => !stillNamed.has(name));
   const paths: string[] = [];
   for (const name of unnamed) paths.push(...(await blobPiecePaths(erasure, name)));
   return paths;
@@ -199,7 +202,7 @@ const stateOf = ({ head, pending }: Erasure): string =>
 
 /**
  * Erases turns that have been emptied from all that was made of them: overflow pieces, stream chunks,
- * every history that covers them, blobs that only they name, notes that a tool made of them; then takes the note off the head. May stop
+ * every history that covers them, the index of recall, blobs that only they name, notes that a tool made of them; then takes the note off the head. May stop
  * anywhere and be repeated; nothing pending → nothing to do. Throws GuardLostError when others changed
  * the conversation all the while, StoreUnavailableError.
  */

@@ -26,7 +26,7 @@ const foreignMessageId = z.string().min(1).max(FOREIGN_ID_MAX_CHARACTERS);
 const uiMessage = z.looseObject({ role: z.string().optional() });
 export type UiMessage = z.infer<typeof uiMessage>;
 
-const { locale, onBusy, clientContext } = sendMessageBody.shape;
+const { locale, onBusy, recallTokens, clientContext } = sendMessageBody.shape;
 
 export const aiSdkChatBody = z.object({
   id: chatId,
@@ -41,6 +41,7 @@ export const aiSdkChatBody = z.object({
     .describe('The message that is sent again, changed or not; or the answer to make anew.'),
   locale,
   onBusy,
+  recallTokens,
   clientContext,
 });
 export type AiSdkChatBody = z.infer<typeof aiSdkChatBody>;

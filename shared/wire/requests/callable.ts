@@ -3,7 +3,7 @@ import { conversationIdSchema } from './ids.ts';
 import { sendMessageBody } from './messages.ts';
 import { toolResultsSchema } from './tool-results.ts';
 
-const { message, locale, onBusy, clientContext } = sendMessageBody.shape;
+const { message, locale, onBusy, recallTokens, clientContext } = sendMessageBody.shape;
 
 /** The SDKs send null for what is left out. */
 const data = z
@@ -21,6 +21,7 @@ const data = z
       .describe('Answers to the open calls of one turn, in the place of `message`.'),
     locale: locale.nullable(),
     onBusy: onBusy.nullable(),
+    recallTokens: recallTokens.nullable(),
     clientContext: clientContext.nullable(),
   })
   .refine(({ action, message: sent, toolResults }) => action === 'resume' || sent || toolResults, {

@@ -11,6 +11,7 @@ import {
   TITLE_MAX_CHARACTERS,
 } from '../limits.ts';
 import { wellFormedText, conversationIdSchema, messageOrAnswerId } from './ids.ts';
+import { recallTokensField } from './messages.ts';
 import { toolsSchema } from './tools.ts';
 
 const metadataKey = z
@@ -51,6 +52,11 @@ const settingsSchema = z.strictObject({
   onBusy: conversationSettingsSchema.shape.onBusy,
   compaction: conversationSettingsSchema.shape.compaction,
   hooks: conversationSettingsSchema.shape.hooks,
+  recallTokens: recallTokensField
+    .optional()
+    .describe(
+      'What of folded turns may be brought back with a message, tokens; 0: nothing. Never more than the deployment has.',
+    ),
   routing: conversationSettingsSchema.shape.routing.describe(
     'Where the model is auto: always this one of the two, and nothing is asked.',
   ),
@@ -101,6 +107,7 @@ export const PATCH_PATHS = [
   'settings.onBusy',
   'settings.compaction',
   'settings.hooks',
+  'settings.recallTokens',
   'settings.routing',
 ] as const;
 export type PatchPath = (typeof PATCH_PATHS)[number];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { onBusySchema } from '../../conversation/head.ts';
+import { RECALL_TOKENS_MAX } from '../../recall/recall-constants.ts';
 import { FILE_URL_MAX_CHARACTERS, PARTS_MAX } from '../limits.ts';
 import { clientContextSchema } from './client-context.ts';
 import { wellFormedText, messageIdSchema } from './ids.ts';
@@ -60,6 +61,9 @@ const messageSchema = z.strictObject({
     .describe('keep: stays word for word; drop: is folded first.'),
 });
 
+/** The deployment may have less. */
+export const recallTokensField = z.number().int().min(0).max(RECALL_TOKENS_MAX);
+
 /** How a turn is to be answered; the same for every way to start one. */
 const answerFields = {
   locale: z
@@ -71,6 +75,9 @@ const answerFields = {
   onBusy: onBusySchema
     .optional()
     .describe('While another message is being answered: refuse, wait for it, or cancel it.'),
+  recallTokens: recallTokensField
+    .optional()
+    .describe('What of folded turns may be brought back for this message, tokens; 0: nothing.'),
   clientContext: clientContextSchema.optional(),
 };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { time, tokens } from './fields.ts';
+import { recalledResponse } from './recalled.ts';
 
 const compactionStatusResponse = z.object({
   state: z.string(),
@@ -21,4 +22,5 @@ export const contextObjectResponse = z.object({
   source: z.enum(['reported', 'counted', 'estimated']),
   generation: z.number().int(),
   compaction: compactionStatusResponse.nullable(),
+  recalled: recalledResponse.optional(),
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { turnStateSchema } from '../../conversation/turn.ts';
 import { routingSchema } from '../../routing/routing.ts';
 import { contextObjectResponse } from './context-object.ts';
+import { recalledResponse } from './recalled.ts';
 import { shrinkageResponse } from './context.ts';
 import { time, tokens } from './fields.ts';
 import { feedbackResponse } from './ratings.ts';
@@ -61,6 +62,7 @@ export const messageResponse = z.object({
   loop: loopResponse.optional(),
   inContext: z.boolean(),
   replaces,
+  recalled: recalledResponse.optional(),
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
   feedback: feedbackResponse.optional().describe('What the user said of this answer.'),
 });
@@ -106,6 +108,7 @@ export const turnResponse = z.object({
       'Id of the model that answers, from the first call to the last, whatever the conversation is changed to meanwhile; absent while none is chosen.',
     ),
   routing: routingResponse.optional(),
+  recalled: recalledResponse.optional(),
   cancelRequested: z
     .boolean()
     .optional()

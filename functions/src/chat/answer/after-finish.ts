@@ -4,6 +4,7 @@ import { withWholePairs, type Turn } from '../../../../shared/conversation/turn.
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { outputFormsOf } from '../../output-forms.ts';
+import { recalledView } from '../../../../shared/wire/recalled-view.ts';
 import { viewContext } from '../context/view-context.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
 
@@ -39,6 +40,7 @@ export const finishedTurn = (
     repairs: batch.repairs,
     model: begun.head.model,
     routing: batch.routing,
+    recalled: batch.recalled,
     finishReason: batch.finishReason,
     error: batch.error,
     inContext: batch.inContext,
@@ -62,11 +64,12 @@ export function viewAfterFinish(
   const head = headAfter(begun, batch);
   // Before this turn is among the others: its meter has counted it.
   const meter = batch.meter ?? contextTokens({ ...begun, head }, outputFormsOf(dependencies, head));
-  return viewContext(dependencies, {
+  const context = viewContext(dependencies, {
     head,
     tokens: meter.tokens,
     tokensSource: meter.source,
     job: begun.job,
     locale,
   });
+  return { ...context, ...recalledView(batch) };
 }

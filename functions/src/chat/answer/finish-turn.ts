@@ -138,6 +138,9 @@ export function endTurn(
     usage,
     repairs: answer.repairs,
     routing: begun.routing,
+    ...(begun.recalled.seqs.length > 0 && {
+      recalled: { seqs: begun.recalled.seqs, tokens: begun.recalled.tokens },
+    }),
     finishReason: answer.finishReason,
     ...(error && { error: errorOf(error) }),
     now,

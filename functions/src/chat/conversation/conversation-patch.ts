@@ -20,6 +20,7 @@ const valuesByPath = (patch: ConversationPatch): Readonly<Record<PatchPath, unkn
   'settings.onBusy': patch.settings?.onBusy,
   'settings.compaction': patch.settings?.compaction,
   'settings.hooks': patch.settings?.hooks,
+  'settings.recallTokens': patch.settings?.recallTokens,
   'settings.routing': patch.settings?.routing,
 });
 
@@ -47,6 +48,7 @@ function patchSettings(
     onBusy: has('settings.onBusy') ? next.onBusy : settings.onBusy,
     compaction: has('settings.compaction') ? next.compaction : settings.compaction,
     hooks: has('settings.hooks') ? next.hooks : settings.hooks,
+    recallTokens: has('settings.recallTokens') ? next.recallTokens : settings.recallTokens,
     routing: has('settings.routing') ? next.routing : settings.routing,
   };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));

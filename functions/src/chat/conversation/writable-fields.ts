@@ -31,6 +31,7 @@ const guardOf: Readonly<Record<PatchPath, Guarded | undefined>> = {
   'settings.onBusy': 'onBusy',
   'settings.compaction': 'compaction',
   'settings.hooks': 'hooks',
+  'settings.recallTokens': undefined,
   'settings.routing': 'routing',
 };
 

@@ -22,15 +22,17 @@ export function answerOptions(
   body: {
     locale?: string | null | undefined;
     onBusy?: Body['onBusy'] | null;
+    recallTokens?: number | null | undefined;
     clientContext?: Body['clientContext'] | null;
   },
   header: (name: string) => string | undefined,
-): Pick<SendRequest, 'locale' | 'onBusy' | 'clientContext'> {
+): Pick<SendRequest, 'locale' | 'onBusy' | 'recallTokens' | 'clientContext'> {
   const locale = body.locale ?? preferredLocale(header('accept-language'));
-  const { onBusy, clientContext } = body;
+  const { onBusy, recallTokens, clientContext } = body;
   return {
     ...(locale !== undefined && { locale }),
     ...(onBusy && { onBusy }),
+    ...(typeof recallTokens === 'number' && { recallTokens }),
     ...(clientContext && { clientContext }),
   };
 }

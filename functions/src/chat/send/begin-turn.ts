@@ -25,6 +25,8 @@ import { passCrashPoint } from '../crash-points.ts';
 import { messageOf, routingOf, type Message } from './stored-message.ts';
 import { keepUploads, namedBy, namingWrites } from '../uploads/name-uploads.ts';
 import { viewContext } from '../context/view-context.ts';
+import { startIndexLoad } from '../recall/load-index.ts';
+import type { Recalled } from '../recall/recall-for-turn.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** A turn that this instance now owns, with all that its answer needs. */
@@ -45,7 +47,7 @@ export interface BegunTurn extends Message, Surroundings, SentView {
   prompt: Prompt;
   /** The same for another model: with the signatures that this one can read. */
   promptFor: (model: string) => Prompt;
-  /** The message as its prompts say it: with what they say of the memory beside it. */
+  /** The message as its prompts say it: with what they say of the memory and of folded turns beside it. */
   sentUser: Content;
   createTime: Date;
   /** First of the turns that this one stands in for. */
@@ -54,7 +56,9 @@ export interface BegunTurn extends Message, Surroundings, SentView {
   replacementNeed: PlannedReplacement['need'];
   /** The memory as the prefix of the prompt shows it. */
   memory: MemoryTexts;
-  /** Uncalibrated estimates: of the message, of what was said of the memory beside it, of instruction and tools. */
+  /** What was brought back of the folded turns; it stands in `sentUser`. */
+  recalled: Recalled;
+  /** Uncalibrated estimates: of the message, of what was said beside it of the memory and of folded turns, of instruction and tools. */
   userTokens: number;
   saidTokens: number;
   overheadTokens: number;
@@ -100,6 +104,7 @@ export async function beginTurn(
   };
   const producer = randomness.uuid();
   const headRead = 'create' in head ? head.create : head.value;
+  const index = startIndexLoad(dependencies, { request, head: headRead });
   const before = await readBefore(dependencies, begin, { head: headRead, by: producer });
   if (!before) return undefined;
   const replaces = replacesOf(begin);
@@ -108,7 +113,7 @@ export async function beginTurn(
     storedSeq: isNew ? (replaces ?? seq) : seq,
     isNew,
   });
-  const prepared = await preparePrompt(dependencies, begin, { before, message, head });
+  const prepared = await preparePrompt(dependencies, begin, { before, message, head, index });
 
   const now = clock.now();
   const lease = { producer, leaseUntil: leaseFrom(dependencies, now) };

@@ -88,7 +88,15 @@ export async function planReplacement(
     ? needAfterChange(dependencies, { head: headAfter, history, tokens })
     : undefined;
   const losesPins = pins.length < head.pins.length;
-  const planned = { fromSeq, history, turns, headAfter, ...(losesPins && { pins }) };
+  const losesIndex = (head.indexedThrough ?? 0) >= fromSeq;
+  const planned = {
+    fromSeq,
+    history,
+    turns,
+    headAfter,
+    ...(losesPins && { pins }),
+    ...(losesIndex && { indexedThrough: fromSeq - 1 }),
+  };
   if (!need) return planned;
   const compactionNeeded = { ...headAfter.compactionNeeded, auto: need };
   return { ...planned, headAfter: { ...headAfter, compactionNeeded }, need };

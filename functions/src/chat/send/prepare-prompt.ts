@@ -16,6 +16,9 @@ import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
 import { abandonedDocuments } from './read-start.ts';
 import type { Message } from './stored-message.ts';
+import type { IndexLoad } from '../recall/load-index.ts';
+import { recallForTurn } from '../recall/recall-for-turn.ts';
+import { recallTokens } from '../recall/recall-tokens.ts';
 import { surroundingsOf, type Surroundings } from './surroundings.ts';
 
 /** Which attempt at the turn it is, from 1. */
@@ -49,6 +52,57 @@ function besideMessage(
   return surroundingsOf(dependencies, request, { generation, turns, known });
 }
 
+/** Holds what the first call may take of the user's quota, and says what further calls are reserved as. */
+async function reserve(
+  { config, quota }: ChatDependencies,
+  begin: Begin,
+  { model, estimatedTokens }: { model: string; estimatedTokens: number },
+) {
+  const { request } = begin;
+  const quotaRequest = {
+    caller: request.caller,
+    conversationId: request.conversationId,
+    messageId: request.message.id,
+    attempt: attemptOf(begin),
+    model: reservedModel(config, model),
+  };
+  const abandoned = abandonedMessages(begin);
+  const reservation = await quota.reserve({ ...quotaRequest, estimatedTokens, abandoned });
+  return { quotaRequest, reservation };
+}
+
+/** The message as this call says it, behind what is said beside it, and what all of that weighs. */
+async function saidWith(
+  dependencies: ChatDependencies,
+  { request }: Begin,
+  of: {
+    before: ContextBefore;
+    message: Message;
+    index: IndexLoad | undefined;
+    around: Surroundings;
+    /** Of the memory, what is new or touched by the message. */
+    memory: string;
+    contextTokens: number;
+  },
+) {
+  const { config } = dependencies;
+  const { before, message, around } = of;
+  const counting = meterCounting(before.head);
+  const userTokens = estimateContentTokens(shownUser({ ...message, ...around }), counting);
+  const { windowTokens } = policyOf(config, before.head);
+  const freeTokens = windowTokens - of.contextTokens - userTokens;
+  const recalled = await recallForTurn(dependencies, of.index, {
+    conversationId: request.conversationId,
+    ...before,
+    message: message.user,
+    budgetTokens: recallTokens(config, before.head, { request, freeTokens }),
+  });
+  const user = withSaid(withSaid(message.user, of.memory), recalled.text);
+  const lastContent = shownUser({ user, ...around });
+  const sentTokens = estimateContentTokens(lastContent, counting);
+  return { lastContent, recalled, userTokens, sentTokens, counting };
+}
+
 /**
  * What is sent to the model, and what it holds of the user's quota. Throws CONTEXT_WINDOW_WILL_OVERFLOW, and what the
  * quota throws.
@@ -56,17 +110,23 @@ function besideMessage(
 export async function preparePrompt(
   dependencies: ChatDependencies,
   begin: Begin,
-  of: { before: ContextBefore; message: Message; head: Versioned<Head> | { create: Head } },
+  of: {
+    before: ContextBefore;
+    message: Message;
+    head: Versioned<Head> | { create: Head };
+    index: IndexLoad | undefined;
+  },
 ) {
-  const { config, quota } = dependencies;
+  const { config } = dependencies;
   const { request } = begin;
   const { before, message } = of;
   const { notes } = begin.state;
-  const { standing: memory, said } = memoryOf(config, {
+  const selected = memoryOf(config, {
     head: before.head,
     notes,
     message: message.user,
   });
+  const { standing: memory } = selected;
   const source = {
     ...before.head,
     history: before.history,
@@ -77,12 +137,15 @@ export async function preparePrompt(
   const view = viewOfNextCall(dependencies, source);
   const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
   const around = besideMessage(dependencies, begin, { before, isShrunken });
-  const lastContent = shownUser({ user: withSaid(message.user, said), ...around });
+  const said = await saidWith(dependencies, begin, {
+    ...of,
+    around,
+    memory: selected.said,
+    contextTokens: view.tokens,
+  });
+  const { lastContent, recalled, userTokens, sentTokens, counting } = said;
   const promptFor = (model: string) => promptOf({ ...source, model }, view.items, lastContent);
   const prompt = promptFor(before.head.model);
-  const counting = meterCounting(before.head);
-  const userTokens = estimateContentTokens(shownUser({ ...message, ...around }), counting);
-  const sentTokens = estimateContentTokens(lastContent, counting);
   await refuseOverflow(dependencies, {
     conversationId: request.conversationId,
     head: of.head,
@@ -93,17 +156,9 @@ export async function preparePrompt(
     overheadTokens: before.head.context.overheadTokens,
     policy: policyOf(config, before.head),
   });
-  const quotaRequest = {
-    caller: request.caller,
-    conversationId: request.conversationId,
-    messageId: request.message.id,
-    attempt: attemptOf(begin),
-    model: reservedModel(config, before.head.model),
-  };
-  const reservation = await quota.reserve({
-    ...quotaRequest,
+  const reserved = await reserve(dependencies, begin, {
+    model: before.head.model,
     estimatedTokens: view.tokens + sentTokens,
-    abandoned: abandonedMessages(begin),
   });
   const overheadTokens = estimatePromptTokens({ ...prompt, contents: [] }, counting);
   return {
@@ -115,11 +170,11 @@ export async function preparePrompt(
     isOverLimit: view.isOverLimit,
     outputTokens: view.outputTokens,
     memory,
+    recalled,
     userTokens,
     saidTokens: sentTokens - userTokens,
     overheadTokens,
     ...around,
-    reservation,
-    quotaRequest,
+    ...reserved,
   };
 }

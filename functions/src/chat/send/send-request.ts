@@ -24,6 +24,8 @@ export interface SendRequest {
   /** What to do while another message is being answered; absent: as the conversation is set. */
   onBusy?: OnBusy;
   replacing?: Replacing;
+  /** At most this much of folded turns is brought back for the message; absent: as the conversation is set. */
+  recallTokens?: number;
   /** What the model is to know of the moment; a retry may bring another one, which counts for nothing. */
   clientContext?: ClientContext;
   /** What BeforeTurn hooks add to it, as the model is told. */

@@ -6,6 +6,7 @@ import { readContextParts, readTurns } from '../../../../shared/conversation/rea
 import { readFramesAfter } from '../../../../shared/conversation/stored-frames.ts';
 import { isResting, type Turn } from '../../../../shared/conversation/turn.ts';
 import { cursorPlace } from '../../../../shared/wire/frame-ids.ts';
+import { recalledView } from '../../../../shared/wire/recalled-view.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import { outputFormsOf } from '../../output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -39,7 +40,10 @@ export async function finishedFrom(
     { head, ...parts },
     outputFormsOf(dependencies, head),
   );
-  const context = viewContext(dependencies, { head, tokens, tokensSource, job, locale });
+  const context = {
+    ...viewContext(dependencies, { head, tokens, tokensSource, job, locale }),
+    ...recalledView(turn),
+  };
   return { turn, context, replayed: true };
 }
 

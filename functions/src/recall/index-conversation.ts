@@ -1,0 +1,65 @@
+import { headPath, recallPath } from '../../../shared/conversation/paths.ts';
+import { readHead } from '../../../shared/conversation/read-conversation.ts';
+import type { DocumentStore } from '../../../shared/ports.ts';
+import { firstOfSegment, lastOfSegment, segmentOf } from '../../../shared/recall/segment.ts';
+import { retryWhenLost } from '../retry-when-lost.ts';
+import { indexTurns, type IndexDependencies } from './index-turns.ts';
+import { foldedThrough } from './read-index.ts';
+import { unpackSegment } from './segment-document.ts';
+
+/** The first segment up to `indexedThrough` that is missing, cannot be read or ends too early; undefined: all are whole. */
+export async function firstBrokenSegment(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  indexedThrough: number,
+): Promise<number | undefined> {
+  for (let number = 1; number <= segmentOf(indexedThrough); number++) {
+    const [document] = await store.get([recallPath(conversationId, number)]);
+    const wanted = Math.min(lastOfSegment(number), indexedThrough);
+    try {
+      if (!document || (await unpackSegment(document)).throughSeq < wanted) return number;
+    } catch {
+      return number;
+    }
+  }
+  return undefined;
+}
+
+/** Takes back what the head says of the index, to before the first segment that is broken. */
+async function takeBack(dependencies: IndexDependencies, conversationId: string): Promise<void> {
+  const { store, clock } = dependencies;
+  await retryWhenLost(clock, async () => {
+    const head = await readHead(store, conversationId);
+    const indexedThrough = head?.value.indexedThrough ?? 0;
+    if (!head || indexedThrough === 0) return;
+    const broken = await firstBrokenSegment(store, conversationId, indexedThrough);
+    if (broken === undefined) return;
+    await store.commit([
+      {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: { indexedThrough: firstOfSegment(broken) - 1 },
+        guard: { updateTime: head.updateTime },
+      },
+    ]);
+  });
+}
+
+/**
+ * Puts all folded turns of a conversation into the index of recall; `isBroken`: what is there is looked at first, and
+ * made anew from the first part that is missing or cannot be read. May be repeated. Throws GuardLostError,
+ * StoreUnavailableError, and the signal's reason.
+ */
+export async function indexConversation(
+  dependencies: IndexDependencies,
+  of: { conversationId: string; isBroken: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { conversationId, isBroken } = of;
+  if (isBroken) await takeBack(dependencies, conversationId);
+  const head = await readHead(dependencies.store, conversationId);
+  if (!head) return;
+  const throughSeq = foldedThrough(head.value);
+  const indexedThrough = await indexTurns(dependencies, { conversationId, throughSeq, signal });
+  dependencies.logger.log('INFO', 'recall_indexed', { conversationId, indexedThrough });
+}

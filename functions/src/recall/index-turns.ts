@@ -1,0 +1,132 @@
+import type { Head, Versioned } from '../../../shared/conversation/head.ts';
+import { headPath, recallPath } from '../../../shared/conversation/paths.ts';
+import {
+  readHead,
+  readTurnRange,
+  type ConversationCache,
+} from '../../../shared/conversation/read-conversation.ts';
+import type { Clock, DocumentStore, Logger, StoredDocument, Write } from '../../../shared/ports.ts';
+import {
+  firstOfSegment,
+  lastOfSegment,
+  passagesOfTurns,
+  segmentOf,
+  type Passage,
+} from '../../../shared/recall/segment.ts';
+import { textsOfTurn } from '../../../shared/search/turn-texts.ts';
+import { retryWhenLost } from '../retry-when-lost.ts';
+import { fittingSegment } from './fit-segment.ts';
+import { unpackSegment } from './segment-document.ts';
+
+/** Turns of one read; each may hold a MiB. */
+const TURNS_PER_READ = 50;
+
+/** What the index is written with. */
+export interface IndexDependencies {
+  store: Pick<DocumentStore, 'get' | 'commit'>;
+  /** What a run has read to fold it is not read again. */
+  cache: ConversationCache;
+  clock: Pick<Clock, 'wait'>;
+  logger: Pick<Logger, 'log'>;
+}
+
+interface Indexing {
+  conversationId: string;
+  /** Last turn that is to stand in the index. */
+  throughSeq: number;
+  signal?: AbortSignal;
+}
+
+/** What a stored segment holds of turns before `fromSeq`; undefined: nobody can tell, and they must be read again. */
+async function keptPassages(
+  { logger }: IndexDependencies,
+  document: StoredDocument | undefined,
+  { fromSeq, head }: { fromSeq: number; head: Head },
+): Promise<Passage[] | undefined> {
+  if (!document) return undefined;
+  try {
+    const { segment, throughSeq } = await unpackSegment(document);
+    if (throughSeq < fromSeq - 1) return undefined;
+    const hidden = head.pendingErasure?.seqs ?? [];
+    return segment.passages.filter(({ seq }) => seq < fromSeq && !hidden.includes(seq));
+  } catch (error) {
+    logger.log('WARNING', 'recall_segment_unreadable', {
+      path: document.path,
+      error: error instanceof Error ? error.name : typeof error,
+    });
+    return undefined;
+  }
+}
+
+async function readPassages(
+  dependencies: IndexDependencies,
+  { conversationId, signal }: Indexing,
+  range: { head: Head; fromSeq: number; toSeq: number },
+): Promise<Passage[]> {
+  const passages: Passage[] = [];
+  for (let fromSeq = range.fromSeq; fromSeq <= range.toSeq; fromSeq += TURNS_PER_READ) {
+    signal?.throwIfAborted();
+    const toSeq = Math.min(fromSeq + TURNS_PER_READ - 1, range.toSeq);
+    const { head } = range;
+    const turns = await readTurnRange(dependencies, { conversationId, head, fromSeq, toSeq });
+    passages.push(...passagesOfTurns(turns.map(textsOfTurn)));
+  }
+  return passages;
+}
+
+/** The segment that the first turn without an index stands in, as it is to be stored. */
+async function nextSegment(
+  dependencies: IndexDependencies,
+  indexing: Indexing,
+  { value: head, updateTime }: Versioned<Head>,
+): Promise<{ writes: Write[]; indexedThrough: number } | undefined> {
+  const { conversationId } = indexing;
+  const done = head.indexedThrough ?? 0;
+  const throughSeq = Math.min(indexing.throughSeq, head.lastSeq);
+  if (head.state !== 'live' || done >= throughSeq) return undefined;
+  const number = segmentOf(done + 1);
+  const first = firstOfSegment(number);
+  const toSeq = Math.min(lastOfSegment(number), throughSeq);
+  const path = recallPath(conversationId, number);
+  const [document] = await dependencies.store.get([path]);
+  const kept =
+    done < first ? [] : await keptPassages(dependencies, document, { fromSeq: done + 1, head });
+  const fromSeq = kept === undefined ? first : Math.max(first, done + 1);
+  const added = await readPassages(dependencies, indexing, { head, fromSeq, toSeq });
+  const fields = await fittingSegment([...(kept ?? []), ...added], toSeq);
+  const segmentWrite: Write = document
+    ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
+    : { op: 'create', path, fields };
+  const headWrite: Write = {
+    op: 'update',
+    path: headPath(conversationId),
+    fields: { indexedThrough: toSeq },
+    guard: { updateTime },
+  };
+  return { writes: [headWrite, segmentWrite], indexedThrough: toSeq };
+}
+
+/**
+ * Puts the turns up to `throughSeq`, which must have ended, into the index of recall: segment by segment, the oldest
+ * first, each in one batch with what the head says of it. May stop anywhere and be repeated; what is there is kept.
+ * Whoever changes a turn or the head meanwhile wins, and it is read again. Resolves to the last turn that is in it.
+ * Throws GuardLostError, StoreUnavailableError, and the signal's reason.
+ */
+export async function indexTurns(
+  dependencies: IndexDependencies,
+  indexing: Indexing,
+): Promise<number> {
+  const { store, clock } = dependencies;
+  for (;;) {
+    indexing.signal?.throwIfAborted();
+    const written = await retryWhenLost(clock, async () => {
+      const head = await readHead(store, indexing.conversationId);
+      if (!head) return { isDone: true, indexedThrough: 0 };
+      const next = await nextSegment(dependencies, indexing, head);
+      if (!next) return { isDone: true, indexedThrough: head.value.indexedThrough ?? 0 };
+      await store.commit(next.writes);
+      return { isDone: false, indexedThrough: next.indexedThrough };
+    });
+    if (written.isDone) return written.indexedThrough;
+  }
+}

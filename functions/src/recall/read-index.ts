@@ -1,0 +1,108 @@
+import type { Head } from '../../../shared/conversation/head.ts';
+import { recallPath } from '../../../shared/conversation/paths.ts';
+import {
+  firstTailSeq,
+  isFresh,
+  type ConversationCache,
+  type SegmentEntry,
+} from '../../../shared/conversation/read-conversation.ts';
+import type { DocumentStore, Logger } from '../../../shared/ports.ts';
+import { segmentSize } from '../../../shared/recall/segment-size.ts';
+import { lastOfSegment, segmentOf, type Segment } from '../../../shared/recall/segment.ts';
+import { unpackSegment } from './segment-document.ts';
+
+/** Documents of one read; each may hold most of a MiB. */
+const SEGMENTS_PER_READ = 4;
+/** The newest turns of a conversation that are looked up: 50,000. */
+const SEGMENTS_MAX = 50;
+/** Where no instance keeps anything, bytes that are looked through all the same. */
+const BYTES_WITHOUT_CACHE = 4 * 1024 * 1024;
+
+export interface IndexSource {
+  store: Pick<DocumentStore, 'get'>;
+  cache: ConversationCache;
+  logger: Pick<Logger, 'log'>;
+}
+
+/** The index of a conversation as far as it may be looked up. */
+export interface LoadedIndex {
+  /** The newest turns first. */
+  segments: readonly Segment[];
+  /** Turns up to this one are folded, and in the index. */
+  throughSeq: number;
+  /** Whether something that the head says is there is missing or cannot be read. */
+  isBroken: boolean;
+}
+
+/** The last turn that is folded whole: the context does not show it word for word. */
+export const foldedThrough = (head: Pick<Head, 'coveredThrough'>): number => firstTailSeq(head) - 1;
+
+async function readSegments(
+  { store, logger }: IndexSource,
+  { conversationId, head }: { conversationId: string; head: Head },
+  numbers: readonly number[],
+): Promise<Map<number, SegmentEntry>> {
+  const found = new Map<number, SegmentEntry>();
+  const documents = await store.get(numbers.map((number) => recallPath(conversationId, number)));
+  for (const [i, document] of documents.entries()) {
+    if (!document) continue;
+    try {
+      const { segment, throughSeq } = await unpackSegment(document);
+      // What stands there of later turns is older than the head.
+      const trusted = Math.min(throughSeq, head.indexedThrough ?? 0);
+      const entry = { segment, throughSeq: trusted, loadedAt: head.generation };
+      found.set(numbers[i] ?? 0, entry);
+    } catch (error) {
+      logger.log('WARNING', 'recall_segment_unreadable', {
+        path: document.path,
+        error: error instanceof Error ? error.name : typeof error,
+      });
+    }
+  }
+  return found;
+}
+
+/**
+ * The index of recall, from this instance's cache where it is as the head says; else read, the newest turns first,
+ * until one conversation has taken its share of the cache. No read where nothing is folded or all is known.
+ * Throws StoreUnavailableError.
+ */
+export async function loadIndex(
+  source: IndexSource,
+  of: { conversationId: string; head: Head },
+): Promise<LoadedIndex> {
+  const { cache } = source;
+  const { head } = of;
+  const throughSeq = Math.min(head.indexedThrough ?? 0, foldedThrough(head));
+  const newest = segmentOf(throughSeq);
+  const count = Math.min(SEGMENTS_MAX, newest);
+  const numbers = Array.from({ length: count }, (_, i) => newest - i);
+  const isWhole = (number: number, entry: SegmentEntry) =>
+    entry.throughSeq >= Math.min(lastOfSegment(number), throughSeq);
+  const segments: Segment[] = [];
+  let isBroken = false;
+  let bytesLeft = cache.segmentBytes || BYTES_WITHOUT_CACHE;
+  for (let i = 0; i < numbers.length && bytesLeft > 0; i += SEGMENTS_PER_READ) {
+    const asked = numbers.slice(i, i + SEGMENTS_PER_READ);
+    const known = new Map<number, SegmentEntry>();
+    for (const number of asked) {
+      const entry = cache.segment(head.epoch, number);
+      if (isFresh(head, entry) && isWhole(number, entry)) known.set(number, entry);
+    }
+    const missing = asked.filter((number) => !known.has(number));
+    const read =
+      missing.length > 0
+        ? await readSegments(source, of, missing)
+        : new Map<number, SegmentEntry>();
+    for (const number of asked) {
+      const entry = known.get(number) ?? read.get(number);
+      if (!entry || !isWhole(number, entry)) isBroken = true;
+      if (!entry) continue;
+      // While an erasure is under way the document may still change; nothing of it may outlive that here.
+      if (read.has(number) && !head.pendingErasure) cache.keepSegment(head.epoch, number, entry);
+      segments.push(entry.segment);
+      bytesLeft -= segmentSize(entry.segment);
+    }
+  }
+  return { segments, throughSeq, isBroken };
+}

@@ -1,0 +1,132 @@
+import { sentenceSpans } from '../compaction/facts/sentences.ts';
+import { finderOf } from '../search/find-in-text.ts';
+import type { SearchQuery } from '../search/search-query.ts';
+import { headOf } from '../text-cut.ts';
+import type { Candidate } from './look-up.ts';
+import type { Passage, PassageRole } from './segment.ts';
+
+/**
+ * UTF-16 units that an excerpt shows: much of what fits best, for the answer may stand beside the words that were
+ * found, and little of the rest, for more passages have room then. Chosen by what readers could answer
+ * (docs/decisions/0038).
+ */
+const EXCERPT_CHARACTERS = [240, 240, 160, 160] as const;
+/** UTF-16 units of each further one. */
+const REST_CHARACTERS = 110;
+
+/** Of a sentence that is longer than the excerpt, the share before the first word that was found. */
+const BEFORE_FRACTION = 0.3;
+
+/** What recall shows of a turn. */
+export interface Excerpt {
+  seq: number;
+  role: PassageRole;
+  at: Date;
+  /** On one line; `…` where something was left out. */
+  text: string;
+}
+
+const oneLine = (text: string) => text.replaceAll(/\s+/gu, ' ').trim();
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** The place of the sentence that tells most of what is asked for, and where that begins in it. */
+function bestSentence(
+  text: string,
+  {
+    spans,
+    query,
+    weights,
+  }: { spans: readonly Span[]; query: SearchQuery; weights: readonly number[] },
+): { index: number; place: number } {
+  const { places } = finderOf(query)(text);
+  let best = { index: 0, place: spans[0]?.start ?? 0, weight: -1 };
+  for (const [index, { start, end }] of spans.entries()) {
+    const inside = places.filter((place) => place.index >= start && place.index < end);
+    const units = new Set(inside.map(({ unit }) => unit));
+    const weight = [...units].reduce((sum, unit) => sum + (weights[unit] ?? 0), 0);
+    if (weight > best.weight) best = { index, place: inside[0]?.index ?? start, weight };
+  }
+  return best;
+}
+
+/** As many of the sentences around one as have room: those after it first, where the answer stands more often. */
+function withNeighbours(spans: readonly Span[], index: number, characters: number): Span {
+  let [first, last] = [index, index];
+  const lengthOf = (from: number, to: number) =>
+    (spans[to]?.end ?? Infinity) - (spans[from]?.start ?? 0);
+  for (;;) {
+    if (last + 1 < spans.length && lengthOf(first, last + 1) <= characters) last += 1;
+    else if (first > 0 && lengthOf(first - 1, last) <= characters) first -= 1;
+    else return { start: spans[first]?.start ?? 0, end: spans[last]?.end ?? 0 };
+  }
+}
+
+/** A stretch of a long sentence around what was found. */
+function within({ start, end }: Span, place: number, characters: number): Span {
+  const before = Math.min(place - start, Math.floor(characters * BEFORE_FRACTION));
+  const from = Math.max(start, Math.min(place - before, end - characters));
+  return { start: from, end: Math.min(end, from + characters) };
+}
+
+/**
+ * The sentence of a passage that fits best and as much around it as has room, on one line of at most `characters`
+ * UTF-16 units.
+ */
+export function excerptOf(
+  passage: string,
+  of: { query: SearchQuery; weights: readonly number[]; characters: number },
+): string {
+  const whole = oneLine(passage);
+  if (whole.length <= of.characters) return whole;
+  // Two are for the dots.
+  const room = Math.max(1, of.characters - 2);
+  const spans = sentenceSpans(passage);
+  const { index, place } = bestSentence(passage, { ...of, spans });
+  const sentence = spans[index] ?? { start: 0, end: passage.length };
+  const { start, end } =
+    sentence.end - sentence.start > room
+      ? within(sentence, place, room)
+      : withNeighbours(spans, index, room);
+  // A cut within a sentence may have hit a grapheme.
+  const shown = oneLine(headOf(passage.slice(start), end - start));
+  const isCutBefore = passage.slice(0, start).trim() !== '';
+  const isCutAfter = passage.slice(end).trim() !== '';
+  return `${isCutBefore ? '…' : ''}${shown}${isCutAfter ? '…' : ''}`;
+}
+
+/** How the chosen excerpts are bounded, and what they must not repeat. */
+export interface ExcerptBounds {
+  query: SearchQuery;
+  weights: readonly number[];
+  /** Whether there is room for one more; called with each in turn, and counts it where it says yes. */
+  hasRoomFor: (excerpt: Excerpt) => boolean;
+  /** Whether the context says it already. */
+  isSaid: (text: string) => boolean;
+}
+
+const charactersAt = (rank: number): number => EXCERPT_CHARACTERS[rank] ?? REST_CHARACTERS;
+
+const excerptFor = ({ seq, role, at }: Passage, text: string): Excerpt => ({ seq, role, at, text });
+
+/** The excerpts of the candidates that have room, in their order; none twice, and none that the context says already. */
+export function chooseExcerpts(
+  candidates: readonly Candidate[],
+  { query, weights, hasRoomFor, isSaid }: ExcerptBounds,
+): Excerpt[] {
+  const chosen: Excerpt[] = [];
+  const shown = new Set<string>();
+  for (const { passage } of candidates) {
+    const characters = charactersAt(chosen.length);
+    const text = excerptOf(passage.text, { query, weights, characters });
+    if (text === '' || shown.has(text) || isSaid(text)) continue;
+    const excerpt = excerptFor(passage, text);
+    if (!hasRoomFor(excerpt)) continue;
+    shown.add(text);
+    chosen.push(excerpt);
+  }
+  return chosen;
+}

@@ -1,0 +1,50 @@
+import type { Excerpt } from './excerpts.ts';
+import { chooseExcerpts } from './excerpts.ts';
+import { lookUp } from './look-up.ts';
+import { recallQuery } from './recall-query.ts';
+import { roomForRecords } from './render-recalled.ts';
+import { saidIn, type KnownText } from './said-already.ts';
+import type { Segment } from './segment.ts';
+
+/** Passages that are looked at for what to show. */
+const CANDIDATES = 48;
+
+/**
+ * Share of what a message asks for, weighed by how rare it is, that the best passage must have, else nothing is about
+ * the same thing; and that each other one must have. So that questions about other conversations bring back little.
+ */
+const BEST_FIT_MIN = 0.25;
+const FIT_MIN = 0.13;
+
+/** A message, and what it may bring back. */
+export interface RecallAsked {
+  message: string;
+  lastAnswer?: string | undefined;
+  segments: readonly Segment[];
+  /** The last turn that is no longer in the context word for word. */
+  throughSeq: number;
+  /** Turns of which nothing may be shown. */
+  hidden: ReadonlySet<number>;
+  /** What the context says: statements of the snapshot, messages of the tail. */
+  known: readonly KnownText[];
+  /** Uncalibrated tokens for all that is shown, label included. */
+  budgetTokens: number;
+}
+
+/** What of the folded turns a message is about; nothing where nothing fits. The best first. */
+export function recall(asked: RecallAsked): Excerpt[] {
+  const { segments, throughSeq, hidden } = asked;
+  const query = recallQuery(asked.message, asked.lastAnswer);
+  if (!query || asked.budgetTokens <= 0) return [];
+  const found = lookUp({ segments, query, throughSeq, hidden, limit: CANDIDATES });
+  if ((found.candidates[0]?.fit ?? 0) < BEST_FIT_MIN) return [];
+  return chooseExcerpts(
+    found.candidates.filter(({ fit }) => fit >= FIT_MIN),
+    {
+      query,
+      weights: found.weights,
+      hasRoomFor: roomForRecords(asked.budgetTokens),
+      isSaid: saidIn(asked.known),
+    },
+  );
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { passagesOf } from '../search/passages.ts';
+import type { TurnTexts } from '../search/turn-texts.ts';
+import { headOf } from '../text-cut.ts';
+import { termsOf } from './index-terms.ts';
+import { packPostings, postingStarts, type Posting } from './postings.ts';
+
+/** Turns of one document of the index: from `1000 (k − 1) + 1` to `1000 k`. */
+export const SEGMENT_TURNS = 1_000;
+
+/** Which document, from 1, a turn stands in. */
+export const segmentOf = (seq: number): number => Math.ceil(seq / SEGMENT_TURNS);
+export const firstOfSegment = (number: number): number => (number - 1) * SEGMENT_TURNS + 1;
+export const lastOfSegment = (number: number): number => number * SEGMENT_TURNS;
+
+/** Whose words a passage is; `tool`: what a tool was asked or answered. */
+export type PassageRole = 'user' | 'model' | 'tool';
+
+/** A part of a message that is found and shown by itself. */
+export interface Passage {
+  seq: number;
+  role: PassageRole;
+  at: Date;
+  /** Of the texts of the turn with this role, from 0: passages of one message join to it. */
+  text: string;
+}
+
+/** UTF-16 units of a message: a pasted book is found by its beginning. */
+const MESSAGE_CHARACTERS = 20_000;
+/** Of what tools were asked and answered in one turn: enough to find it, and to see what it was. */
+const TOOL_CHARACTERS = 2_000;
+
+const ROLES: readonly PassageRole[] = ['user', 'model', 'tool'];
+
+/** What can be found of a turn: its messages, then its tools. */
+function passagesOfTurn({ seq, messages, tools }: TurnTexts): Passage[] {
+  const at = messages[0]?.time ?? new Date(0);
+  const said = messages.map(({ role, text, time }) => ({
+    role,
+    text: headOf(text, MESSAGE_CHARACTERS),
+    at: time,
+  }));
+  const ofTools = { role: 'tool' as const, text: headOf(tools, TOOL_CHARACTERS), at };
+  return [...said, ...(tools === '' ? [] : [ofTools])].flatMap((message) =>
+    passagesOf(message.text).map((text) => ({ ...message, seq, text })),
+  );
+}
+
+const segmentSchema = z.object({
+  version: z.literal(1),
+  /** Passages in order; of each its turn, its role (index), when it was said (seconds), its words, its text. */
+  seqs: z.array(z.number().int()),
+  roles: z.array(z.number().int()),
+  times: z.array(z.number()),
+  lengths: z.array(z.number()),
+  texts: z.array(z.string()),
+  /** Ascending, a line each. */
+  terms: z.string(),
+});
+
+/** Passages of up to 1,000 turns, and where each term stands in them: ready to be asked. */
+export interface Segment {
+  passages: readonly Passage[];
+  /** Words of each passage. */
+  lengths: readonly number[];
+  /** Ascending by UTF-16 units. */
+  terms: readonly string[];
+  packed: Uint8Array;
+  starts: Uint32Array;
+}
+
+const byUnits = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Makes passages findable. */
+export function segmentOfPassages(passages: readonly Passage[]): Segment {
+  const postings = new Map<string, Posting>();
+  const lengths = passages.map(({ text }, index) => {
+    const { counts, length } = termsOf(text);
+    for (const [term, count] of counts) {
+      const posting = postings.get(term) ?? { texts: [], counts: [] };
+      posting.texts.push(index);
+      posting.counts.push(count);
+      postings.set(term, posting);
+    }
+    return length;
+  });
+  const sorted = [...postings].toSorted(([a], [b]) => byUnits(a, b));
+  const packed = packPostings(sorted.map(([, posting]) => posting));
+  const terms = sorted.map(([term]) => term);
+  return { passages, lengths, terms, packed, starts: postingStarts(packed, terms.length) };
+}
+
+/** The passages of turns in their order; of those that do not count in a context none. */
+export const passagesOfTurns = (turns: readonly TurnTexts[]): Passage[] =>
+  turns.flatMap((turn) => (turn.inContext ? passagesOfTurn(turn) : []));
+
+/** A segment as it is stored, before compression. */
+export interface SegmentBytes {
+  /** JSON of all but the postings. */
+  json: string;
+  postings: Uint8Array;
+}
+
+export function encodeSegment({ passages, lengths, terms, packed }: Segment): SegmentBytes {
+  const stored: z.infer<typeof segmentSchema> = {
+    version: 1,
+    seqs: passages.map(({ seq }) => seq),
+    roles: passages.map(({ role }) => ROLES.indexOf(role)),
+    times: passages.map(({ at }) => Math.floor(at.getTime() / 1_000)),
+    lengths: [...lengths],
+    texts: passages.map(({ text }) => text),
+    terms: terms.join('\n'),
+  };
+  return { json: JSON.stringify(stored), postings: packed };
+}
+
+/** Reads a segment. Throws SyntaxError or ZodError for what is none. */
+export function decodeSegment({ json, postings: packed }: SegmentBytes): Segment {
+  const stored = segmentSchema.parse(JSON.parse(json));
+  const terms = stored.terms === '' ? [] : stored.terms.split('\n');
+  const passages = stored.texts.map((text, i) => ({
+    seq: stored.seqs[i] ?? 0,
+    role: ROLES[stored.roles[i] ?? 0] ?? 'tool',
+    at: new Date((stored.times[i] ?? 0) * 1_000),
+    text,
+  }));
+  return {
+    passages,
+    lengths: stored.lengths,
+    terms,
+    packed,
+    starts: postingStarts(packed, terms.length),
+  };
+}

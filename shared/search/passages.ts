@@ -1,0 +1,35 @@
+import { headOf } from '../text-cut.ts';
+
+/** UTF-16 units of a passage: a long answer tells of many things, and a search ranks each by itself. */
+const PASSAGE_CHARACTERS = 500;
+/** A text of up to this many stays whole. */
+const WHOLE_CHARACTERS = 800;
+
+const sentenceEnds = /[.!?…]["'”’»)\]*_]{0,3}\s|[。！？｡]/gu;
+
+/** The end of the last paragraph, else line, else sentence, else word in the second half of a stretch. */
+function lastBreak(stretch: string): number {
+  const half = stretch.length / 2;
+  for (const mark of ['\n\n', '\n']) {
+    const at = stretch.lastIndexOf(mark);
+    if (at >= half) return at + mark.length;
+  }
+  let end = 0;
+  for (const { 0: mark, index } of stretch.matchAll(sentenceEnds)) end = index + mark.length;
+  if (end >= half) return end;
+  const blank = stretch.lastIndexOf(' ');
+  return blank >= half ? blank + 1 : stretch.length;
+}
+
+/** The parts of a text that are ranked each by itself; joined they are the text. Linear; cuts no grapheme. */
+export function passagesOf(text: string): string[] {
+  const passages: string[] = [];
+  let start = 0;
+  while (text.length - start > WHOLE_CHARACTERS) {
+    const stretch = headOf(text.slice(start, start + WHOLE_CHARACTERS), PASSAGE_CHARACTERS);
+    const length = stretch === '' ? PASSAGE_CHARACTERS : lastBreak(stretch);
+    passages.push(text.slice(start, start + length));
+    start += length;
+  }
+  return [...passages, text.slice(start)];
+}
