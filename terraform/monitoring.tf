@@ -38,6 +38,11 @@ locals {
       filter      = "${local.all_logs} severity>=ERROR jsonPayload.event=(\"request\" OR \"compaction_defect\" OR \"compaction_push_failed\" OR \"compaction_push_malformed\" OR \"sweep_failed\" OR \"stray_rejection\")"
       labels      = { event = "event" }
     }
+    recall_missed = {
+      description = "Messages that were answered without recall because its index was late, missing or not to be read."
+      filter      = "${local.chat_logs} jsonPayload.event=(\"recall_late\" OR \"recall_index_unread\" OR \"recall_index_behind\" OR \"recall_failed\")"
+      labels      = { event = "event" }
+    }
     forgeries = {
       description = "Snapshots whose signature is not ours."
       filter      = "${local.all_logs} jsonPayload.event=\"snapshot_signature_invalid\""
@@ -74,6 +79,20 @@ locals {
       field       = "lagMs"
       unit        = "ms"
       from        = 100
+    }
+    recall_tokens = {
+      description = "What recall put before messages, estimated; messages for which nothing was found have none."
+      filter      = "${local.chat_logs} jsonPayload.event=\"turn_recalled\" jsonPayload.tokens>0"
+      field       = "tokens"
+      unit        = "1"
+      from        = 10
+    }
+    recall_ms = {
+      description = "How long a turn waited for the index of recall, and looked it up."
+      filter      = "${local.chat_logs} jsonPayload.event=\"turn_recalled\""
+      field       = "tookMs"
+      unit        = "ms"
+      from        = 1
     }
     cost_micros = {
       description = "What calls of models cost, in millionths of a US dollar."

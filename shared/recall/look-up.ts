@@ -83,20 +83,16 @@ function found(
 }
 
 /** A segment as far as a look-up may see it. */
-interface Visible {
+export interface Visible {
   segment: Segment;
-  /** Passages before this one count. */
-  end: number;
+  /** The last turn that counts. */
+  throughSeq: number;
 }
 
-/** Passages of turns up to `throughSeq` come first. */
-function visible(segment: Segment, throughSeq: number): Visible {
-  const { passages } = segment;
-  const next =
-    (passages.at(-1)?.seq ?? 0) <= throughSeq
-      ? -1
-      : passages.findIndex(({ seq }) => seq > throughSeq);
-  return { segment, end: next < 0 ? passages.length : next };
+/** How many passages count: those of turns up to `throughSeq` come first. */
+export function visiblePassages({ segment: { passages }, throughSeq }: Visible): number {
+  if ((passages.at(-1)?.seq ?? 0) <= throughSeq) return passages.length;
+  return passages.findIndex(({ seq }) => seq > throughSeq);
 }
 
 /** A passage that fits, and how well: the share of what the query asks for, weighed by how rare it is, 0 to about 1.5. */
@@ -143,10 +139,8 @@ const ofRole = ({ role }: Passage) => (role === 'tool' ? TOOLS_WEIGHT : 1);
 
 /** What a look-up asks, and of what. */
 export interface LookUp {
-  segments: readonly Segment[];
+  segments: readonly Visible[];
   query: SearchQuery;
-  /** The last turn that counts. */
-  throughSeq: number;
   /** Turns of which nothing may be found. */
   hidden?: ReadonlySet<number>;
   /** How much a passage counts beside its words; default 1. */
@@ -162,7 +156,8 @@ export function lookUp(asked: LookUp): { candidates: Candidate[]; weights: numbe
   const { query, hidden, boost = () => 1 } = asked;
   const units = unitsOf(query);
   const parts = asked.segments.map((each) => {
-    const { segment, end } = visible(each, asked.throughSeq);
+    const { segment } = each;
+    const end = visiblePassages(each);
     const lengths = segment.lengths.slice(0, end);
     return {
       segment,
@@ -175,12 +170,15 @@ export function lookUp(asked: LookUp): { candidates: Candidate[]; weights: numbe
     };
   });
   const { weights, meanLength } = weigh(parts, units);
-  const whole = weights.reduce((sum, weight) => sum + weight, 0);
+  // Pairs of characters that nobody wrote stand for no word: most of them are where two words meet.
+  const isAsked = (unit: number) =>
+    unit < query.words.length || parts.some((part) => (part.found[unit]?.texts.length ?? 0) > 0);
+  const whole = weights.reduce((sum, weight, unit) => sum + (isAsked(unit) ? weight : 0), 0);
   const best = bestOf(asked.limit);
   for (const { segment, lengths, found: ofUnits } of parts) {
     const scores = scoreTexts(
       { lengths, found: ofUnits },
-      { weights, meanLength, hasNeighbours: true },
+      { weights, meanLength, givesCredit: (text) => segment.passages[text]?.role !== 'tool' },
     );
     for (const [i, score] of scores.entries()) {
       const passage = segment.passages[i];

@@ -2,7 +2,6 @@ import type { Excerpt } from './excerpts.ts';
 import { chooseExcerpts } from './excerpts.ts';
 import { lookUp } from './look-up.ts';
 import { recallQuery } from './recall-query.ts';
-import { roomForRecords } from './render-recalled.ts';
 import { saidIn, type KnownText } from './said-already.ts';
 import type { Segment } from './segment.ts';
 
@@ -27,23 +26,28 @@ export interface RecallAsked {
   hidden: ReadonlySet<number>;
   /** What the context says: statements of the snapshot, messages of the tail. */
   known: readonly KnownText[];
-  /** Uncalibrated tokens for all that is shown, label included. */
-  budgetTokens: number;
+  /** Whether there is room for one more excerpt; counts those that it says yes to. */
+  hasRoomFor: (excerpt: Excerpt) => boolean;
 }
 
 /** What of the folded turns a message is about; nothing where nothing fits. The best first. */
 export function recall(asked: RecallAsked): Excerpt[] {
   const { segments, throughSeq, hidden } = asked;
   const query = recallQuery(asked.message, asked.lastAnswer);
-  if (!query || asked.budgetTokens <= 0) return [];
-  const found = lookUp({ segments, query, throughSeq, hidden, limit: CANDIDATES });
+  if (!query) return [];
+  const found = lookUp({
+    segments: segments.map((segment) => ({ segment, throughSeq })),
+    query,
+    hidden,
+    limit: CANDIDATES,
+  });
   if ((found.candidates[0]?.fit ?? 0) < BEST_FIT_MIN) return [];
   return chooseExcerpts(
     found.candidates.filter(({ fit }) => fit >= FIT_MIN),
     {
       query,
       weights: found.weights,
-      hasRoomFor: roomForRecords(asked.budgetTokens),
+      hasRoomFor: asked.hasRoomFor,
       isSaid: saidIn(asked.known),
     },
   );

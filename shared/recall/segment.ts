@@ -32,15 +32,23 @@ const TOOL_CHARACTERS = 2_000;
 
 const ROLES: readonly PassageRole[] = ['user', 'model', 'tool'];
 
+/** UTF-16 units of each message, and of all that tools were asked and answered in a turn. */
+interface Bounds {
+  messages: number;
+  tools: number;
+}
+const inIndex: Bounds = { messages: MESSAGE_CHARACTERS, tools: TOOL_CHARACTERS };
+const whole: Bounds = { messages: Infinity, tools: Infinity };
+
 /** What can be found of a turn: its messages, then its tools. */
-function passagesOfTurn({ seq, messages, tools }: TurnTexts): Passage[] {
+function passagesOfTurn({ seq, messages, tools }: TurnTexts, bounds: Bounds): Passage[] {
   const at = messages[0]?.time ?? new Date(0);
   const said = messages.map(({ role, text, time }) => ({
     role,
-    text: headOf(text, MESSAGE_CHARACTERS),
+    text: headOf(text, bounds.messages),
     at: time,
   }));
-  const ofTools = { role: 'tool' as const, text: headOf(tools, TOOL_CHARACTERS), at };
+  const ofTools = { role: 'tool' as const, text: headOf(tools, bounds.tools), at };
   return [...said, ...(tools === '' ? [] : [ofTools])].flatMap((message) =>
     passagesOf(message.text).map((text) => ({ ...message, seq, text })),
   );
@@ -90,9 +98,12 @@ export function segmentOfPassages(passages: readonly Passage[]): Segment {
   return { passages, lengths, terms, packed, starts: postingStarts(packed, terms.length) };
 }
 
-/** The passages of turns in their order; of those that do not count in a context none. */
-export const passagesOfTurns = (turns: readonly TurnTexts[]): Passage[] =>
-  turns.flatMap((turn) => (turn.inContext ? passagesOfTurn(turn) : []));
+/** The passages of turns in their order, as the index holds them or whole; of turns that do not count in a context none. */
+export const passagesOfTurns = (
+  turns: readonly TurnTexts[],
+  { areWhole = false }: { areWhole?: boolean } = {},
+): Passage[] =>
+  turns.flatMap((turn) => (turn.inContext ? passagesOfTurn(turn, areWhole ? whole : inIndex) : []));
 
 /** A segment as it is stored, before compression. */
 export interface SegmentBytes {
@@ -102,7 +113,7 @@ export interface SegmentBytes {
 }
 
 export function encodeSegment({ passages, lengths, terms, packed }: Segment): SegmentBytes {
-  const stored: z.infer<typeof segmentSchema> = {
+  const fields: z.infer<typeof segmentSchema> = {
     version: 1,
     seqs: passages.map(({ seq }) => seq),
     roles: passages.map(({ role }) => ROLES.indexOf(role)),
@@ -111,7 +122,7 @@ export function encodeSegment({ passages, lengths, terms, packed }: Segment): Se
     texts: passages.map(({ text }) => text),
     terms: terms.join('\n'),
   };
-  return { json: JSON.stringify(stored), postings: packed };
+  return { json: JSON.stringify(fields), postings: packed };
 }
 
 /** Reads a segment. Throws SyntaxError or ZodError for what is none. */

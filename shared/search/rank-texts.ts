@@ -62,16 +62,16 @@ export interface RankedTexts {
 function spread(
   { lengths }: RankedTexts,
   at: { text: number; count: number },
-  into: { counts: Float32Array; reached: number[]; hasNeighbours: boolean },
+  into: { counts: Float32Array; reached: number[]; givesCredit: (text: number) => boolean },
 ): void {
-  const { counts, reached, hasNeighbours } = into;
+  const { counts, reached, givesCredit } = into;
   const add = (text: number, amount: number) => {
     if (text < 0 || text >= lengths.length) return;
     if (counts[text] === 0) reached.push(text);
     counts[text] = (counts[text] ?? 0) + amount;
   };
   add(at.text, at.count);
-  if (!hasNeighbours) return;
+  if (!givesCredit(at.text)) return;
   const credit = at.count * Math.min(1, NEIGHBOUR_WORDS / Math.max(1, lengths[at.text] ?? 0));
   for (const [i, weight] of NEIGHBOUR_WEIGHTS.entries()) {
     add(at.text - i - 1, weight * credit);
@@ -85,21 +85,22 @@ function spread(
  */
 export function scoreTexts(
   ranked: RankedTexts,
-  of: { weights: readonly number[]; meanLength: number; hasNeighbours: boolean },
+  of: {
+    weights: readonly number[];
+    meanLength: number;
+    /** Whether what a text has counts for those around it. */
+    givesCredit: (text: number) => boolean;
+  },
 ): Float32Array {
   const { lengths, found } = ranked;
-  const { weights, meanLength, hasNeighbours } = of;
+  const { weights, meanLength, givesCredit } = of;
   const scores = new Float32Array(lengths.length);
   const counts = new Float32Array(lengths.length);
   for (const [unit, { texts, counts: own }] of found.entries()) {
     const weight = weights[unit] ?? 0;
     const reached: number[] = [];
     for (let i = 0; i < texts.length; i++)
-      spread(
-        ranked,
-        { text: texts[i] ?? 0, count: own[i] ?? 0 },
-        { counts, reached, hasNeighbours },
-      );
+      spread(ranked, { text: texts[i] ?? 0, count: own[i] ?? 0 }, { counts, reached, givesCredit });
     for (const text of reached) {
       const count = counts[text] ?? 0;
       counts[text] = 0;
@@ -127,13 +128,14 @@ function foundIn(texts: readonly CountedText[]): RankedTexts['found'] {
   return found;
 }
 
-function scoresAmong(texts: readonly CountedText[], hasNeighbours: boolean): Float32Array {
+function scoresAmong(texts: readonly CountedText[], areNeighbours: boolean): Float32Array {
+  const givesCredit = () => areNeighbours;
   const found = foundIn(texts);
   const lengths = texts.map(({ length }) => length);
   const meanLength = Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / texts.length);
   const textsWith = found.map((unit) => unit.texts.length);
   const weights = weightsOf({ texts: texts.length, meanLength, textsWith });
-  return scoreTexts({ lengths, found }, { weights, meanLength, hasNeighbours });
+  return scoreTexts({ lengths, found }, { weights, meanLength, givesCredit });
 }
 
 /** Scores of texts that are the neighbours of one another in the order given (either way round). */

@@ -1,12 +1,14 @@
-import { finderOf, type CountedText } from './find-in-text.ts';
-import { scoresApart, scoresOf } from './rank-texts.ts';
-import { passagesOf } from './passages.ts';
+import { lookUp, visiblePassages, type Candidate, type Visible } from '../recall/look-up.ts';
+import {
+  passagesOfTurns,
+  segmentOfPassages,
+  type Passage,
+  type PassageRole,
+} from '../recall/segment.ts';
+import { finderOf } from './find-in-text.ts';
 import { PAIRS_ALONE, readSearchQuery } from './search-query.ts';
 import { excerptOf } from './snippet.ts';
-import type { MessageText, TurnTexts } from './turn-texts.ts';
-
-/** What tools were asked and answered comes second to what people said. */
-const TOOLS_WEIGHT = 0.5;
+import type { TurnTexts } from './turn-texts.ts';
 
 /**
  * UTF-16 units that a hit shows, and of them where the best of it stands if there is more to show: ten hits stay
@@ -14,98 +16,80 @@ const TOOLS_WEIGHT = 0.5;
  */
 const HIT_CHARACTERS = 450;
 const BEST_CHARACTERS = 320;
+/** Passages that are looked at for a hit: a long answer may have many that fit. */
+const PASSAGES_PER_HIT = 8;
 
 export interface TurnHit {
   seq: number;
   /** Whose words fit best; `tool`: what a tool was asked or answered. */
-  role: 'user' | 'model' | 'tool';
+  role: PassageRole;
   time: Date;
   snippet: string;
   /** What the other side said in the same turn, as far as there is room. */
   beside?: { role: 'user' | 'model'; snippet: string };
 }
 
-interface LookedTurn {
-  texts: TurnTexts;
-  /** By message, its passages in order. */
-  messages: readonly (readonly CountedText[])[];
-  tools: CountedText | undefined;
+/** The best candidate of each turn, in their order. */
+function bestByTurn(candidates: readonly Candidate[]): Passage[] {
+  const best = new Map<number, Passage>();
+  for (const { passage } of candidates) if (!best.has(passage.seq)) best.set(passage.seq, passage);
+  return [...best.values()];
 }
 
-/** How many things of the query a text has, then how often. */
-const fitOf = ({ counts }: CountedText): number =>
-  counts.filter((count) => count > 0).length +
-  Math.min(0.9, counts.reduce((sum, n) => sum + n, 0) / 100);
-
-function bestMessage({ texts, messages }: LookedTurn): MessageText | undefined {
-  const fits = messages.map((passages) => Math.max(...passages.map(fitOf)));
-  const best = fits.indexOf(Math.max(...fits));
-  return texts.messages[best];
+/** The texts of the turns, by role, as far as they stand in the segments. */
+function textsOfTurns(segments: readonly Visible[], seqs: ReadonlySet<number>) {
+  const texts = new Map<number, Partial<Record<PassageRole, string>>>();
+  for (const visible of segments)
+    for (const { seq, role, text } of visible.segment.passages.slice(0, visiblePassages(visible))) {
+      if (!seqs.has(seq)) continue;
+      const turn = texts.get(seq) ?? {};
+      turn[role] = (turn[role] ?? '') + text;
+      texts.set(seq, turn);
+    }
+  return texts;
 }
 
-/** A turn is worth what its best passage is. */
-function scoresOfTurns(looked: readonly LookedTurn[]): number[] {
-  const isNewestFirst = (looked[0]?.texts.seq ?? 0) > (looked.at(-1)?.texts.seq ?? 0);
-  const inOrder = looked.map(({ messages }) => {
-    const passages = messages.flat();
-    return isNewestFirst ? passages.toReversed() : passages;
-  });
-  const scores = scoresOf(inOrder.flat());
-  let next = 0;
-  return inOrder.map(({ length }) => Math.max(0, ...scores.subarray(next, (next += length))));
-}
-
-/** Looks through turns one by one for what a query asks for, and ranks them at the end. */
+/** Looks through turns one by one, and through parts of the index, for what a query asks for; ranks them at the end. */
 export function turnSearch(q: string) {
-  const find = finderOf(readSearchQuery(q, PAIRS_ALONE));
-  const looked: LookedTurn[] = [];
-
-  const counted = (text: string): CountedText => {
-    const { counts, length } = find(text);
-    return { counts, length };
-  };
+  const query = readSearchQuery(q, PAIRS_ALONE);
+  const find = finderOf(query);
+  const looked: TurnTexts[] = [];
   const excerpt = (text: string, characters: number) =>
     excerptOf(text, find(text).places, characters);
 
-  function hitOf(turn: LookedTurn, isOfTools: boolean): TurnHit[] {
-    const { seq, messages, tools } = turn.texts;
-    const best = isOfTools ? messages[0] : bestMessage(turn);
-    if (best === undefined) return [];
-    const shown = isOfTools ? { role: 'tool' as const, time: best.time, text: tools } : best;
-    const other = isOfTools ? best : messages.find(({ role }) => role !== best.role);
-    const snippet = excerpt(shown.text, other ? BEST_CHARACTERS : HIT_CHARACTERS);
-    const hit = { seq, role: shown.role, time: shown.time, snippet };
-    if (other === undefined) return [hit];
+  function hitOf(
+    { seq, role, at: time }: Passage,
+    texts: Partial<Record<PassageRole, string>>,
+  ): TurnHit {
+    const others = role === 'user' ? (['model'] as const) : (['user', 'model'] as const);
+    const other = others.find((each) => each !== role && texts[each] !== undefined);
+    const snippet = excerpt(texts[role] ?? '', other ? BEST_CHARACTERS : HIT_CHARACTERS);
+    const hit = { seq, role, time, snippet };
+    if (other === undefined) return hit;
     const room = HIT_CHARACTERS - snippet.length;
-    return [{ ...hit, beside: { role: other.role, snippet: excerpt(other.text, room) } }];
+    return { ...hit, beside: { role: other, snippet: excerpt(texts[other] ?? '', room) } };
   }
 
   return {
     /** Turns follow one another, in either direction. */
     lookInto(texts: TurnTexts): void {
-      looked.push({
-        texts,
-        messages: texts.messages.map(({ text }) => passagesOf(text).map(counted)),
-        tools: texts.tools === '' ? undefined : counted(texts.tools),
-      });
+      looked.push(texts);
     },
 
-    /** The best turns first, of equal ones the newest; at most `limit`. */
-    hits(limit: number): TurnHit[] {
-      const said = scoresOfTurns(looked);
-      const withTools = looked.filter(({ tools }) => tools !== undefined);
-      const toolScores = scoresApart(withTools.flatMap(({ tools }) => tools ?? []));
-      const ofTools = new Map(withTools.map((turn, i) => [turn, toolScores[i] ?? 0] as const));
-      return looked
-        .map((turn, i) => {
-          const own = said[i] ?? 0;
-          const second = TOOLS_WEIGHT * (ofTools.get(turn) ?? 0);
-          return { turn, score: Math.max(own, second), isOfTools: second > own };
-        })
-        .filter(({ score }) => score > 0)
-        .toSorted((a, b) => b.score - a.score || b.turn.texts.seq - a.turn.texts.seq)
-        .slice(0, limit)
-        .flatMap(({ turn, isOfTools }) => hitOf(turn, isOfTools));
+    /** The best turns first, of equal ones the newest; at most `limit`. Turns of `indexed` were not looked into. */
+    hits(limit: number, indexed: readonly Visible[] = [], hidden?: ReadonlySet<number>): TurnHit[] {
+      const inOrder = looked.toSorted((a, b) => a.seq - b.seq);
+      const own = segmentOfPassages(passagesOfTurns(inOrder, { areWhole: true }));
+      const segments = [{ segment: own, throughSeq: Infinity }, ...indexed];
+      const { candidates } = lookUp({
+        segments,
+        query,
+        ...(hidden && { hidden }),
+        limit: limit * PASSAGES_PER_HIT,
+      });
+      const best = bestByTurn(candidates).slice(0, limit);
+      const texts = textsOfTurns(segments, new Set(best.map(({ seq }) => seq)));
+      return best.map((passage) => hitOf(passage, texts.get(passage.seq) ?? {}));
     },
   };
 }

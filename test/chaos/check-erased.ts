@@ -7,6 +7,7 @@ import { canariesIn } from './message-text.ts';
 import type { PhoneClient } from './phone-client.ts';
 import { scanDatabase } from './scan-database.ts';
 import type { Tally } from './tally.ts';
+import { readableFields } from '../support/readable-fields.ts';
 
 interface ErasedRun {
   store: DocumentStore;
@@ -85,7 +86,7 @@ async function checkDatabase({ ledger, tally, world }: ErasedRun): Promise<Findi
     const isErased = ledger.erased.get(conversationId)?.state === 'told';
     if (collection === 'conversations' && isErased && below.length > 0)
       findings.push({ kind: 'leaked', conversationId, what: `${path} was not erased` });
-    for (const word of new Set(canariesIn(JSON.stringify(fields)))) {
+    for (const word of new Set(canariesIn(readableFields(fields)))) {
       searched.words += 1;
       const of = sought.get(word);
       if (of) {

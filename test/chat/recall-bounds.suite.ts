@@ -29,7 +29,7 @@ export const boundsOfRecall = () =>
           return dependencies.store.get(paths);
         },
       };
-      const counting = { store, cache: dependencies.cache };
+      const counting = { ...dependencies, store };
       await recall(counting, conversationId, { query: 'filler' });
       const first = turnReads;
 
@@ -55,11 +55,10 @@ export const boundsOfRecall = () =>
         },
       };
 
-      const { hits, searched, note } = await recall(
-        { store, cache: dependencies.cache },
-        conversationId,
-        { query: 'oldest boat', seq: last + 1 },
-      );
+      const { hits, searched, note } = await recall({ ...dependencies, store }, conversationId, {
+        query: 'oldest boat',
+        seq: last + 1,
+      });
 
       expect(oldest).toBeDefined();
       expect(read).toHaveLength(RECALL_TURNS);

@@ -5,19 +5,23 @@ import { parseRecallArguments, recallHelp, type RecallArguments } from './recall
 import { recallCaseOf } from './recall-cases.ts';
 import { recallRows, recallText, type RecallRow } from './recall-figures.ts';
 import { libraryRanker, ownRanker } from './recall-library.ts';
-import { parseRecordings } from './recording.ts';
+import { evidenceOf, evidenceShares } from './recall-evidence.ts';
+import { parseRecordings, type Recording } from './recording.ts';
 import { ArgumentError } from './replay-arguments.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 
 async function evaluateRecall(wanted: RecallArguments): Promise<void> {
   const rows: RecallRow[] = [];
+  const asked: Recording[] = [];
   for (const path of wanted.dataPaths) {
     if (!existsSync(path)) {
       write(`${path} is not there: nothing to look up\n`);
       continue;
     }
-    const cases = parseRecordings(await readFile(path, 'utf8'))
+    const recordings = parseRecordings(await readFile(path, 'utf8'));
+    asked.push(...recordings);
+    const cases = recordings
       .map((recording) => recallCaseOf(recording, wanted.tailTokens))
       .filter(({ probes }) => probes.length > 0);
     rows.push(
@@ -25,8 +29,14 @@ async function evaluateRecall(wanted: RecallArguments): Promise<void> {
     );
   }
   if (rows.length > 0) write(`${recallText(rows)}\n`);
+  const found = evidenceOf(asked);
+  const evidence = evidenceShares(found);
+  if (found.questions > 0)
+    write(
+      `automatic recall: evidence within 800 characters ${evidence[800]}, within 1,500 ${evidence[1500]} (${found.questions} questions)\n`,
+    );
   if (wanted.jsonPath !== undefined)
-    await writeFile(wanted.jsonPath, `${JSON.stringify(rows, undefined, 2)}\n`);
+    await writeFile(wanted.jsonPath, `${JSON.stringify({ rows, evidence }, undefined, 2)}\n`);
 }
 
 try {

@@ -43,17 +43,18 @@ export async function openToolWorld(options: {
   const store = createMemoryDocumentStore();
   const cache = createMemoryCache({ maxBytes: CACHE_BYTES });
   const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
-  const builtIn = builtInTools({ config, store, cache, clock: systemClock, sha256 });
+  const logger = {
+    log: (severity: string, event: string, fields: object) => {
+      if (severity === 'ERROR') errors.push(`${event} ${JSON.stringify(fields)}`);
+    },
+  };
+  const builtIn = builtInTools({ config, store, cache, clock: systemClock, sha256, logger });
   const shared = {
     store,
     quota: noQuota,
     randomness: { uuid: () => randomUUID() },
     toolbox: createToolbox([...builtIn, ...options.tools]),
-    logger: {
-      log: (severity: string, event: string, fields: object) => {
-        if (severity === 'ERROR') errors.push(`${event} ${JSON.stringify(fields)}`);
-      },
-    },
+    logger,
   };
   const host = await startEmbeddedHost({
     environment,

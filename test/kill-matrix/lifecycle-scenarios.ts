@@ -11,6 +11,7 @@ import { caller, conversation } from '../property/actors.ts';
 import { answerMark, marksIn, questionMark } from '../property/scripted-models.ts';
 import { due, MARKS, problem, type After, type Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
+import { readableFields } from '../support/readable-fields.ts';
 
 const FORK = 'fork-of-c-one';
 
@@ -25,14 +26,14 @@ const under = ({ everything }: After, path: string) =>
 const remains = (after: After): string[] =>
   after.everything
     .filter(({ fields }) => {
-      const text = JSON.stringify(fields);
+      const text = readableFields(fields);
       return fields['state'] !== 'erased' || text.includes('u1') || marksIn(text).length > 0;
     })
     .map(({ path }) => `${path} is left`);
 
 const tellsOf = (after: After, mark: string): string[] =>
   under(after, 'conversations/c1')
-    .filter(({ fields }) => JSON.stringify(fields).includes(mark))
+    .filter(({ fields }) => readableFields(fields).includes(mark))
     .map(({ path }) => `${path} still tells of ${mark}`);
 
 function forkProblems(after: After): string[] {

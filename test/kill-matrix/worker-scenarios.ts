@@ -90,6 +90,7 @@ const compactions: Scenario[] = [
       'summarised',
       'status-written',
       'verified',
+      'indexed',
       'before-swap',
       'swapped',
       'settled',

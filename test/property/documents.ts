@@ -5,6 +5,7 @@ import { decodeMessageGuard } from '../../shared/conversation/message-guard.ts';
 import { chunksCollection, compactionJobPath, headPath } from '../../shared/conversation/paths.ts';
 import { decodeTurn, readTurnDocument, type Turn } from '../../shared/conversation/turn.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
+import { readableFields } from '../support/readable-fields.ts';
 
 /** A conversation as it stands in the store; `undefined` head: there is none. */
 export interface Documents {
@@ -19,7 +20,7 @@ export interface Documents {
 /** More than any program writes. */
 const LIMIT = 200;
 
-const collections = ['turns', 'histories', 'messages', 'jobs', 'public', 'blobs'];
+const collections = ['turns', 'histories', 'messages', 'jobs', 'public', 'blobs', 'recall'];
 
 /** Everything below a conversation that has turns up to `lastSeq` at most: path and content as text. */
 export async function readTexts(
@@ -31,7 +32,7 @@ export async function readTexts(
   const found = await Promise.all(
     all.map((collection) => store.query({ collection, limit: LIMIT })),
   );
-  return found.flat().map(({ path, fields }) => `${path} ${JSON.stringify(fields)}`);
+  return found.flat().map(({ path, fields }) => `${path} ${readableFields(fields)}`);
 }
 
 /** Reads all of it, straight from the collections and not as the service does. */

@@ -36,7 +36,7 @@ const noOutbox: Mutant = {
 /** The swap looks whether the history is there, and then writes it whoever has come in between. */
 const noFence: Mutant = {
   name: 'a swap that overwrites the next history and guards by existence',
-  breaks: /^I[34]/,
+  breaks: /^I[234]/,
   seed: 11,
   rewrite: async ({ writes, peek }) => {
     const created = writes.find(isHistory);

@@ -36,7 +36,7 @@ export const regressions: readonly Regression[] = [
         [delivering({ server: 'worker-0' })],
         [sending({ server: 'chat-0', name: 'charlie' })],
       ],
-      schedule: turns([2, 2], [1, 5], [2, 13], [2, 8], [0, 3], [2, 1], [3, 8], [3, 30], [1, 30]),
+      schedule: turns([2, 12], [1, 5], [2, 13], [2, 8], [0, 3], [2, 1], [3, 8], [3, 30], [1, 30]),
     },
   },
   {

@@ -39,7 +39,9 @@ const questionIndex = (contents: readonly Content[]) =>
 
 function askedName(contents: readonly Content[]): string {
   const question = contents[questionIndex(contents)];
-  return /q-([a-z]+)-mark/.exec(question ? contentText(question) : '')?.[1] ?? 'none';
+  // Before it may stand what recall brought back of others.
+  const marks = [...(question ? contentText(question) : '').matchAll(/q-([a-z]+)-mark/g)];
+  return marks.at(-1)?.[1] ?? 'none';
 }
 
 /** What the chat model says: the mark of the question and a fingerprint of all that it was shown. */

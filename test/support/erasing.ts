@@ -3,6 +3,7 @@ import { eraseConversation } from '../../functions/src/compaction/erase-conversa
 import type { DocumentFields } from '../../shared/ports.ts';
 import { neverAborted } from './compacted-conversation.ts';
 import { CANARY, owner, type Lifecycle } from './lifecycle.ts';
+import { readableFields } from './readable-fields.ts';
 
 /** Does what the erase events that were published ask for. */
 export async function serveErasures(world: Lifecycle): Promise<void> {
@@ -17,7 +18,7 @@ export async function remainsOf(world: Lifecycle): Promise<string[]> {
   const isClean = (fields: DocumentFields) =>
     fields['state'] === 'erased' &&
     fields['ownerUid'] === '' &&
-    !traces.some((trace) => JSON.stringify(fields).includes(trace));
+    !traces.some((trace) => readableFields(fields).includes(trace));
   const documents = await world.documents();
   return documents.filter(({ fields }) => !isClean(fields)).map(({ path }) => path);
 }

@@ -10,6 +10,7 @@ import { buildDue, compactOnce } from './compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
 import { addTurn, buildConversation, type ConversationToBuild } from './conversation-builder.ts';
 import { createRecordedStore, type RecordedStore } from './recorded-store.ts';
+import { readableFields } from './readable-fields.ts';
 
 export const owner: Caller = { uid: 'u1', tier: 'signedIn' };
 export const stranger: Caller = { uid: 'u2', tier: 'signedIn' };
@@ -27,7 +28,7 @@ export interface Lifecycle extends RecordedStore {
 /** Paths of the documents in which the canary stands. */
 export const canaries = async ({ documents }: Pick<Lifecycle, 'documents'>): Promise<string[]> =>
   (await documents())
-    .filter(({ fields }) => JSON.stringify(fields).includes(CANARY))
+    .filter(({ fields }) => readableFields(fields).includes(CANARY))
     .map(({ path }) => path);
 
 /** Chat and worker on one store and one clock that stands still; waits are turns of the event loop. */

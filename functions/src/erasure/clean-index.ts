@@ -1,11 +1,16 @@
 import { recallPath } from '../../../shared/conversation/paths.ts';
-import type { DocumentStore } from '../../../shared/ports.ts';
+import type { DocumentStore, StoredDocument } from '../../../shared/ports.ts';
 import { segmentOf } from '../../../shared/recall/segment.ts';
 import { fittingSegment } from '../recall/fit-segment.ts';
 import { unpackSegment, type StoredSegment } from '../recall/segment-document.ts';
 
-const unreadable = async (read: Promise<StoredSegment>): Promise<StoredSegment | undefined> =>
-  read.catch(() => undefined);
+function readable(document: StoredDocument): StoredSegment | undefined {
+  try {
+    return unpackSegment(document);
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Takes erased turns out of the index of recall: their passages, and every word that only they had. A part that cannot
@@ -24,14 +29,14 @@ export async function cleanIndex(
     const [document] = await store.get([path]);
     if (!document) continue;
     const guard = { updateTime: document.updateTime };
-    const stored = await unreadable(unpackSegment(document));
+    const stored = readable(document);
     if (!stored) {
       await store.commit([{ op: 'delete', path, guard }]);
       continue;
     }
     const left = stored.segment.passages.filter(({ seq }) => !gone.has(seq));
     if (left.length === stored.segment.passages.length) continue;
-    const fields = await fittingSegment(left, stored.throughSeq);
+    const fields = fittingSegment(left, stored.throughSeq);
     await store.commit([{ op: 'update', path, fields, guard }]);
   }
 }

@@ -8,13 +8,10 @@ const SAFETY = 0.9;
 const TRIES = 6;
 
 /** The passages as a document, the longest messages shortened until it fits. */
-export async function fittingSegment(
-  passages: readonly Passage[],
-  throughSeq: number,
-): Promise<DocumentFields> {
+export function fittingSegment(passages: readonly Passage[], throughSeq: number): DocumentFields {
   let shown = passages;
   for (let tries = 1; ; tries++) {
-    const { fields, bytes } = await packSegment(segmentOfPassages(shown), throughSeq);
+    const { fields, bytes } = packSegment(segmentOfPassages(shown), throughSeq);
     if (bytes <= DOCUMENT_BYTES) return fields;
     // Never so: half of a MiB of random letters is left after the third.
     if (tries === TRIES) throw new RangeError(`a segment of recall takes ${bytes} bytes`);

@@ -17,7 +17,7 @@ export async function firstBrokenSegment(
     const [document] = await store.get([recallPath(conversationId, number)]);
     const wanted = Math.min(lastOfSegment(number), indexedThrough);
     try {
-      if (!document || (await unpackSegment(document)).throughSeq < wanted) return number;
+      if (!document || unpackSegment(document).throughSeq < wanted) return number;
     } catch {
       return number;
     }

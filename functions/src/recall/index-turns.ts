@@ -38,14 +38,14 @@ interface Indexing {
 }
 
 /** What a stored segment holds of turns before `fromSeq`; undefined: nobody can tell, and they must be read again. */
-async function keptPassages(
+function keptPassages(
   { logger }: IndexDependencies,
   document: StoredDocument | undefined,
   { fromSeq, head }: { fromSeq: number; head: Head },
-): Promise<Passage[] | undefined> {
+): Passage[] | undefined {
   if (!document) return undefined;
   try {
-    const { segment, throughSeq } = await unpackSegment(document);
+    const { segment, throughSeq } = unpackSegment(document);
     if (throughSeq < fromSeq - 1) return undefined;
     const hidden = head.pendingErasure?.seqs ?? [];
     return segment.passages.filter(({ seq }) => seq < fromSeq && !hidden.includes(seq));
@@ -90,10 +90,10 @@ async function nextSegment(
   const path = recallPath(conversationId, number);
   const [document] = await dependencies.store.get([path]);
   const kept =
-    done < first ? [] : await keptPassages(dependencies, document, { fromSeq: done + 1, head });
+    done < first ? [] : keptPassages(dependencies, document, { fromSeq: done + 1, head });
   const fromSeq = kept === undefined ? first : Math.max(first, done + 1);
   const added = await readPassages(dependencies, indexing, { head, fromSeq, toSeq });
-  const fields = await fittingSegment([...(kept ?? []), ...added], toSeq);
+  const fields = fittingSegment([...(kept ?? []), ...added], toSeq);
   const segmentWrite: Write = document
     ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
     : { op: 'create', path, fields };

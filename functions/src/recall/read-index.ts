@@ -30,6 +30,8 @@ export interface LoadedIndex {
   segments: readonly Segment[];
   /** Turns up to this one are folded, and in the index. */
   throughSeq: number;
+  /** Whether the oldest turn is among them. */
+  isWhole: boolean;
   /** Whether something that the head says is there is missing or cannot be read. */
   isBroken: boolean;
 }
@@ -47,7 +49,7 @@ async function readSegments(
   for (const [i, document] of documents.entries()) {
     if (!document) continue;
     try {
-      const { segment, throughSeq } = await unpackSegment(document);
+      const { segment, throughSeq } = unpackSegment(document);
       // What stands there of later turns is older than the head.
       const trusted = Math.min(throughSeq, head.indexedThrough ?? 0);
       const entry = { segment, throughSeq: trusted, loadedAt: head.generation };
@@ -104,5 +106,5 @@ export async function loadIndex(
       bytesLeft -= segmentSize(entry.segment);
     }
   }
-  return { segments, throughSeq, isBroken };
+  return { segments, throughSeq, isWhole: segments.length === newest, isBroken };
 }

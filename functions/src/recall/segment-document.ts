@@ -1,12 +1,8 @@
-import { promisify } from 'node:util';
-import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { z } from 'zod';
 import { refuseNewer } from '../../../shared/conversation/schema-version.ts';
 import type { DocumentFields, StoredDocument } from '../../../shared/ports.ts';
 import { decodeSegment, encodeSegment, type Segment } from '../../../shared/recall/segment.ts';
-
-const compress = promisify(brotliCompress);
-const decompress = promisify(brotliDecompress);
 
 /** Bytes of a document; the store takes a MiB. */
 export const DOCUMENT_BYTES = 900_000;
@@ -32,33 +28,31 @@ export interface StoredSegment {
   segment: Segment;
 }
 
+const pack = (bytes: Uint8Array) => brotliCompressSync(bytes, options).toString('base64');
+
 /** The fields of a segment, and about how many bytes they take. */
-export async function packSegment(
+export function packSegment(
   segment: Segment,
   throughSeq: number,
-): Promise<{ fields: DocumentFields; bytes: number }> {
+): { fields: DocumentFields; bytes: number } {
   const { json, postings } = encodeSegment(segment);
-  const [texts, places] = await Promise.all([
-    compress(Buffer.from(json), options),
-    compress(postings, options),
-  ]);
   const fields = {
     schemaVersion: 1,
     throughSeq,
-    texts: texts.toString('base64'),
-    postings: places.toString('base64'),
+    texts: pack(Buffer.from(json)),
+    postings: pack(postings),
   };
   return { fields, bytes: fields.texts.length + fields.postings.length };
 }
 
 const unpack = (base64: string) =>
-  decompress(Buffer.from(base64, 'base64'), { maxOutputLength: UNPACKED_BYTES });
+  brotliDecompressSync(Buffer.from(base64, 'base64'), { maxOutputLength: UNPACKED_BYTES });
 
 /** Reads a segment. Throws NewerDocumentError, and whatever a document that is none makes its readers throw. */
-export async function unpackSegment(document: StoredDocument): Promise<StoredSegment> {
+export function unpackSegment(document: StoredDocument): StoredSegment {
   refuseNewer(document);
   const stored = segmentDocumentSchema.parse(document.fields);
-  const [json, postings] = await Promise.all([unpack(stored.texts), unpack(stored.postings)]);
-  const segment = decodeSegment({ json: json.toString('utf8'), postings });
+  const json = unpack(stored.texts).toString('utf8');
+  const segment = decodeSegment({ json, postings: unpack(stored.postings) });
   return { throughSeq: stored.throughSeq, segment };
 }

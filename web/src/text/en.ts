@@ -41,6 +41,8 @@ export const en = {
     cancelEdit: 'Cancel',
     replaced: (turn: string) => `Turn ${turn} took its place: the model does not see it.`,
     deleted: 'This message was deleted.',
+    recalled: (tokens: string) =>
+      `The model was reminded of folded turns (${tokens} tokens), with your message alone:`,
     foldMark: (turn: string) => `Folded up to turn ${turn}: the model sees the snapshot instead`,
     notInContext: 'The model does not see this turn.',
     sending: 'Sending …',

@@ -4,7 +4,7 @@ import type { History } from '../../../../shared/conversation/history.ts';
 import { workingItems } from '../../../../shared/conversation/snapshot.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { recall } from '../../../../shared/recall/recall.ts';
-import { renderRecalled } from '../../../../shared/recall/render-recalled.ts';
+import { renderRecalled, roomForRecords } from '../../../../shared/recall/render-recalled.ts';
 import { knownText, type KnownText } from '../../../../shared/recall/said-already.ts';
 import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -75,7 +75,7 @@ function recallFrom(index: LoadedIndex, context: RecallContext): Recalled {
     throughSeq: Math.min(index.throughSeq, foldedThrough(head)),
     hidden: new Set(head.pendingErasure?.seqs ?? []),
     known: saidTexts(history, turns),
-    budgetTokens,
+    hasRoomFor: roomForRecords(budgetTokens),
   });
   const text = renderRecalled(excerpts);
   const seqs = [...new Set(excerpts.map(({ seq }) => seq))].toSorted((a, b) => a - b);
@@ -99,14 +99,15 @@ export async function recallForTurn(
   const startMs = clock.now().getTime();
   try {
     const recalled = recallFrom(index, context);
-    const durationMs = clock.now().getTime() - startMs;
+    const endMs = clock.now().getTime();
     const { tokens, seqs } = recalled;
     logger.log('INFO', 'turn_recalled', {
       conversationId,
       turns: seqs.length,
       tokens,
-      durationMs,
+      // Of it the turn waited for the index, beside what it read anyway.
       waitedMs: startMs - load.startMs,
+      tookMs: endMs - load.startMs,
     });
     return recalled;
   } catch (error) {

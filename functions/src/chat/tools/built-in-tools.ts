@@ -5,7 +5,10 @@ import { recallHistory } from './recall-history.ts';
 import { saveMemoryTool } from './save-memory.ts';
 import type { ServerTool } from './server-tool.ts';
 
-type Dependencies = Pick<ChatDependencies, 'config' | 'store' | 'cache' | 'clock' | 'sha256'>;
+type Dependencies = Pick<
+  ChatDependencies,
+  'config' | 'store' | 'cache' | 'clock' | 'sha256' | 'logger'
+>;
 
 /** The tools that the server brings along, as far as BUILT_IN_TOOLS lists them. */
 export function builtInTools(dependencies: Dependencies): ServerTool[] {

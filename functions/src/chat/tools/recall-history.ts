@@ -3,6 +3,7 @@ import { turnSearch, type TurnHit } from '../../../../shared/search/rank-turns.t
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversation/own-conversation.ts';
 import { lookThrough, type Searched } from '../search/look-through.ts';
+import { loadIndex } from '../../recall/read-index.ts';
 import type { ServerTool } from './server-tool.ts';
 
 /** Turns that one call looks through; the answer says how to go on. */
@@ -37,15 +38,21 @@ function noteOf(hits: readonly TurnHit[], { isWhole, oldestSeq }: Searched): str
     : undefined;
 }
 
+/** How far a search came whose older turns are in the index. */
+const withIndexed = (tail: Searched, throughSeq: number): Searched =>
+  tail.oldestSeq > throughSeq + 1
+    ? tail
+    : { ...tail, turns: tail.newestSeq, oldestSeq: Math.min(1, tail.newestSeq), isWhole: true };
+
 const hitView = ({ time, ...hit }: TurnHit) => ({ ...hit, time: time.toISOString() });
 
 /**
  * Keyword search over the whole transcript of the conversation that the call is made in: what is in its
- * context or was folded. Replaced, failed and erased turns are left out, and so is the turn of the call. At most
+ * context, read turn by turn, or was folded, from the index. Replaced, failed and erased turns are left out, and so is the turn of the call. At most
  * 10 hits of 450 UTF-16 units. Throws NOT_FOUND, StoreUnavailableError, and the signal's reason.
  */
 export function recallHistory(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'logger'>,
 ): ServerTool<typeof parameters> {
   return {
     name: 'recall_history',
@@ -55,17 +62,24 @@ export function recallHistory(
     async run({ query, before }, { caller, conversationId, seq, signal }) {
       const { head } = await readOwnConversation(dependencies, { caller, conversationId });
       const search = turnSearch(query);
-      const searched = await lookThrough(dependencies, {
+      const newest = Math.max(0, Math.min(seq, before ?? seq) - 1);
+      const index = await loadIndex(dependencies, { conversationId, head: head.value });
+      const isIndexed = index.throughSeq > 0 && index.isWhole && !index.isBroken;
+      const throughSeq = isIndexed ? Math.min(newest, index.throughSeq) : 0;
+      const tail = await lookThrough(dependencies, {
         conversationId,
         head: head.value,
-        newest: Math.max(0, Math.min(seq, before ?? seq) - 1),
-        turnsMax: RECALL_TURNS,
+        newest,
+        turnsMax: Math.min(RECALL_TURNS, newest - throughSeq),
         signal,
         visit: (texts) => {
           if (texts.inContext) search.lookInto(texts);
         },
       });
-      const hits = search.hits(RECALL_HITS);
+      const searched = isIndexed ? withIndexed(tail, throughSeq) : tail;
+      const indexed = index.segments.map((segment) => ({ segment, throughSeq }));
+      const hidden = new Set(head.value.pendingErasure?.seqs ?? []);
+      const hits = search.hits(RECALL_HITS, isIndexed ? indexed : [], hidden);
       const note = noteOf(hits, searched);
       return { hits: hits.map(hitView), searched, ...(note !== undefined && { note }) };
     },

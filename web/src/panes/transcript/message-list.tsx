@@ -28,14 +28,23 @@ function rowsOf(turnCount: number, live: readonly LiveTurn[]) {
   return { bySeq, later, count: turnCount + later.length };
 }
 
-function Row({ index, of }: { index: number; of: TranscriptOf }) {
+function Row({
+  index,
+  of,
+  showTurn,
+}: {
+  index: number;
+  of: TranscriptOf;
+  showTurn: (seq: number) => void;
+}) {
   const { transcript, answers } = of.conversation;
   const turnCount = transcript.turnCount.value;
   const { bySeq, later } = rowsOf(turnCount, answers.live.value);
   const seq = index + 1;
   const live = bySeq.get(seq) ?? later[index - turnCount];
   if (live) return <LiveRow of={of} turn={live} />;
-  return <StoredRow of={of} seq={seq} turn={findTurn(transcript.pages.value, seq)} />;
+  const turn = findTurn(transcript.pages.value, seq);
+  return <StoredRow of={of} seq={seq} turn={turn} showTurn={showTurn} />;
 }
 
 function Empty({ app }: { app: App }) {
@@ -58,6 +67,10 @@ export function MessageList(of: TranscriptOf) {
   const { count } = rowsOf(transcript.turnCount.value, answers.live.value);
   const rows = useVirtualRows(box, count);
   const isNewestKept = useNewestInView(box);
+  const showTurn = (seq: number) => {
+    isNewestKept.value = false;
+    rows.scrollToIndex(seq - 1, { align: 'center' });
+  };
   const visible = rows.getVirtualItems();
   const first = (visible[0]?.index ?? 0) + 1;
   const last = Math.min((visible.at(-1)?.index ?? 0) + 1, transcript.turnCount.value);
@@ -77,7 +90,7 @@ export function MessageList(of: TranscriptOf) {
               ref={(element) => rows.measureElement(element)}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <Row index={index} of={of} />
+              <Row index={index} of={of} showTurn={showTurn} />
               <FoldMark app={app} conversation={conversation} seq={index + 1} />
             </div>
           ))}

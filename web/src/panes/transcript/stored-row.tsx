@@ -50,6 +50,34 @@ function Remarks({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
   );
 }
 
+/** What was brought back of folded turns for the message: a click leads to where it was said. */
+function Recalled({
+  of: { app },
+  turn: { user, answer },
+  showTurn,
+}: {
+  of: TranscriptOf;
+  turn: StoredTurn;
+  showTurn: (seq: number) => void;
+}) {
+  const recalled = answer?.recalled ?? user?.recalled;
+  if (!recalled) return null;
+  const { count } = app.figures.value;
+  return (
+    <p class="turn-status recalled">
+      {app.texts.value.transcript.recalled(count(recalled.tokens))}{' '}
+      {recalled.turns.map((id) => {
+        const seq = Number(id.slice('t_'.length));
+        return (
+          <button key={id} type="button" class="link" onClick={() => showTurn(seq)}>
+            {count(seq)}
+          </button>
+        );
+      })}
+    </p>
+  );
+}
+
 /** A pin of a message has its id: pinned twice it is pinned once. */
 const isPinnedIn = ({ pins }: OpenConversation, messageId: string): boolean =>
   pins.value?.pins.some(({ id }) => id === messageId) ?? false;
@@ -116,10 +144,12 @@ export function StoredRow({
   of,
   seq,
   turn,
+  showTurn,
 }: {
   of: TranscriptOf;
   seq: number;
   turn: StoredTurn | undefined;
+  showTurn: (seq: number) => void;
 }) {
   if (!turn)
     return (
@@ -155,6 +185,7 @@ export function StoredRow({
         </div>
       )}
       {turn.user?.state === 'awaiting_tool' && <OpenCalls of={of} user={turn.user} />}
+      <Recalled of={of} turn={turn} showTurn={showTurn} />
       <Remarks of={of} turn={turn} />
       <Actions of={of} turn={turn} />
     </article>
