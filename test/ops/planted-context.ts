@@ -1,5 +1,10 @@
-import { compactionJobPath, headPath, turnPath } from '../../shared/conversation/paths.ts';
-import { fieldsAt, PAST, turn, update, type Planted } from './planting.ts';
+import {
+  compactionJobPath,
+  headPath,
+  recallPath,
+  turnPath,
+} from '../../shared/conversation/paths.ts';
+import { fieldsAt, PAST, remove, turn, update, type Planted } from './planting.ts';
 
 const need = (since: Date) => ({ requestId: 'planted', since, trigger: 'auto' });
 
@@ -35,6 +40,11 @@ export const inContext: readonly Planted[] = [
     writes: ({ conversationId: id }) => [
       update(headPath(id), { coveredThrough: { seq: 40, contentIndex: 0 } }),
     ],
+  },
+  {
+    name: 'index-broken',
+    at: 'recall/00001',
+    writes: ({ conversationId: id }) => [remove(recallPath(id, 1))],
   },
   {
     name: 'in-context-wrongly',

@@ -18,9 +18,15 @@ const emptied = {
 /** What is left of what was erased. */
 export const inErasure: readonly Planted[] = [
   {
+    name: 'index-tells-erased',
+    at: 'recall/00001',
+    besides: ['erased-turn-tells', 'history-cites-erased'],
+    writes: ({ conversationId: id }) => [update(turnPath(id, 4), emptied)],
+  },
+  {
     name: 'erased-turn-tells',
     at: `${turn(4)}/parts/u-1`,
-    besides: ['history-cites-erased', 'guard-without-hash'],
+    besides: ['history-cites-erased', 'guard-without-hash', 'index-tells-erased'],
     writes: ({ conversationId: id }) => [
       update(turnPath(id, 4), emptied),
       update(messageGuardPath(id, 'message-4'), { bodyHash: '' }),
@@ -31,19 +37,19 @@ export const inErasure: readonly Planted[] = [
     name: 'erased-turn-tells',
     kind: 'the hash of its message',
     at: 'messages/message-4',
-    besides: ['history-cites-erased'],
+    besides: ['history-cites-erased', 'index-tells-erased'],
     writes: ({ conversationId: id }) => [update(turnPath(id, 4), emptied)],
   },
   {
     name: 'history-cites-erased',
     at: history(1),
-    besides: ['erased-turn-tells'],
+    besides: ['erased-turn-tells', 'index-tells-erased'],
     writes: ({ conversationId: id }) => [update(turnPath(id, 1), emptied)],
   },
   {
     name: 'pin-of-erased',
     at: '',
-    besides: ['erased-turn-tells', 'history-cites-erased'],
+    besides: ['erased-turn-tells', 'history-cites-erased', 'index-tells-erased'],
     writes: ({ conversationId: id }) => [
       update(turnPath(id, 4), emptied),
       update(headPath(id), { pins: [{ id: 'kept', text: 'x', source: 'api', seq: 4 }] }),

@@ -83,7 +83,7 @@ export async function documentsOf(
   conversationId: string,
 ): Promise<ReadonlyMap<string, StoredDocument>> {
   const root = headPath(conversationId);
-  const names = ['turns', 'messages', 'histories', 'jobs', 'blobs', 'public'];
+  const names = ['turns', 'messages', 'histories', 'jobs', 'blobs', 'public', 'recall'];
   const below = await Promise.all(
     names.map((name) => store.query({ collection: `${root}/${name}`, limit: 300 })),
   );

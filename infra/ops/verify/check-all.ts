@@ -10,6 +10,7 @@ import {
 } from './check-context.ts';
 import { checkErasedTurns, checkRemains } from './check-erasure.ts';
 import { checkHistories } from './check-histories.ts';
+import { checkIndex } from './check-index.ts';
 import { checkJob } from './check-job.ts';
 import { checkCrossing, checkWaiting } from './check-needs.ts';
 import { checkAnswers, checkGuards, checkOpen, checkTurns } from './check-transcript.ts';
@@ -65,6 +66,7 @@ export function checkAll(loaded: Loaded, checking: Checking): Finding[] {
     ...checkAnswers(of),
     ...checkWaiting(of),
     ...checkErasedTurns(of),
+    ...checkIndex(of),
     ...checkLive(of, checking),
   ].toSorted((one, other) =>
     one.invariant < other.invariant ? -1 : one.invariant > other.invariant ? 1 : 0,

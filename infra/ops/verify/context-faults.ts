@@ -12,6 +12,12 @@ export const contextFaults = {
     shouldBe: 'nothing is folded that is not a stored, ended turn',
     remedy: remedies.rebuild,
   },
+  'index-broken': {
+    invariant: 'I2',
+    shouldBe: 'recall finds each folded turn that the head says is indexed',
+    remedy:
+      'the next message has the worker make it anew; until then it is answered without recall',
+  },
   'not-once-in-context': {
     invariant: 'I2',
     shouldBe: 'each content after the folded ones stands in the context once',

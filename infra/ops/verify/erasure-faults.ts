@@ -32,6 +32,11 @@ export const erasureFaults = {
     shouldBe: 'no statement of any history cites an erased turn',
     remedy: 'delete the message again: erasing mends every history',
   },
+  'index-tells-erased': {
+    invariant: 'I7',
+    shouldBe: 'the index of recall has nothing of an erased turn',
+    remedy: 'delete the message again: erasing makes the index anew',
+  },
   'pin-of-erased': {
     invariant: 'I7',
     shouldBe: 'no pin comes of an erased turn',

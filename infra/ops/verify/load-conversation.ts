@@ -9,6 +9,7 @@ import {
 import type { StoredDocument } from '../../../shared/ports.ts';
 import { idOf, pagesOf, type ReadStore } from '../pages.ts';
 import { loadContext, type ContextReading } from './load-context.ts';
+import { loadIndex } from './load-index.ts';
 import { loadHistories, type HistoryReading } from './load-histories.ts';
 import { isUnreadable, loadTurns, unreadableOf } from './load-turns.ts';
 import type { Loaded, LoadedContext, StoredGuard, Unreadable } from './loaded.ts';
@@ -26,6 +27,7 @@ const COLLECTIONS = [
   'blobs',
   'ratings',
   'public',
+  'recall',
 ] as const;
 
 export interface Reading extends ContextReading, Omit<HistoryReading, 'signer'> {
@@ -91,6 +93,7 @@ const nothing = {
   turns: [],
   guards: [],
   histories: [],
+  index: [],
   context: undefined,
   remains: [],
 } satisfies Partial<Loaded>;
@@ -133,10 +136,11 @@ export async function loadConversation(reading: Reading, conversationId: string)
   }
   const job = readable<CompactionJob>(jobDocument, decodeJob, 'job');
   const historyReading = { ...reading, signer: hasKeys ? signer : undefined };
-  const [turns, guards, histories, context] = await Promise.all([
+  const [turns, guards, histories, index, context] = await Promise.all([
     loadTurns(store, conversationId),
     loadGuards(store, conversationId),
     loadHistories(historyReading, conversationId),
+    loadIndex(store, conversationId, head.value?.indexedThrough ?? 0),
     head.value && contextOf(reading, conversationId, head.value),
   ]);
   const unreadable = [head, job, turns, guards, histories].flatMap((read) => read.unreadable);
@@ -147,6 +151,7 @@ export async function loadConversation(reading: Reading, conversationId: string)
     guards: guards.guards,
     histories: histories.histories,
     unreadable,
+    index,
     context,
     remains: [],
   };

@@ -76,6 +76,16 @@ export interface Unreadable {
   isNewer: boolean;
 }
 
+export interface StoredSegmentTurns {
+  path: string;
+  /** From 1. */
+  number: number;
+  /** Undefined: it is missing, or cannot be read. */
+  throughSeq: number | undefined;
+  /** Turns of which it has something. */
+  seqs: readonly number[];
+}
+
 export interface Loaded {
   conversationId: string;
   now: Date;
@@ -88,6 +98,8 @@ export interface Loaded {
   guards: readonly StoredGuard[];
   histories: readonly StoredHistory[];
   unreadable: readonly Unreadable[];
+  /** The parts of the index of recall that the head says are there. */
+  index: readonly StoredSegmentTurns[];
   /** Of a live conversation whose documents could be read. */
   context: LoadedContext | undefined;
   /** Below a head that is erased or not there: paths of what is left, the first few. */

@@ -9,7 +9,7 @@ import { oneLine, oneShortLine } from './item-text.ts';
 import type { Correction } from './verify/correction.ts';
 
 /** Stored with each history; changes with every change of the words below. */
-export const promptVersion = 'ledger-4';
+export const promptVersion = 'ledger-5';
 
 const sectionMeanings: Readonly<Record<SectionName, string>> = {
   overall_goal: 'one item, only where there is one goal: what the user wants to reach',
@@ -48,6 +48,10 @@ const operations = `OPERATIONS
 What you do not name stays as it is: never repeat or reword a known item but for news or room.
 "sources" are the numbers of the turns that say so; they are empty where you only shorten, merge or make room. Numbers of turns stand nowhere else.`;
 
+/** Where recall is on: what a search finds by itself need not take room. */
+const search = `SEARCH
+The history stays searchable. With each later message whoever goes on sees the ledger and, besides, a few short excerpts of the history: sentences that share words with that message. So leave out first what a search for the thing itself brings back: a single detail that one sentence tells by name and that a question about it would name too. What no search by words finds stays: what takes several turns to see (counts, lists, how something went on, what changed and what holds now, who did the same), what the words of a question would not name (reasons, feelings, what somebody is like, what would suit them), days that have to be worked out, rules and wishes of the user, what is open. And of everything that was talked about the name stays, in a word or two: what is named can be asked for.`;
+
 const notes = `NOTES
 - Write notes, not prose: no articles, no filler, nothing twice. An item is one subject: a person's life, somebody's events of one kind in the order of their days, a trip, a thing, a file, an error. It begins with the subject, names it once, and strings everything about it by semicolons, in up to 600 characters. Few full items, not many short ones.
 - Specifics, not generalities: names, titles, brands, amounts, counts, places, days; who gave, made, said or owns what, and why; what it looked like; what failed; what somebody plans, prefers, felt or thinks about one certain thing, what it means to them or reminds them of, whichever side said it. Two events of the same kind are two facts. Of what the assistant gave: plans and schedules step by step in a few words, advice that was taken, what it named. What everybody says gets nothing; textbook steps and standard code no more than what was asked and which way was chosen.
@@ -77,14 +81,21 @@ Before you end, go through the history once more, from its beginning: does each 
 }
 
 /** System instruction of the summariser. */
-export function ledgerInstruction(options: { profile: SnapshotProfile; room: PromptRoom }): string {
+export function ledgerInstruction(options: {
+  profile: SnapshotProfile;
+  room: PromptRoom;
+  /** Whether later messages bring back what they are about. */
+  isSearched: boolean;
+}): string {
   const paragraphs = [
-    'You keep the memory of a conversation as a ledger of items. You read the part of it that leaves the sight of whoever goes on with it, and answer with the operations that bring the ledger up to date, nothing else. What it does not say is forgotten.',
+    'You keep the memory of a conversation as a ledger of items. You read the part of it that leaves the sight of whoever goes on with it, and answer with the operations that bring the ledger up to date, nothing else.' +
+      (options.isSearched ? '' : ' What it does not say is forgotten.'),
     input,
     security,
     operations,
     `SECTIONS (those with nothing to say stay empty)\n${outline(options.profile)}`,
     notes,
+    ...(options.isSearched ? [search] : []),
     roomText(options.room),
     'Begin with a line in "scratchpad"; it is not kept. Write the JSON without blanks and line ends between its parts.',
   ];

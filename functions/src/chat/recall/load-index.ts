@@ -4,7 +4,7 @@ import { foldedThrough, loadIndex, type LoadedIndex } from '../../recall/read-in
 import { withDeadline } from '../../with-deadline.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { SendRequest } from '../send/send-request.ts';
-import { recallTokens } from './recall-tokens.ts';
+import { recallTokens } from '../../recall/recall-tokens.ts';
 
 /** A turn waits for its index this long, from the time that its head was read; then it goes on without. */
 const INDEX_WAIT_MS = 100;

@@ -18,7 +18,7 @@ import { abandonedDocuments } from './read-start.ts';
 import type { Message } from './stored-message.ts';
 import type { IndexLoad } from '../recall/load-index.ts';
 import { recallForTurn } from '../recall/recall-for-turn.ts';
-import { recallTokens } from '../recall/recall-tokens.ts';
+import { recallTokens } from '../../recall/recall-tokens.ts';
 import { surroundingsOf, type Surroundings } from './surroundings.ts';
 
 /** Which attempt at the turn it is, from 1. */

@@ -1,3 +1,4 @@
+import { recallTokens } from '../../recall/recall-tokens.ts';
 import { utterancesOf } from '../../../../shared/compaction/facts/utterances.ts';
 import { attachmentsIn } from '../../../../shared/compaction/ledger/attachments.ts';
 import { inProfile } from '../../../../shared/compaction/ledger/change-profile.ts';
@@ -49,10 +50,12 @@ interface Question {
 }
 
 async function askOnce(run: ClaimedRun, question: Question): Promise<Asked> {
-  const profile = snapshotProfileOf(run.reading.head.value.profile);
+  const head = run.reading.head.value;
+  const profile = snapshotProfileOf(head.profile);
+  const isSearched = recallTokens(run.dependencies.config, head) > 0;
   const boundary = run.dependencies.randomness.uuid();
   const answer = await askSummariser(run, {
-    systemInstruction: ledgerInstruction({ profile, room: question.room }),
+    systemInstruction: ledgerInstruction({ profile, room: question.room, isSearched }),
     contents: [
       ...ledgerContents({
         utterances: utterancesOf(question.turns),

@@ -23,21 +23,36 @@ const fact = (text: string, more: Partial<Fact> = {}): Fact => ({
 
 describe('the instruction', () => {
   test.each(['assistant', 'coding'] as const)('explains every section of %s', (profile) => {
-    const text = ledgerInstruction({ profile, room });
+    const text = ledgerInstruction({ profile, room, isSearched: true });
 
     for (const section of snapshotSections[profile]) expect(text).toContain(`\n- ${section}: `);
     expect(text).toContain('at most 5200 characters');
   });
 
   test('does not name sections of the other profile', () => {
-    const text = ledgerInstruction({ profile: 'coding', room });
+    const text = ledgerInstruction({ profile: 'coding', room, isSearched: true });
 
     expect(text).not.toContain('open_questions');
   });
 
+  test('says that the history stays searchable only where later messages bring back what they are about', () => {
+    const [searched, alone] = [true, false].map((isSearched) =>
+      ledgerInstruction({ profile: 'assistant', room, isSearched }),
+    );
+
+    expect(searched).toContain('leave out first what a search');
+    expect(searched).not.toContain('is forgotten');
+    expect(alone).not.toContain('search for the thing');
+    expect(alone).toContain('What it does not say is forgotten.');
+  });
+
   test('says which part of the room the known items have, where there are any', () => {
     const instruct = (knownCharacters: number) =>
-      ledgerInstruction({ profile: 'assistant', room: { characters: 5_200, knownCharacters } });
+      ledgerInstruction({
+        profile: 'assistant',
+        room: { characters: 5_200, knownCharacters },
+        isSearched: true,
+      });
 
     expect(instruct(1_300)).toContain('The known items have 1300 of them');
     expect(instruct(0)).not.toContain('The known items have');

@@ -1,6 +1,5 @@
-import type { Head } from '../../../../shared/conversation/head.ts';
-import type { Config } from '../../config.ts';
-import type { SendRequest } from '../send/send-request.ts';
+import type { Head } from '../../../shared/conversation/head.ts';
+import type { Config } from '../config.ts';
 
 /** Of the room that a small window leaves beside context and message. */
 const FREE_FRACTION = 0.1;
@@ -12,10 +11,10 @@ const FREE_FRACTION = 0.1;
 export const recallTokens = (
   { RECALL_TOKENS }: Pick<Config, 'RECALL_TOKENS'>,
   { settings, profile }: Pick<Head, 'settings' | 'profile'>,
-  of: { request: Pick<SendRequest, 'recallTokens'>; freeTokens?: number },
+  of: { request?: { recallTokens?: number }; freeTokens?: number } = {},
 ): number => {
   if (profile === 'gemini-cli') return 0;
   const { request, freeTokens = Infinity } = of;
-  const asked = Math.min(settings.recallTokens ?? Infinity, request.recallTokens ?? Infinity);
+  const asked = Math.min(settings.recallTokens ?? Infinity, request?.recallTokens ?? Infinity);
   return Math.max(0, Math.min(RECALL_TOKENS, asked, Math.floor(FREE_FRACTION * freeTokens)));
 };
