@@ -99,6 +99,8 @@ export function visiblePassages({ segment: { passages }, throughSeq }: Visible):
 export interface Candidate {
   passage: Passage;
   fit: number;
+  /** The same as a sum of rarities. */
+  weight: number;
 }
 
 /** The best of many, without sorting all of them. */
@@ -183,7 +185,8 @@ export function lookUp(asked: LookUp): { candidates: Candidate[]; weights: numbe
     for (const [i, score] of scores.entries()) {
       const passage = segment.passages[i];
       if (score === 0 || !passage || hidden?.has(passage.seq)) continue;
-      best.offer({ passage, fit: (score / whole) * ofRole(passage) * boost(passage) });
+      const weight = score * ofRole(passage) * boost(passage);
+      best.offer({ passage, fit: weight / whole, weight });
     }
   }
   return { candidates: best.list(), weights };

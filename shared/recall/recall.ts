@@ -15,6 +15,9 @@ const CANDIDATES = 48;
 const BEST_FIT_MIN = 0.25;
 const FIT_MIN = 0.13;
 
+/** Weight that the best passage must have: what stands everywhere (the name of a speaker) says nothing of what is asked. */
+const WEIGHT_MIN = 1;
+
 /** A message, and what it may bring back. */
 export interface RecallAsked {
   message: string;
@@ -41,7 +44,8 @@ export function recall(asked: RecallAsked): Excerpt[] {
     hidden,
     limit: CANDIDATES,
   });
-  if ((found.candidates[0]?.fit ?? 0) < BEST_FIT_MIN) return [];
+  const best = found.candidates[0];
+  if (!best || best.fit < BEST_FIT_MIN || best.weight < WEIGHT_MIN) return [];
   return chooseExcerpts(
     found.candidates.filter(({ fit }) => fit >= FIT_MIN),
     {

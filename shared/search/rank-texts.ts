@@ -7,6 +7,8 @@ import type { CountedText } from './find-in-text.ts';
  */
 const SATURATION = 0.8;
 const LENGTH_WEIGHT = 0.3;
+/** Times the mean: among one-word messages a sentence is no treatise. */
+const LENGTH_MAX = 3;
 
 /** A text must have this share of what the query asks for, at least one thing. Heuristic. */
 const SHARE_MIN = 1 / 3;
@@ -16,6 +18,8 @@ const SHARE_MIN = 1 / 3;
  * it follows. A long neighbour speaks for itself and counts less the longer it is than this many words.
  */
 const NEIGHBOUR_WEIGHTS = [0.3, 0.12] as const;
+/** A text that has nothing of the query itself, only beside it, does not come before what it stands beside. */
+const BESIDE_WEIGHT = 0.8;
 /** Words of a neighbour from which on its credit shrinks. */
 const NEIGHBOUR_WORDS = 100;
 
@@ -104,12 +108,15 @@ export function scoreTexts(
     for (const text of reached) {
       const count = counts[text] ?? 0;
       counts[text] = 0;
-      const length = (lengths[text] ?? 0) / meanLength;
+      const length = Math.min(LENGTH_MAX, (lengths[text] ?? 0) / meanLength);
       const saturation = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length);
       scores[text] =
         (scores[text] ?? 0) + (weight * count * (SATURATION + 1)) / (count + saturation);
     }
   }
+  const have = new Set(found.flatMap(({ texts }) => texts));
+  for (const [text, score] of scores.entries())
+    if (score > 0 && !have.has(text)) scores[text] = BESIDE_WEIGHT * score;
   return scores;
 }
 
