@@ -13,14 +13,14 @@ import type { TurnTexts } from '../../../shared/search/turn-texts.ts';
 
 const day = new Date('2026-03-01T09:00:00.000Z');
 
-const turnOf = (seq: number, user: string, model = 'I see.', tools = ''): TurnTexts => ({
+const turnOf = (seq: number, user: string, model = 'I see.'): TurnTexts => ({
   seq,
   inContext: true,
   messages: [
     { id: `u${seq}`, role: 'user', text: user, time: day },
     { id: `m_${seq}`, role: 'model', text: model, time: day },
   ],
-  tools,
+  tools: '',
 });
 
 /** Small talk around what is told: nobody asks about it. */
@@ -123,7 +123,10 @@ describe('the records before a message', () => {
 });
 
 describe('a segment', () => {
-  const turns = among(turnOf(1, 'The ferry to 奥斯陆 costs €212.', 'Fine.', 'search ferry 18:45'));
+  const turns = among({
+    ...turnOf(1, 'The ferry to 奥斯陆 costs €212.', 'Fine.'),
+    tools: 'search ferry 18:45',
+  });
 
   test('says the same after it was stored', () => {
     const segment = segmentOfPassages(passagesOfTurns(turns));
