@@ -9,11 +9,14 @@ const messagesByTurn: Readonly<Record<ConversationKind, number>> = { chat: 2, to
 /** Every so many turns an output is long: it is searched in another way. */
 const LONG_OUTPUT_EVERY = 5;
 
+/** Stands in the answer of that turn alone. */
+export const reservationOf = (seq: number) => `RES-${100_000 + seq}`;
+
 const wish = (seq: number) => (seq % 10 === 0 ? ` Never book room ${seq % 400} before noon.` : '');
-const userText = (seq: number) =>
+export const userText = (seq: number) =>
   `Question ${seq}: where do we stay in Busan on day ${seq % 28}, and what does room ${seq % 400} cost?${wish(seq)}`;
-const answerText = (seq: number) =>
-  `In the harbour district; room ${seq % 400} costs ${80 + (seq % 90)} euros a night, breakfast at ${7 + (seq % 3)}:30. The reservation is RES-${100_000 + seq}.`;
+export const answerText = (seq: number) =>
+  `In the harbour district; room ${seq % 400} costs ${80 + (seq % 90)} euros a night, breakfast at ${7 + (seq % 3)}:30. The reservation is ${reservationOf(seq)}.`;
 
 function outputText(seq: number): string {
   const lines = seq % LONG_OUTPUT_EVERY === 0 ? 120 : 12;

@@ -4,6 +4,7 @@ import { engineCases } from './cases/engine-size.ts';
 import { estimateCases } from './cases/estimate-throughput.ts';
 import { loadGroup } from './cases/queue-load.ts';
 import { planCases } from './cases/plan-size.ts';
+import { recallGroup } from './cases/recall-cost.ts';
 import { streamGroup } from './cases/stream-load.ts';
 import { turnGroup } from './cases/turn-cost.ts';
 import { workerGroup } from './cases/worker-load.ts';
@@ -11,6 +12,7 @@ import { workerGroup } from './cases/worker-load.ts';
 /** Everything that is measured, in the order of the report. */
 export const benchGroups = (): BenchGroup[] => [
   turnGroup(),
+  recallGroup(),
   streamGroup(),
   workerGroup(),
   loadGroup(),

@@ -38,12 +38,16 @@ export interface Strategy {
   thresholdTokens: number;
   /** What of the context stays verbatim, of so many tokens before. */
   tailTokens: (contextTokens: number) => number;
+  /** What each message brings back of the turns that are folded; it is in no cache. */
+  recalledTokens: number;
   counted: Counted;
 }
 
 export interface Bill {
   /** US dollars for a thousand turns. */
   chat: number;
+  /** Of chat, for what messages brought back. */
+  recall: number;
   compactions: number;
   operations: number;
   total: number;
@@ -87,9 +91,9 @@ export function billOf(
   of: { chat: ModelPrice; summariser: ModelPrice; cloud: CloudPrices; windowTokens: number },
 ): Bill {
   const { turns, overheadTokens, messageTokens, answerTokens, hitFraction } = dialogue;
-  const { thresholdTokens, tailTokens, counted } = strategy;
+  const { thresholdTokens, tailTokens, recalledTokens, counted } = strategy;
   const { compaction } = counted;
-  const sum = { chat: 0, compactions: 0, operations: 0 };
+  const sum = { chat: 0, recall: 0, compactions: 0, operations: 0 };
   let contextTokens = 0;
   let knownTokens = 0;
   let compactionCount = 0;
@@ -99,9 +103,14 @@ export function billOf(
     const promptTokens = overheadTokens + contextTokens + messageTokens;
     const reusable = promptTokens < CACHED_FROM_TOKENS ? 0 : Math.min(knownTokens, promptTokens);
     const cachedTokens = hitFraction * reusable;
-    sum.chat += callDollars(of.chat, { promptTokens, cachedTokens, outputTokens: answerTokens });
+    const call = { promptTokens, cachedTokens, outputTokens: answerTokens };
+    const chatDollars = callDollars(of.chat, call);
+    const recalled = compactionCount > 0 ? recalledTokens : 0;
+    const dollars = callDollars(of.chat, { ...call, promptTokens: promptTokens + recalled });
+    sum.chat += dollars;
+    sum.recall += dollars - chatDollars;
     sum.operations += operationDollars(counted.turn, of.cloud);
-    peakTokens = Math.max(peakTokens, promptTokens);
+    peakTokens = Math.max(peakTokens, promptTokens + recalled);
     knownTokens = promptTokens;
     contextTokens += messageTokens + answerTokens;
     if (contextTokens < thresholdTokens) continue;
@@ -119,10 +128,11 @@ export function billOf(
   }
   const thousand = 1_000 / Math.max(1, turns);
   const chat = sum.chat * thousand;
+  const recall = sum.recall * thousand;
   const compactions = sum.compactions * thousand;
   const operations = sum.operations * thousand;
   const total = chat + compactions + operations;
-  return { chat, compactions, operations, total, compactionCount, peakTokens };
+  return { chat, recall, compactions, operations, total, compactionCount, peakTokens };
 }
 
 export interface GridPoint {

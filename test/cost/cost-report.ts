@@ -26,6 +26,7 @@ const billRow = ({ name, bill }: CostRun['bills'][number]) =>
   row(
     name,
     dollars(bill.chat),
+    dollars(bill.recall),
     dollars(bill.compactions),
     dollars(bill.operations),
     `**${dollars(bill.total)}**`,
@@ -60,13 +61,14 @@ export function costPage(run: CostRun): string {
       row(
         'Strategy',
         'Chat',
+        'Of it recall',
         'Compactions',
         'Operations',
         'Total',
         'Compactions, count',
         'Largest prompt',
       ),
-      row('---', '---', '---', '---', '---', '---', '---'),
+      row('---', '---', '---', '---', '---', '---', '---', '---'),
       ...run.bills.map(billRow),
     ].join('\n'),
     `The cheapest is a threshold of ${tokens(best.thresholdTokens)} with a tail of ${tokens(best.tailTokens)}: ${dollars(best.total)}. The service takes ${tokens(usual.thresholdTokens)} and ${tokens(usual.tailTokens)}: ${dollars(usual.total)}, ${(usual.total / best.total).toFixed(2)} × the cheapest. What a higher threshold buys is [fidelity](fidelity.md).`,
@@ -113,7 +115,7 @@ export function costPage(run: CostRun): string {
     ].join('\n'),
     `Models: \`shared/models/registry.ts\`, which says where they are from and when they were read. Cloud: Firestore (standard, us-central1) and Pub/Sub beyond their free quotas, ${PRICED_ON}, \`test/cost/cloud-prices.ts\`. Functions, network and storage are not in it: they do not differ between the strategies by more than the operations do.`,
     '## Assumed',
-    'Naive resending is charged nothing for a store, and drops what exceeds the window. Gemini CLI is charged nothing for a store either: at half of the window it asks twice over the whole history, keeps the newest 30 %, and is given our snapshot’s size. Prompts below 4,096 tokens are not cached; after a compaction only instruction and tools are.',
+    'Naive resending is charged nothing for a store, and drops what exceeds the window. Gemini CLI is charged nothing for a store either: at half of the window it asks twice over the whole history, keeps the newest 30 %, and is given our snapshot’s size. Prompts below 4,096 tokens are not cached; after a compaction only instruction and tools are. Once something is folded, every message brings back as much as recall may, which no cache holds.',
   ].join('\n\n')}\n`;
 }
 

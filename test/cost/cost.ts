@@ -75,14 +75,10 @@ const withoutStore = (counted: Counted): Counted => ({
   compaction: { ...counted.compaction, ...nothing, calls: CLI.calls, readFactor: CLI.readFactor },
 });
 
-const fold = (thresholdTokens: number, tailTokens: number, counted: Counted): Strategy => ({
-  thresholdTokens,
-  tailTokens: () => tailTokens,
-  counted,
-});
+/** As the service sets it up: every message brings back as much as it may. */
+const { COMPRESSOR_MODEL, RECALL_TOKENS } = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
 
 async function compute(model: string, dialogue: Dialogue): Promise<CostRun> {
-  const { COMPRESSOR_MODEL } = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
   const summariser = compressorModel({ model, fallback: COMPRESSOR_MODEL }, verifiedModels);
   const prices = { chat: priced(model), summariser: priced(summariser) };
   const policy = resolvePolicy({ model });
@@ -94,8 +90,13 @@ async function compute(model: string, dialogue: Dialogue): Promise<CostRun> {
   });
   const bill = (strategy: Strategy) =>
     billOf(dialogue, strategy, { ...prices, cloud: cloudPrices, windowTokens });
+  const folding = (
+    thresholdTokens: number,
+    tailTokens: number,
+    recalledTokens = RECALL_TOKENS,
+  ): Strategy => ({ thresholdTokens, tailTokens: () => tailTokens, recalledTokens, counted });
   const total = (thresholdTokens: number, tailTokens: number) =>
-    bill(fold(thresholdTokens, tailTokens, counted)).total;
+    bill(folding(thresholdTokens, tailTokens)).total;
   const grid = gridOf(THRESHOLDS, TAILS, total);
   const best = cheapest(grid);
   const usualTokens = policy.softThresholdTokens ?? Infinity;
@@ -104,17 +105,19 @@ async function compute(model: string, dialogue: Dialogue): Promise<CostRun> {
     tailTokens: policy.tailTokens,
     total: total(usualTokens, policy.tailTokens),
   };
-  const others = withoutStore(counted);
+  const others = { recalledTokens: 0, counted: withoutStore(counted) };
+  const naive: Strategy = { thresholdTokens: Infinity, tailTokens: () => 0, ...others };
   const geminiCli: Strategy = {
     thresholdTokens: CLI.thresholdFraction * windowTokens,
     tailTokens: (contextTokens) => CLI.keptFraction * contextTokens,
-    counted: others,
+    ...others,
   };
   const bills = [
-    { name: 'Naive resending', bill: bill(fold(Infinity, 0, others)) },
+    { name: 'Naive resending', bill: bill(naive) },
     { name: 'Gemini CLI (0.5, 30 %)', bill: bill(geminiCli) },
-    { name: 'Recap, default', bill: bill(fold(usualTokens, policy.tailTokens, counted)) },
-    { name: 'Recap, cheapest', bill: bill(fold(best.thresholdTokens, best.tailTokens, counted)) },
+    { name: 'Recap, default', bill: bill(folding(usualTokens, policy.tailTokens)) },
+    { name: 'Recap, recall off', bill: bill(folding(usualTokens, policy.tailTokens, 0)) },
+    { name: 'Recap, cheapest', bill: bill(folding(best.thresholdTokens, best.tailTokens)) },
   ];
   return { model, summariser, prices, dialogue, counted, bills, grid, best, usual };
 }

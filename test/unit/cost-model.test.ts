@@ -30,7 +30,12 @@ const dialogue: Dialogue = {
   answerTokens: 1_000,
   hitFraction: 0,
 };
-const never: Strategy = { thresholdTokens: Infinity, tailTokens: () => 0, counted };
+const never: Strategy = {
+  thresholdTokens: Infinity,
+  tailTokens: () => 0,
+  recalledTokens: 0,
+  counted,
+};
 const of = { chat: price, summariser: price, cloud, windowTokens: 1_000_000 };
 
 test.each([
@@ -66,7 +71,7 @@ describe('the bill of a conversation', () => {
   });
 
   test('counts each compaction with its calls, and goes on from snapshot and tail', () => {
-    const fold: Strategy = { thresholdTokens: 8_000, tailTokens: () => 1_000, counted };
+    const fold: Strategy = { ...never, thresholdTokens: 8_000, tailTokens: () => 1_000 };
 
     const { compactions, compactionCount, peakTokens } = billOf(dialogue, fold, of);
 
@@ -74,6 +79,19 @@ describe('the bill of a conversation', () => {
     expect(compactionCount).toBe(3);
     expect(peakTokens).toBe(7_000);
     expect(compactions).toBeCloseTo(((3 * (8_000 + 10 * 100)) / 1e6) * 100, 9);
+  });
+
+  test('pays in full for what messages bring back, once something is folded', () => {
+    const fold: Strategy = { ...never, thresholdTokens: 8_000, tailTokens: () => 1_000 };
+    const hit = { ...dialogue, hitFraction: 1 };
+
+    const without = billOf(hit, fold, of);
+    const recalling = billOf(hit, { ...fold, recalledTokens: 500 }, of);
+
+    // All but the first four turns.
+    expect(recalling.recall).toBeCloseTo(((6 * 500) / 1e6) * 100, 9);
+    expect(recalling.total - without.total).toBeCloseTo(recalling.recall, 9);
+    expect([without.recall, recalling.peakTokens]).toEqual([0, 7_500]);
   });
 
   test('never reads more than the window', () => {
@@ -85,7 +103,12 @@ describe('the bill of a conversation', () => {
       turn: { ...nothing, reads: 4 },
       compaction: { ...counted.compaction, writes: 5 },
     };
-    const fold = { thresholdTokens: 8_000, tailTokens: () => 1_000, counted: busy };
+    const fold = {
+      ...never,
+      thresholdTokens: 8_000,
+      tailTokens: () => 1_000,
+      counted: busy,
+    };
 
     expect(billOf(dialogue, fold, of).operations).toBeCloseTo((10 * 4 + 3 * 50) * 100, 6);
   });

@@ -19,7 +19,7 @@ const samplesOf = (size: TurnSize) => (size === 10_000 ? 3 : 7);
 function againstPeer(
   system: TurnSystem,
   opened: OpenTurnSystem,
-  of: { turns: LongTurns; size: TurnSize },
+  of: { turns: LongTurns<TurnSize>; size: TurnSize },
 ): BenchCase {
   const { turns, size } = of;
   let newest: PeerTurn | undefined;
@@ -48,7 +48,7 @@ function againstPeer(
 }
 
 /** The least that a stored turn can cost: as many documents as ours, by Google's client alone. */
-function againstFloor(turns: LongTurns, size: TurnSize): BenchCase {
+function againstFloor(turns: LongTurns<TurnSize>, size: TurnSize): BenchCase {
   let newest: TurnWork | undefined;
   return {
     name: `floor-${size}`,
@@ -64,7 +64,7 @@ function againstFloor(turns: LongTurns, size: TurnSize): BenchCase {
 
 /** One turn after 10 to 10,000 others, of Recap and of its peers. */
 export function peerTurnGroup(): BenchGroup {
-  const turns = createLongTurns();
+  const turns = createLongTurns(turnSizes);
   const systems = turnSystems.map((system) => ({
     system,
     opened: openTurnSystem(system, async () => (await turns.world()).wire),

@@ -1,7 +1,7 @@
 import { resolvePolicy } from '../../../shared/compaction/policy.ts';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { bareBurstMs, parallelSendsMs } from '../worlds/contention.ts';
-import { createLongTurns, type LongTurns, type TurnSize } from '../worlds/long-turns.ts';
+import { createLongTurns, turnSizes, type LongTurns, type TurnSize } from '../worlds/long-turns.ts';
 import type { TurnWork } from '../worlds/one-turn.ts';
 import { floorMs } from '../worlds/turn-floor.ts';
 
@@ -11,7 +11,7 @@ const THRESHOLD_TOKENS =
 
 /** One figure of a turn at two lengths of the conversation. */
 const growth = (
-  turns: LongTurns,
+  turns: LongTurns<TurnSize>,
   of: {
     name: string;
     unit: BenchCase['unit'];
@@ -31,7 +31,7 @@ const growth = (
 
 /** One turn after 10 to 10,000 others, over the Firestore emulator. */
 export function turnGroup(): BenchGroup {
-  const turns = createLongTurns();
+  const turns = createLongTurns(turnSizes);
   let floorOf: TurnWork | undefined;
   const cases: BenchCase[] = [
     {

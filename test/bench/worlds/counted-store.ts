@@ -3,6 +3,8 @@ import type { DocumentStore, Write } from '../../../shared/ports.ts';
 /** What was asked of a store. Documents that are not there count as reads too: Firestore bills them. */
 export interface StoreWork {
   reads: number;
+  /** Of the reads, those of the index of recall. */
+  indexReads: number;
   writes: number;
   deletes: number;
   /** Time in which at least one call was under way. */
@@ -17,7 +19,16 @@ export interface CountedStore {
   take: () => StoreWork;
 }
 
-const nothing = (): StoreWork => ({ reads: 0, writes: 0, deletes: 0, busyMs: 0, batches: [] });
+const nothing = (): StoreWork => ({
+  reads: 0,
+  indexReads: 0,
+  writes: 0,
+  deletes: 0,
+  busyMs: 0,
+  batches: [],
+});
+
+const isOfIndex = (path: string) => path.split('/').at(-2) === 'recall';
 
 /** A store whose calls are counted at the port. A query reads what it finds, at least one document. */
 export function countStore(store: DocumentStore): CountedStore {
@@ -36,6 +47,7 @@ export function countStore(store: DocumentStore): CountedStore {
     store: {
       get: (paths) => {
         work.reads += paths.length;
+        work.indexReads += paths.filter(isOfIndex).length;
         return timed(() => store.get(paths));
       },
       commit: (writes) => {

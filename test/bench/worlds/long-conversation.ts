@@ -1,8 +1,10 @@
+import { indexConversation } from '../../../functions/src/recall/index-conversation.ts';
 import { runCompaction } from '../../../functions/src/compaction/run-compaction.ts';
 import { decodeJob, RECORDS_KEPT } from '../../../shared/conversation/job.ts';
 import { compactionJobPath } from '../../../shared/conversation/paths.ts';
 import { autoNeed } from '../../support/compacted-conversation.ts';
 import { buildConversation } from '../../support/conversation-builder.ts';
+import { answerText, userText } from '../bench-conversation.ts';
 import type { EmulatedChat } from './emulated-chat.ts';
 
 /** So many turns are behind the last compaction when it begins. */
@@ -30,12 +32,15 @@ async function repeatRecords(
 
 /**
  * Stores a conversation of user u1 with so many past turns, as they leave it: of more than 40, all but the
- * newest are folded by the real worker, and the job remembers earlier compactions. Returns its id.
+ * newest are folded and indexed by the real worker, and the job remembers earlier compactions. Returns its id.
  */
 export async function buildLongConversation(world: EmulatedChat, turns: number): Promise<string> {
   const isFolded = turns > UNCOVERED_TURNS;
   const { conversationId } = await buildConversation(world.counted.store, {
-    turns,
+    turns: Array.from({ length: turns }, (_, index) => ({
+      user: userText(index + 1),
+      answer: answerText(index + 1),
+    })),
     head: {
       ...(isFolded && {
         coveredThrough: { seq: turns - UNCOVERED_TURNS, contentIndex: 0 },
@@ -46,7 +51,9 @@ export async function buildLongConversation(world: EmulatedChat, turns: number):
     },
   });
   if (!isFolded) return conversationId;
-  await runCompaction(world.compaction, { conversationId, signal: new AbortController().signal });
+  const { signal } = new AbortController();
+  await runCompaction(world.compaction, { conversationId, signal });
+  await indexConversation(world.compaction, { conversationId, isBroken: false }, signal);
   await repeatRecords(world, conversationId, Math.ceil(turns / TURNS_PER_COMPACTION));
   return conversationId;
 }
