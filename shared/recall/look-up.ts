@@ -1,86 +1,17 @@
-import { weightsOf, scoreTexts, type RankedTexts } from '../search/rank-texts.ts';
-import { unitsOf, type QueryWord, type SearchQuery } from '../search/search-query.ts';
-import { asTerm } from './index-terms.ts';
-import { readPosting } from './postings.ts';
+import { isCommon, scoreTexts, weightsOf } from '../search/rank-texts.ts';
+import { unitsOf, type SearchQuery } from '../search/search-query.ts';
+import { postingLength, readPosting, type Posting } from './postings.ts';
 import type { Passage, Segment } from './segment.ts';
+import { matchesOfUnit, type TermMatch } from './term-matches.ts';
 
-/** As `match-word.ts` weighs them: a word that begins with what is asked for, a number that has it as a part. */
-const BEGINNING_WEIGHT = 0.5;
-const BEGINNING_CHARACTERS_MIN = 3;
-const NUMBER_PART_WEIGHT = 0.5;
 /** What tools were asked and answered comes second to what people said. */
 const TOOLS_WEIGHT = 0.5;
 
-/** The first of `terms` that is not before `text`. */
-function firstFrom(terms: readonly string[], text: string): number {
-  let low = 0;
-  let high = terms.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((terms[middle] ?? '') < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** A term that a unit of the query matches, by its place in the segment, and how much that counts. */
-type TermMatch = readonly [term: number, weight: number];
-
-function* beginningWith(terms: readonly string[], text: string): Generator<number> {
-  for (let i = firstFrom(terms, text); terms[i]?.startsWith(text) === true; i++) yield i;
-}
-
-function wordMatches(terms: readonly string[], { text, stem }: QueryWord): TermMatch[] {
-  const own = asTerm(stem);
-  const matches: TermMatch[] = [];
-  const exact = firstFrom(terms, own);
-  if (terms[exact] === own) matches.push([exact, 1]);
-  if (text.length < BEGINNING_CHARACTERS_MIN && !/^\d/u.test(text)) return matches;
-  if (text.length >= BEGINNING_CHARACTERS_MIN)
-    for (const i of beginningWith(terms, text))
-      if (i !== exact || terms[i] !== own) matches.push([i, BEGINNING_WEIGHT]);
-  if (/^\d+$/u.test(text)) matches.push(...numberMatches(terms, text));
-  return matches;
-}
-
-/** Dates, amounts and times one part of which is the number; those that begin with it are found already. */
-function numberMatches(terms: readonly string[], text: string): TermMatch[] {
-  const matches: TermMatch[] = [];
-  const end = firstFrom(terms, ':');
-  for (let i = firstFrom(terms, '0'); i < end; i++) {
-    const term = terms[i] ?? '';
-    const isBeginning = text.length >= BEGINNING_CHARACTERS_MIN && term.startsWith(text);
-    if (!isBeginning && term !== text && /^\d+\D/u.test(term) && term.split(/\D/u).includes(text))
-      matches.push([i, NUMBER_PART_WEIGHT]);
-  }
-  return matches;
-}
-
-const stretchMatches = (terms: readonly string[], stretch: string): TermMatch[] =>
-  [...beginningWith(terms, stretch)].map((i) => [i, 1]);
-
-function matchesOfUnit(terms: readonly string[], query: SearchQuery, unit: number): TermMatch[] {
-  const word = query.words[unit];
-  if (word !== undefined) return wordMatches(terms, word);
-  return stretchMatches(terms, query.stretches[unit - query.words.length] ?? '');
-}
-
-/** Passages before `end` with what the matches are of, ascending. */
-function found(
-  segment: Segment,
-  matches: readonly TermMatch[],
-  end: number,
-): RankedTexts['found'][number] {
-  const counts = new Map<number, number>();
-  for (const [term, weight] of matches)
-    readPosting(segment.packed, segment.starts[term] ?? 0, {
-      end,
-      add: (text, count) => counts.set(text, (counts.get(text) ?? 0) + weight * count),
-    });
-  const texts = [...counts.keys()];
-  if (matches.length > 1) texts.sort((a, b) => a - b);
-  return { texts, counts: texts.map((text) => counts.get(text) ?? 0) };
-}
+/**
+ * Words that stand in very many passages tell next to nothing and cost most: so many places of them are read, those in the
+ * newest passages.
+ */
+const COMMON_PLACES = 20_000;
 
 /** A segment as far as a look-up may see it. */
 export interface Visible {
@@ -122,18 +53,72 @@ function bestOf(limit: number) {
 /** Of equal ones the newest first. */
 const byFit = (a: Candidate, b: Candidate) => b.fit - a.fit || b.passage.seq - a.passage.seq;
 
-/** What the units of the query tell, over all segments. */
-function weigh(
-  parts: readonly { found: RankedTexts['found']; passages: number; words: number }[],
-  units: number,
-) {
-  const texts = parts.reduce((sum, { passages }) => sum + passages, 0);
-  const words = parts.reduce((sum, part) => sum + part.words, 0);
-  const textsWith = Array.from({ length: units }, (_, unit) =>
-    parts.reduce((sum, part) => sum + (part.found[unit]?.texts.length ?? 0), 0),
+/** A segment, and the terms in it that each unit of the query matches. */
+interface Part {
+  segment: Segment;
+  /** Passages that count. */
+  passages: number;
+  matches: readonly TermMatch[][];
+}
+
+const unitNumbers = (query: SearchQuery): number[] =>
+  Array.from({ length: unitsOf(query) }, (_, unit) => unit);
+
+function partOf(visible: Visible, query: SearchQuery): Part {
+  const { segment } = visible;
+  const matches = unitNumbers(query).map((unit) => matchesOfUnit(segment.terms, query, unit));
+  return { segment, passages: visiblePassages(visible), matches };
+}
+
+/** The passages that a unit of the query stands in, ascending. */
+function found({ segment, passages, matches }: Part, unit: number): Posting {
+  const { packed, starts } = segment;
+  const [first, ...others] = (matches[unit] ?? []).map(([term, weight]) => ({
+    ...readPosting(packed, starts[term] ?? 0, passages),
+    weight,
+  }));
+  if (!first) return { texts: [], counts: [] };
+  if (others.length === 0 && first.weight === 1) return first;
+  const sums = new Map<number, number>();
+  for (const { texts, counts, weight } of [first, ...others])
+    for (const [i, text] of texts.entries())
+      sums.set(text, (sums.get(text) ?? 0) + weight * (counts[i] ?? 0));
+  const texts = [...sums.keys()].toSorted((a, b) => a - b);
+  return { texts, counts: texts.map((text) => sums.get(text) ?? 0) };
+}
+
+/** At least so many passages have a unit: those of its most frequent term. */
+const leastWith = ({ segment: { packed, starts }, matches }: Part, unit: number): number =>
+  (matches[unit] ?? []).reduce(
+    (most, [term]) => Math.max(most, postingLength(packed, starts[term] ?? 0)),
+    0,
   );
-  const meanLength = Math.max(1, words / Math.max(1, texts));
-  return { weights: weightsOf({ texts, meanLength, textsWith }), meanLength };
+
+const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0);
+
+const nothing: Posting = { texts: [], counts: [] };
+
+/** What was found of each unit, by part, and how many passages have it. */
+function foundIn(parts: readonly Part[], query: SearchQuery) {
+  const passages = sumOf(parts, (part) => part.passages);
+  const units = unitNumbers(query);
+  const least = parts.map((part) => units.map((unit) => leastWith(part, unit)));
+  const ofUnit = (unit: number) => sumOf(least, (part) => part[unit] ?? 0);
+  const areCommon = units.map((unit) => isCommon({ texts: passages, withIt: ofUnit(unit) }));
+  let left = COMMON_PLACES;
+  const ofParts = parts.map((part, n) => {
+    left -= sumOf(units, (unit) => (areCommon[unit] === true ? (least[n]?.[unit] ?? 0) : 0));
+    return units.map((unit) =>
+      areCommon[unit] === true && left < 0 ? nothing : found(part, unit),
+    );
+  });
+  const textsWith = units.map((unit) =>
+    areCommon[unit] === true
+      ? ofUnit(unit)
+      : sumOf(ofParts, (found) => found[unit]?.texts.length ?? 0),
+  );
+  return { ofParts, textsWith };
 }
 
 /** How much a passage counts for whose words it is. */
@@ -141,6 +126,7 @@ const ofRole = ({ role }: Passage) => (role === 'tool' ? TOOLS_WEIGHT : 1);
 
 /** What a look-up asks, and of what. */
 export interface LookUp {
+  /** The newest turns first. */
   segments: readonly Visible[];
   query: SearchQuery;
   /** Turns of which nothing may be found. */
@@ -151,40 +137,32 @@ export interface LookUp {
 }
 
 /**
- * The passages that fit best, the best first, and what each unit of the query tells. Takes time for what is found:
- * words that stand in most passages cost most.
+ * The passages that fit best, the best first, and what each unit of the query tells. Takes time for what is found.
  */
 export function lookUp(asked: LookUp): { candidates: Candidate[]; weights: number[] } {
   const { query, hidden, boost = () => 1 } = asked;
-  const units = unitsOf(query);
-  const parts = asked.segments.map((each) => {
-    const { segment } = each;
-    const end = visiblePassages(each);
-    const lengths = segment.lengths.slice(0, end);
-    return {
-      segment,
-      lengths,
-      passages: end,
-      words: lengths.reduce((sum, length) => sum + length, 0),
-      found: Array.from({ length: units }, (_, unit) =>
-        found(segment, matchesOfUnit(segment.terms, query, unit), end),
-      ),
-    };
-  });
-  const { weights, meanLength } = weigh(parts, units);
+  const parts = asked.segments.map((visible) => partOf(visible, query));
+  const { ofParts, textsWith } = foundIn(parts, query);
+  const passages = sumOf(parts, (part) => part.passages);
+  const words = sumOf(parts, ({ segment }) => segment.words);
+  const texts = sumOf(parts, ({ segment }) => segment.passages.length);
+  const meanLength = Math.max(1, words / Math.max(1, texts));
+  const weights = weightsOf({ texts: passages, meanLength, textsWith });
   // Pairs of characters that nobody wrote stand for no word: most of them are where two words meet.
-  const isAsked = (unit: number) =>
-    unit < query.words.length || parts.some((part) => (part.found[unit]?.texts.length ?? 0) > 0);
-  const whole = weights.reduce((sum, weight, unit) => sum + (isAsked(unit) ? weight : 0), 0);
+  const isAsked = (unit: number) => unit < query.words.length || (textsWith[unit] ?? 0) > 0;
+  const whole = sumOf(
+    weights.filter((_, unit) => isAsked(unit)),
+    (weight) => weight,
+  );
   const best = bestOf(asked.limit);
-  for (const { segment, lengths, found: ofUnits } of parts) {
-    const scores = scoreTexts(
-      { lengths, found: ofUnits },
+  for (const [n, { segment, passages: length }] of parts.entries()) {
+    const scored = scoreTexts(
+      { length, lengths: segment.lengths, found: ofParts[n] ?? [] },
       { weights, meanLength, givesCredit: (text) => segment.passages[text]?.role !== 'tool' },
     );
-    for (const [i, score] of scores.entries()) {
-      const passage = segment.passages[i];
-      if (score === 0 || !passage || hidden?.has(passage.seq)) continue;
+    for (const { text, score } of scored) {
+      const passage = segment.passages[text];
+      if (!passage || hidden?.has(passage.seq)) continue;
       const weight = score * ofRole(passage) * boost(passage);
       best.offer({ passage, fit: weight / whole, weight });
     }

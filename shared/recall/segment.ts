@@ -71,11 +71,15 @@ export interface Segment {
   passages: readonly Passage[];
   /** Words of each passage. */
   lengths: readonly number[];
+  /** The sum of the lengths. */
+  words: number;
   /** Ascending by UTF-16 units. */
   terms: readonly string[];
   packed: Uint8Array;
   starts: Uint32Array;
 }
+
+const sumOf = (lengths: readonly number[]): number => lengths.reduce((sum, each) => sum + each, 0);
 
 const byUnits = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -95,7 +99,14 @@ export function segmentOfPassages(passages: readonly Passage[]): Segment {
   const sorted = [...postings].toSorted(([a], [b]) => byUnits(a, b));
   const packed = packPostings(sorted.map(([, posting]) => posting));
   const terms = sorted.map(([term]) => term);
-  return { passages, lengths, terms, packed, starts: postingStarts(packed, terms.length) };
+  return {
+    passages,
+    lengths,
+    words: sumOf(lengths),
+    terms,
+    packed,
+    starts: postingStarts(packed, terms.length),
+  };
 }
 
 /** The passages of turns in their order, as the index holds them or whole; of turns that do not count in a context none. */
@@ -138,6 +149,7 @@ export function decodeSegment({ json, postings: packed }: SegmentBytes): Segment
   return {
     passages,
     lengths: stored.lengths,
+    words: sumOf(stored.lengths),
     terms,
     packed,
     starts: postingStarts(packed, terms.length),

@@ -46,78 +46,91 @@ export interface TextStatistics {
   textsWith: readonly number[];
 }
 
+/** Whether so many texts have a unit that it tells next to nothing. */
+export const isCommon = ({ texts, withIt }: { texts: number; withIt: number }): boolean =>
+  texts >= COMMON_TEXTS_MIN && withIt > COMMON_SHARE * texts;
+
 /** How much each unit of a query tells: the rarer, the more; also what no text has. */
 export const weightsOf = ({ texts, textsWith }: TextStatistics): number[] =>
   textsWith.map((withIt) => {
     const rarity = Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));
-    const isCommon = texts >= COMMON_TEXTS_MIN && withIt > COMMON_SHARE * texts;
-    return isCommon ? COMMON_WEIGHT * rarity : rarity;
+    return isCommon({ texts, withIt }) ? COMMON_WEIGHT * rarity : rarity;
   });
 
 /** Texts of a conversation in their order, and where the units of a query stand in them. */
 export interface RankedTexts {
+  /** How many texts. */
+  length: number;
   /** Words of each text. */
   lengths: ArrayLike<number>;
   /** By unit of the query: the texts that have it, ascending, and how often. */
   found: readonly { texts: readonly number[]; counts: readonly number[] }[];
 }
 
-/** Adds to `counts` what a text that has a unit gives to itself and to those around it; notes which were reached. */
-function spread(
-  { lengths }: RankedTexts,
-  at: { text: number; count: number },
-  into: { counts: Float32Array; reached: number[]; givesCredit: (text: number) => boolean },
-): void {
-  const { counts, reached, givesCredit } = into;
-  const add = (text: number, amount: number) => {
-    if (text < 0 || text >= lengths.length) return;
-    if (counts[text] === 0) reached.push(text);
-    counts[text] = (counts[text] ?? 0) + amount;
-  };
-  add(at.text, at.count);
-  if (!givesCredit(at.text)) return;
-  const credit = at.count * Math.min(1, NEIGHBOUR_WORDS / Math.max(1, lengths[at.text] ?? 0));
-  for (const [i, weight] of NEIGHBOUR_WEIGHTS.entries()) {
-    add(at.text - i - 1, weight * credit);
-    add(at.text + i + 1, weight * credit);
+/** Numbers by text, most of them 0, and which are not. */
+interface Sums {
+  of: Float32Array;
+  reached: number[];
+}
+
+const noSums = (length: number): Sums => ({ of: new Float32Array(length), reached: [] });
+
+function add({ of, reached }: Sums, text: number, amount: number): void {
+  const sum = of[text];
+  // A neighbour of the first or the last text.
+  if (sum === undefined) return;
+  if (sum === 0) reached.push(text);
+  of[text] = sum + amount;
+}
+
+/** Adds to `counts` what a text that has a unit gives to those around it. */
+function giveCredit(counts: Sums, text: number, credit: number): void {
+  for (let i = 0; i < NEIGHBOUR_WEIGHTS.length; i++) {
+    const amount = (NEIGHBOUR_WEIGHTS[i] ?? 0) * credit;
+    add(counts, text - i - 1, amount);
+    add(counts, text + i + 1, amount);
   }
 }
 
 /**
- * How well each text answers a query, by BM25. 0: neither it nor a text around it has anything of it.
- * Takes time for what is found, not for all texts.
+ * How well texts answer a query, by BM25: those that have something of it, or stand beside such. Takes time for what is
+ * found, not for all texts.
  */
 export function scoreTexts(
-  ranked: RankedTexts,
+  { length, lengths, found }: RankedTexts,
   of: {
     weights: readonly number[];
     meanLength: number;
     /** Whether what a text has counts for those around it. */
     givesCredit: (text: number) => boolean;
   },
-): Float32Array {
-  const { lengths, found } = ranked;
+): { text: number; score: number }[] {
   const { weights, meanLength, givesCredit } = of;
-  const scores = new Float32Array(lengths.length);
-  const counts = new Float32Array(lengths.length);
+  const scores = noSums(length);
+  const counts = noSums(length);
+  const have = new Uint8Array(length);
   for (const [unit, { texts, counts: own }] of found.entries()) {
-    const weight = weights[unit] ?? 0;
-    const reached: number[] = [];
-    for (let i = 0; i < texts.length; i++)
-      spread(ranked, { text: texts[i] ?? 0, count: own[i] ?? 0 }, { counts, reached, givesCredit });
-    for (const text of reached) {
-      const count = counts[text] ?? 0;
-      counts[text] = 0;
-      const length = Math.min(LENGTH_MAX, (lengths[text] ?? 0) / meanLength);
-      const saturation = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length);
-      scores[text] =
-        (scores[text] ?? 0) + (weight * count * (SATURATION + 1)) / (count + saturation);
+    for (let i = 0; i < texts.length; i++) {
+      const text = texts[i] ?? 0;
+      const count = own[i] ?? 0;
+      have[text] = 1;
+      add(counts, text, count);
+      if (givesCredit(text))
+        giveCredit(counts, text, count * Math.min(1, NEIGHBOUR_WORDS / (lengths[text] || 1)));
     }
+    for (const text of counts.reached) {
+      const count = counts.of[text] ?? 0;
+      counts.of[text] = 0;
+      const relative = Math.min(LENGTH_MAX, (lengths[text] ?? 0) / meanLength);
+      const saturation = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * relative);
+      add(scores, text, ((weights[unit] ?? 0) * count * (SATURATION + 1)) / (count + saturation));
+    }
+    counts.reached.length = 0;
   }
-  const have = new Set(found.flatMap(({ texts }) => texts));
-  for (const [text, score] of scores.entries())
-    if (score > 0 && !have.has(text)) scores[text] = BESIDE_WEIGHT * score;
-  return scores;
+  return scores.reached.map((text) => {
+    const score = scores.of[text] ?? 0;
+    return { text, score: have[text] === 1 ? score : BESIDE_WEIGHT * score };
+  });
 }
 
 /** The texts that have each unit of the query. */
@@ -135,19 +148,20 @@ function foundIn(texts: readonly CountedText[]): RankedTexts['found'] {
   return found;
 }
 
-function scoresAmong(texts: readonly CountedText[], areNeighbours: boolean): Float32Array {
-  const givesCredit = () => areNeighbours;
+/** Scores of texts that are the neighbours of one another in the order given (either way round); 0: nothing of the query. */
+export function scoresOf(texts: readonly CountedText[]): Float32Array {
   const found = foundIn(texts);
   const lengths = texts.map(({ length }) => length);
   const meanLength = Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / texts.length);
   const textsWith = found.map((unit) => unit.texts.length);
   const weights = weightsOf({ texts: texts.length, meanLength, textsWith });
-  return scoreTexts({ lengths, found }, { weights, meanLength, givesCredit });
+  const scores = new Float32Array(texts.length);
+  const ranked = { length: texts.length, lengths, found };
+  for (const { text, score } of scoreTexts(ranked, {
+    weights,
+    meanLength,
+    givesCredit: () => true,
+  }))
+    scores[text] = score;
+  return scores;
 }
-
-/** Scores of texts that are the neighbours of one another in the order given (either way round). */
-export const scoresOf = (texts: readonly CountedText[]): Float32Array => scoresAmong(texts, true);
-
-/** As `scoresOf`, of texts that stand each for itself. */
-export const scoresApart = (texts: readonly CountedText[]): Float32Array =>
-  scoresAmong(texts, false);
