@@ -1,4 +1,5 @@
 import { sentenceSpans } from '../compaction/facts/sentences.ts';
+import { oneLine } from '../compaction/ledger/item-text.ts';
 import { finderOf } from '../search/find-in-text.ts';
 import type { SearchQuery } from '../search/search-query.ts';
 import { headOf } from '../text-cut.ts';
@@ -25,8 +26,6 @@ export interface Excerpt {
   /** On one line; `…` where something was left out. */
   text: string;
 }
-
-const oneLine = (text: string) => text.replaceAll(/\s+/gu, ' ').trim();
 
 interface Span {
   start: number;

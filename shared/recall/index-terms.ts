@@ -1,6 +1,7 @@
 import { searchPieces } from '../search/search-words.ts';
 import { stemOf } from '../search/stem-word.ts';
 import { stopWords } from '../search/stop-words.ts';
+import { withoutSmallTalk } from './small-talk.ts';
 
 /** Longer words are data (keys, encoded files); their beginnings tell them apart. UTF-16 units. */
 const TERM_CHARACTERS = 40;
@@ -20,12 +21,12 @@ export interface TextTerms {
   length: number;
 }
 
-/** The terms of a text: stems of its words without those that say nothing, pairs of characters in runs. */
+/** The terms of a text without its pleasantries: stems of its words that say something, pairs of characters in runs. */
 export function termsOf(text: string): TextTerms {
   const counts = new Map<string, number>();
   const add = (term: string) => counts.set(term, (counts.get(term) ?? 0) + 1);
   let length = 0;
-  for (const piece of searchPieces(text)) {
+  for (const piece of searchPieces(withoutSmallTalk(text))) {
     if (piece.kind === 'word') {
       length += 1;
       if (!stopWords.has(piece.text)) add(asTerm(stemOf(piece.text)));

@@ -1,19 +1,26 @@
+import type { SearchQuery } from '../search/search-query.ts';
+import { dayWeights } from './days-asked.ts';
 import type { Excerpt } from './excerpts.ts';
 import { chooseExcerpts } from './excerpts.ts';
-import { lookUp } from './look-up.ts';
+import { termsOf } from './index-terms.ts';
+import { isCommonTerm, lookUp } from './look-up.ts';
 import { recallQuery } from './recall-query.ts';
+import { isPoliteTerm } from './small-talk.ts';
 import { saidIn, type KnownText } from './said-already.ts';
-import type { Segment } from './segment.ts';
+import type { Passage, Segment } from './segment.ts';
+import { turnsLedTo, type Statements } from './turns-led-to.ts';
 
 /** Passages that are looked at for what to show. */
 const CANDIDATES = 48;
 
 /**
  * Share of what a message asks for, weighed by how rare it is, that the best passage must have, else nothing is about
- * the same thing; and that each other one must have. So that questions about other conversations bring back little.
+ * the same thing: so that questions about other conversations bring back little.
  */
 const BEST_FIT_MIN = 0.25;
+/** What each other passage must have, and which share of what the best one has: the rest only costs. */
 const FIT_MIN = 0.13;
+const FIT_SHARE_MIN = 0.3;
 
 /** Weight that the best passage must have: what stands everywhere (the name of a speaker) says nothing of what is asked. */
 const WEIGHT_MIN = 1;
@@ -21,8 +28,12 @@ const WEIGHT_MIN = 1;
 /** A message, and what it may bring back. */
 export interface RecallAsked {
   message: string;
+  /** When it is sent. */
+  now: Date;
   lastAnswer?: string | undefined;
   segments: readonly Segment[];
+  /** What left the snapshot: it leads to its turns. */
+  archive?: Statements | undefined;
   /** The last turn that is no longer in the context word for word. */
   throughSeq: number;
   /** Turns of which nothing may be shown. */
@@ -33,6 +44,22 @@ export interface RecallAsked {
   hasRoomFor: (excerpt: Excerpt) => boolean;
 }
 
+/** How much a passage counts beside its words: for the days that the message names, and for what the archive says of it. */
+function boostFor(
+  { message, now, archive }: RecallAsked,
+  query: SearchQuery,
+): (passage: Passage) => number {
+  const onDay = dayWeights(message, now) ?? (() => 1);
+  const ledTo = archive ? turnsLedTo(archive, query) : new Map<number, number>();
+  return ({ at, seq }) => onDay(at) * (1 + (ledTo.get(seq) ?? 0));
+}
+
+/** Whether a text is nothing but small talk and words that stand everywhere: "Same here, Tim!" */
+const saysNothing = (text: string, segments: readonly Segment[]): boolean =>
+  [...termsOf(text).counts.keys()].every(
+    (term) => isPoliteTerm(term) || isCommonTerm(segments, term),
+  );
+
 /** What of the folded turns a message is about; nothing where nothing fits. The best first. */
 export function recall(asked: RecallAsked): Excerpt[] {
   const { segments, throughSeq, hidden } = asked;
@@ -42,17 +69,20 @@ export function recall(asked: RecallAsked): Excerpt[] {
     segments: segments.map((segment) => ({ segment, throughSeq })),
     query,
     hidden,
+    boost: boostFor(asked, query),
     limit: CANDIDATES,
   });
   const best = found.candidates[0];
   if (!best || best.fit < BEST_FIT_MIN || best.weight < WEIGHT_MIN) return [];
+  const fitMin = Math.max(FIT_MIN, FIT_SHARE_MIN * best.fit);
+  const isSaid = saidIn(asked.known);
   return chooseExcerpts(
-    found.candidates.filter(({ fit }) => fit >= FIT_MIN),
+    found.candidates.filter(({ fit }) => fit >= fitMin),
     {
       query,
       weights: found.weights,
       hasRoomFor: asked.hasRoomFor,
-      isSaid: saidIn(asked.known),
+      isSaid: (text) => isSaid(text) || saysNothing(text, segments),
     },
   );
 }

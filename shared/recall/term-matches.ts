@@ -7,7 +7,7 @@ const BEGINNING_CHARACTERS_MIN = 3;
 const NUMBER_PART_WEIGHT = 0.5;
 
 /** The first of `terms` that is not before `text`. */
-function firstFrom(terms: readonly string[], text: string): number {
+export function firstFrom(terms: readonly string[], text: string): number {
   let low = 0;
   let high = terms.length;
   while (low < high) {

@@ -1,3 +1,4 @@
+import { dayWeights } from '../recall/days-asked.ts';
 import { lookUp, visiblePassages, type Candidate, type Visible } from '../recall/look-up.ts';
 import {
   passagesOfTurns,
@@ -49,10 +50,14 @@ function textsOfTurns(segments: readonly Visible[], seqs: ReadonlySet<number>) {
   return texts;
 }
 
-/** Looks through turns one by one, and through parts of the index, for what a query asks for; ranks them at the end. */
-export function turnSearch(q: string) {
+/**
+ * Looks through turns one by one, and through parts of the index, for what a query asks for; ranks them at the end. Days
+ * in the query ("last week") are those as seen from `now`.
+ */
+export function turnSearch(q: string, now: Date) {
   const query = readSearchQuery(q, PAIRS_ALONE);
   const find = finderOf(query);
+  const onDay = dayWeights(q, now);
   const looked: TurnTexts[] = [];
   const excerpt = (text: string, characters: number) =>
     excerptOf(text, find(text).places, characters);
@@ -85,6 +90,7 @@ export function turnSearch(q: string) {
         segments,
         query,
         ...(hidden && { hidden }),
+        ...(onDay && { boost: ({ at }) => onDay(at) }),
         limit: limit * PASSAGES_PER_HIT,
       });
       const best = bestByTurn(candidates).slice(0, limit);

@@ -61,7 +61,7 @@ describe('a message about what was folded', () => {
   test('is answered with what was said about it then, day and speaker named', async () => {
     const { ask } = await folded();
     const asked = await ask('Who keeps parrots?');
-    expect(asked.text).toContain(`<record day="2026-01-02" from="user">${PARROTS}</record>`);
+    expect(asked.text).toContain(`\n2026-01-02\nuser: ${PARROTS}\n`);
     expect(asked.text.endsWith('Who keeps parrots?')).toBe(true);
   });
 

@@ -55,6 +55,7 @@ export function evidenceOf(recordings: readonly Recording[]): EvidenceFigure {
     const end = FOLDED_FRACTION * recording.turns.length;
     const turns = turnsOf(recording).filter(({ firstIndex }) => firstIndex < end);
     const texts = turns.map((turn, index) => textsOf(turn, index, Math.ceil(end)));
+    const now = turns.at(-1)?.at ?? new Date(0);
     const segments = [segmentOfPassages(passagesOfTurns(texts))];
     for (const { question, answer, category, evidenceTurnIndexes } of recording.probes ?? []) {
       if (!answer || category === 'adversarial' || !evidenceTurnIndexes?.length) continue;
@@ -67,6 +68,7 @@ export function evidenceOf(recordings: readonly Recording[]): EvidenceFigure {
       for (const room of ROOMS) {
         const excerpts = recall({
           message: question,
+          now,
           segments,
           throughSeq: turns.length,
           hidden: new Set(),

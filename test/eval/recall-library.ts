@@ -10,7 +10,7 @@ const HITS = 10;
 
 /** As the tool recall_history ranks turns. */
 export const ownRanker: Ranker = (turns) => (question) => {
-  const search = turnSearch(question);
+  const search = turnSearch(question, turns.at(-1)?.messages[0]?.time ?? new Date(0));
   for (const turn of turns) search.lookInto(turn);
   return search.hits(HITS).map(({ seq }) => seq);
 };

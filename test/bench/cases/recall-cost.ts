@@ -18,6 +18,7 @@ type Size = (typeof sizes)[number];
 
 const looks = {
   message: `What does a night cost with the reservation ${reservationOf(7)}, and where do we stay in Busan?`,
+  now: new Date('2026-06-01T09:00:00Z'),
   hidden: new Set<number>(),
   known: [],
 };

@@ -6,6 +6,7 @@ import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { recall } from '../../../../shared/recall/recall.ts';
 import { renderRecalled, roomForRecords } from '../../../../shared/recall/render-recalled.ts';
 import { knownText, type KnownText } from '../../../../shared/recall/said-already.ts';
+import { findableStatements, type Statements } from '../../../../shared/recall/turns-led-to.ts';
 import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { foldedThrough, type LoadedIndex } from '../../recall/read-index.ts';
@@ -49,6 +50,15 @@ function saidTexts(history: History | undefined, turns: readonly Turn[]): KnownT
   ];
 }
 
+const archives = new WeakMap<History, Statements>();
+
+/** What left the snapshot, ready to be asked. */
+function archiveOf(history: History): Statements {
+  const known = archives.get(history) ?? findableStatements(history.snapshot?.archive ?? []);
+  archives.set(history, known);
+  return known;
+}
+
 /** The text of the newest answer of the tail, for a message that says nothing by itself. */
 const lastAnswerOf = (turns: readonly Turn[]): string | undefined => {
   const last = turns.findLast(({ inContext }) => inContext);
@@ -65,12 +75,14 @@ export interface RecallContext {
   budgetTokens: number;
 }
 
-function recallFrom(index: LoadedIndex, context: RecallContext): Recalled {
+function recallFrom(index: LoadedIndex, context: RecallContext, now: Date): Recalled {
   const { head, history, turns, message, budgetTokens } = context;
   const excerpts = recall({
     message: contentText(message),
+    now,
     lastAnswer: lastAnswerOf(turns),
     segments: index.segments,
+    archive: history && archiveOf(history),
     // An edit may have taken the context back behind what was loaded.
     throughSeq: Math.min(index.throughSeq, foldedThrough(head)),
     hidden: new Set(head.pendingErasure?.seqs ?? []),
@@ -98,7 +110,7 @@ export async function recallForTurn(
   if (!index) return nothingRecalled;
   const startMs = clock.now().getTime();
   try {
-    const recalled = recallFrom(index, context);
+    const recalled = recallFrom(index, context, clock.now());
     const endMs = clock.now().getTime();
     const { tokens, seqs } = recalled;
     logger.log('INFO', 'turn_recalled', {

@@ -52,7 +52,7 @@ const hitView = ({ time, ...hit }: TurnHit) => ({ ...hit, time: time.toISOString
  * 10 hits of 450 UTF-16 units. Throws NOT_FOUND, StoreUnavailableError, and the signal's reason.
  */
 export function recallHistory(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'logger'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger'>,
 ): ServerTool<typeof parameters> {
   return {
     name: 'recall_history',
@@ -61,7 +61,7 @@ export function recallHistory(
     timeoutMs: RECALL_TIMEOUT_MS,
     async run({ query, before }, { caller, conversationId, seq, signal }) {
       const { head } = await readOwnConversation(dependencies, { caller, conversationId });
-      const search = turnSearch(query);
+      const search = turnSearch(query, dependencies.clock.now());
       const newest = Math.max(0, Math.min(seq, before ?? seq) - 1);
       const index = await loadIndex(dependencies, { conversationId, head: head.value });
       const isIndexed = index.throughSeq > 0 && index.isWhole && !index.isBroken;

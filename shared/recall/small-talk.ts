@@ -1,0 +1,34 @@
+import { stemOf } from '../search/stem-word.ts';
+
+/** What people say to one another whatever they talk about; as words are folded for a search. */
+export const politeWords: ReadonlySet<string> = new Set(
+  `thanks thank thx please pls hi hey hello hiya good great nice fine okay ok yes yeah yep yup nope sure sorry bye
+  goodbye morning evening night afternoon wow cool awesome amazing haha lol well oh welcome really right glad
+  danke bitte hallo tschuss tschuß ja nein gut merci bonjour salut oui non gracias hola adios si bueno vale ciao grazie
+  obrigado obrigada ola`.split(/\s+/u),
+);
+
+/** Phrases whose words mean something elsewhere: left out where they are a clause of their own. */
+const CLAUSES = new RegExp(
+  String.raw`(?<![\p{L}\p{N}])(?:(?:it's |that's |there's )?no (?:problem|worries|doubt)|not a problem|my pleasure|of course|for sure|you bet|anytime` +
+    String.raw`|(?:please )?take (?:good )?care|good luck|best of luck|(?:you're|you are) (?:very |so |most )?welcome|same here|me too|so do i` +
+    String.raw`|(?:just )?let me know(?: (?:if|when|whenever) you need (?:anything|help|assistance|a hand|me))?|long time,? no (?:see|talk|chat)` +
+    String.raw`|(?:nice|good|great|glad|happy) to (?:hear|see|meet|help|chat)(?: (?:from|that|it|you|with|this|to|again))*|how(?:'s it going| are you(?: doing)?(?: today)?|'ve you been| have you been| about you)|what about you|what's (?:up|new)` +
+    String.raw`|(?:i )?can't wait|keep (?:it up|going|up the (?:good|great) work)|you(?:'ve)? got this|way to go|(?:good|great|nice|well) (?:job|done|work)` +
+    String.raw`|(?:talk|see|catch|speak) (?:to |with )?(?:you|ya) (?:soon|later|then|again|around)|have a (?:good|great|nice|lovely|wonderful) (?:one|day|night|time|evening|week|weekend|trip)` +
+    String.raw`|(?:sounds|looks) (?:good|great|fun|awesome|amazing|interesting|like a plan)|congrats|congratulations|enjoy)(?=\s*(?:\p{P}|$))`,
+  'giu',
+);
+
+/** The same in scripts without spaces; longer ones first. */
+const PHRASES =
+  /ありがとう(?:ございま(?:す|した))?|おはよう(?:ございます)?|こんにち[はわ]|こんばん[はわ]|すみません|お願いします|谢谢[你您]?|謝謝[你您]?|[你您]好|早上好|晚上好|再见|再見|好的|对不起|没关系|감사합니다|고마워요?|안녕(?:하세요|히)?|죄송합니다/gu;
+
+/** A text without its pleasantries, blanks in their places. Heuristic. */
+export const withoutSmallTalk = (text: string): string =>
+  text.replaceAll('’', "'").replaceAll(CLAUSES, ' ').replaceAll(PHRASES, ' ');
+
+const politeStems: ReadonlySet<string> = new Set([...politeWords].map(stemOf));
+
+/** Whether a term of a text is a polite word. */
+export const isPoliteTerm = (term: string): boolean => politeStems.has(term);
