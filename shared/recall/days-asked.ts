@@ -25,14 +25,14 @@ const monthKey = (month: number) => `--${String(month).padStart(2, '0')}`;
 const yearKey = (year: string) => `year:${year}`;
 
 /** "On Friday" may be the one that was: its day among the last seven. */
-function lastWeekday(key: string, now: Date): string[] {
+function lastWeekday(key: string, now: Date | undefined): string[] {
   const [, weekday] = /^weekday:(\d)$/.exec(key) ?? [];
-  if (weekday === undefined) return [];
+  if (weekday === undefined || now === undefined) return [];
   const daysAgo = (now.getUTCDay() - Number(weekday) + WEEK_DAYS) % WEEK_DAYS || WEEK_DAYS;
   return [dayKeyOf(daysAfter(now, -daysAgo))];
 }
 
-function* keysIn(text: string, now: Date): Generator<string> {
+function* keysIn(text: string, now: Date | undefined): Generator<string> {
   for (const { readings } of [...findDates(text), ...findRelativeDates(text, now)])
     for (const key of readings) yield* [key, ...lastWeekday(key, now)];
   for (const [, name = ''] of text.matchAll(monthAlone)) {
@@ -52,9 +52,10 @@ function keysOf(at: Date): string[] {
 
 /**
  * How much more what was said at a time counts for a message that names days, months or years ("last week", "in May"),
- * relative ones as seen from `now`; undefined where it names none. Heuristic: days are those of UTC.
+ * relative ones as seen from `now` (without it they count
+ * nothing); undefined where it names none. Heuristic: days are those of UTC.
  */
-export function dayWeights(message: string, now: Date): ((at: Date) => number) | undefined {
+export function dayWeights(message: string, now?: Date): ((at: Date) => number) | undefined {
   const keys = new Set(keysIn(message, now));
   if (keys.size === 0) return undefined;
   const byDay = new Map<number, number>();

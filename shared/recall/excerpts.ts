@@ -5,6 +5,7 @@ import type { SearchQuery } from '../search/search-query.ts';
 import { headOf } from '../text-cut.ts';
 import type { Candidate } from './look-up.ts';
 import type { Passage, PassageRole } from './segment.ts';
+import { TELLING_MIN, type Telling } from './telling.ts';
 
 /**
  * UTF-16 units that an excerpt shows: much of what fits best, for the answer may stand beside the words that were
@@ -32,22 +33,33 @@ interface Span {
   end: number;
 }
 
-/** The place of the sentence that tells most of what is asked for, and where that begins in it. */
+/** What an excerpt is chosen by. */
+interface Wanted {
+  query: SearchQuery;
+  /** What each unit of the query tells. */
+  weights: readonly number[];
+  telling: Telling;
+}
+
+/**
+ * The place of the sentence that has most of what is asked for, of equal ones the one that tells most, and where what
+ * was found begins in it.
+ */
 function bestSentence(
   text: string,
-  {
-    spans,
-    query,
-    weights,
-  }: { spans: readonly Span[]; query: SearchQuery; weights: readonly number[] },
+  spans: readonly Span[],
+  { query, weights, telling }: Wanted,
 ): { index: number; place: number } {
   const { places } = finderOf(query)(text);
-  let best = { index: 0, place: spans[0]?.start ?? 0, weight: -1 };
+  let best = { index: 0, place: spans[0]?.start ?? 0, weight: -1, told: -1 };
   for (const [index, { start, end }] of spans.entries()) {
     const inside = places.filter((place) => place.index >= start && place.index < end);
     const units = new Set(inside.map(({ unit }) => unit));
-    const weight = [...units].reduce((sum, unit) => sum + (weights[unit] ?? 0), 0);
-    if (weight > best.weight) best = { index, place: inside[0]?.index ?? start, weight };
+    const told = telling(text.slice(start, end));
+    const weight =
+      told < TELLING_MIN ? 0 : [...units].reduce((sum, unit) => sum + (weights[unit] ?? 0), 0);
+    if (weight > best.weight || (weight === best.weight && told > best.told))
+      best = { index, place: inside[0]?.index ?? start, weight, told };
   }
   return best;
 }
@@ -75,16 +87,13 @@ function within({ start, end }: Span, place: number, characters: number): Span {
  * The sentence of a passage that fits best and as much around it as has room, on one line of at most `characters`
  * UTF-16 units.
  */
-export function excerptOf(
-  passage: string,
-  of: { query: SearchQuery; weights: readonly number[]; characters: number },
-): string {
+export function excerptOf(passage: string, characters: number, wanted: Wanted): string {
   const whole = oneLine(passage);
-  if (whole.length <= of.characters) return whole;
+  if (whole.length <= characters) return whole;
   // Two are for the dots.
-  const room = Math.max(1, of.characters - 2);
+  const room = Math.max(1, characters - 2);
   const spans = sentenceSpans(passage);
-  const { index, place } = bestSentence(passage, { ...of, spans });
+  const { index, place } = bestSentence(passage, spans, wanted);
   const sentence = spans[index] ?? { start: 0, end: passage.length };
   const { start, end } =
     sentence.end - sentence.start > room
@@ -98,9 +107,7 @@ export function excerptOf(
 }
 
 /** How the chosen excerpts are bounded, and what they must not repeat. */
-export interface ExcerptBounds {
-  query: SearchQuery;
-  weights: readonly number[];
+export interface ExcerptBounds extends Wanted {
   /** Whether there is room for one more; called with each in turn, and counts it where it says yes. */
   hasRoomFor: (excerpt: Excerpt) => boolean;
   /** Whether the context says it already. */
@@ -111,17 +118,19 @@ const charactersAt = (rank: number): number => EXCERPT_CHARACTERS[rank] ?? REST_
 
 const excerptFor = ({ seq, role, at }: Passage, text: string): Excerpt => ({ seq, role, at, text });
 
-/** The excerpts of the candidates that have room, in their order; none twice, and none that the context says already. */
+/**
+ * The excerpts of the candidates that have room, in their order; none twice, none that tells nothing, and none that the
+ * context says already.
+ */
 export function chooseExcerpts(
   candidates: readonly Candidate[],
-  { query, weights, hasRoomFor, isSaid }: ExcerptBounds,
+  { hasRoomFor, isSaid, ...wanted }: ExcerptBounds,
 ): Excerpt[] {
   const chosen: Excerpt[] = [];
   const shown = new Set<string>();
   for (const { passage } of candidates) {
-    const characters = charactersAt(chosen.length);
-    const text = excerptOf(passage.text, { query, weights, characters });
-    if (text === '' || shown.has(text) || isSaid(text)) continue;
+    const text = excerptOf(passage.text, charactersAt(chosen.length), wanted);
+    if (shown.has(text) || wanted.telling(text) < TELLING_MIN || isSaid(text)) continue;
     const excerpt = excerptFor(passage, text);
     if (!hasRoomFor(excerpt)) continue;
     shown.add(text);

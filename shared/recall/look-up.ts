@@ -2,7 +2,7 @@ import { isCommon, scoreTexts, weightsOf } from '../search/rank-texts.ts';
 import { unitsOf, type SearchQuery } from '../search/search-query.ts';
 import { postingLength, readPosting, type Posting } from './postings.ts';
 import type { Passage, Segment } from './segment.ts';
-import { firstFrom, matchesOfUnit, type TermMatch } from './term-matches.ts';
+import { matchesOfUnit, type TermMatch } from './term-matches.ts';
 
 /** What tools were asked and answered comes second to what people said. */
 const TOOLS_WEIGHT = 0.5;
@@ -27,15 +27,6 @@ export interface Visible {
 export function visiblePassages({ segment: { passages }, throughSeq }: Visible): number {
   if ((passages.at(-1)?.seq ?? 0) <= throughSeq) return passages.length;
   return passages.findIndex(({ seq }) => seq > throughSeq);
-}
-
-/** Whether a term stands in so many passages that it tells next to nothing: the name of a speaker. */
-export function isCommonTerm(segments: readonly Segment[], term: string): boolean {
-  const withIt = sumOf(segments, ({ terms, packed, starts }) => {
-    const at = firstFrom(terms, term);
-    return terms[at] === term ? postingLength(packed, starts[at] ?? 0) : 0;
-  });
-  return isCommon({ texts: sumOf(segments, ({ passages }) => passages.length), withIt });
 }
 
 /** A passage that fits, and how well: the share of what the query asks for, weighed by how rare it is, 0 to about 1.5. */

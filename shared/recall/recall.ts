@@ -2,12 +2,11 @@ import type { SearchQuery } from '../search/search-query.ts';
 import { dayWeights } from './days-asked.ts';
 import type { Excerpt } from './excerpts.ts';
 import { chooseExcerpts } from './excerpts.ts';
-import { termsOf } from './index-terms.ts';
-import { isCommonTerm, lookUp } from './look-up.ts';
+import { lookUp } from './look-up.ts';
 import { recallQuery } from './recall-query.ts';
-import { isPoliteTerm } from './small-talk.ts';
 import { saidIn, type KnownText } from './said-already.ts';
 import type { Passage, Segment } from './segment.ts';
+import { tellingAmong } from './telling.ts';
 import { turnsLedTo, type Statements } from './turns-led-to.ts';
 
 /** Passages that are looked at for what to show. */
@@ -54,12 +53,6 @@ function boostFor(
   return ({ at, seq }) => onDay(at) * (1 + (ledTo.get(seq) ?? 0));
 }
 
-/** Whether a text is nothing but small talk and words that stand everywhere: "Same here, Tim!" */
-const saysNothing = (text: string, segments: readonly Segment[]): boolean =>
-  [...termsOf(text).counts.keys()].every(
-    (term) => isPoliteTerm(term) || isCommonTerm(segments, term),
-  );
-
 /** What of the folded turns a message is about; nothing where nothing fits. The best first. */
 export function recall(asked: RecallAsked): Excerpt[] {
   const { segments, throughSeq, hidden } = asked;
@@ -75,14 +68,14 @@ export function recall(asked: RecallAsked): Excerpt[] {
   const best = found.candidates[0];
   if (!best || best.fit < BEST_FIT_MIN || best.weight < WEIGHT_MIN) return [];
   const fitMin = Math.max(FIT_MIN, FIT_SHARE_MIN * best.fit);
-  const isSaid = saidIn(asked.known);
   return chooseExcerpts(
     found.candidates.filter(({ fit }) => fit >= fitMin),
     {
       query,
       weights: found.weights,
       hasRoomFor: asked.hasRoomFor,
-      isSaid: (text) => isSaid(text) || saysNothing(text, segments),
+      telling: tellingAmong(segments),
+      isSaid: saidIn(asked.known),
     },
   );
 }

@@ -28,7 +28,25 @@ const PHRASES =
 export const withoutSmallTalk = (text: string): string =>
   text.replaceAll('’', "'").replaceAll(CLAUSES, ' ').replaceAll(PHRASES, ' ');
 
-const politeStems: ReadonlySet<string> = new Set([...politeWords].map(stemOf));
+/**
+ * Words of praise, encouragement and sympathy. They may be what somebody asks about, but a sentence of nothing else tells
+ * nothing. English; no words of time, for "last week" is an answer.
+ */
+const kindWords =
+  `appreciate support mean lot kind kindness word words positive positivity hear proud keep keeping go going push
+  forward care chat talk catch ya see seeing enjoy rest believe luck happy happiness glad sure totally definitely inspire inspiring
+  inspiration dedicate dedicated dedication passion passionate hope best better wish way perfect cheers buddy man dude bro
+  love loving fantastic wonderful beautiful incredible sweet neat excite excited exciting excitement interesting fun sound sounds
+  look looks seem seems feel feeling feels felt make makes making get getting got gotten thing things stuff bit little much many
+  more most ever never always still even again since though need want know think guess understand agree true exactly
+  absolutely anyway maybe actually pretty quite super impact difference help helping helpful matter important crucial new
+  happen happening anything something everything nothing everyone everybody anyone someone somebody far ride experience journey moment life world people
+  tough rough hard difficult challenge challenging challenges big huge let gonna gotta yourself myself himself herself
+  come take taking give giving doing come coming meet met quit priceless worth impressive impressed rewarding fulfilling
+  special cannot unreal heartwarming touching stay strong meaningful meaning growth grow growing strength bring bringing
+  brings joy stuff crazy hang hanging good nice great stoked thrilled thrill`.split(/\s+/u);
 
-/** Whether a term of a text is a polite word. */
+const politeStems: ReadonlySet<string> = new Set([...politeWords, ...kindWords].map(stemOf));
+
+/** Whether a term of a text is a word of small talk. */
 export const isPoliteTerm = (term: string): boolean => politeStems.has(term);

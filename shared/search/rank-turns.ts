@@ -54,7 +54,7 @@ function textsOfTurns(segments: readonly Visible[], seqs: ReadonlySet<number>) {
  * Looks through turns one by one, and through parts of the index, for what a query asks for; ranks them at the end. Days
  * in the query ("last week") are those as seen from `now`.
  */
-export function turnSearch(q: string, now: Date) {
+export function turnSearch(q: string, now?: Date) {
   const query = readSearchQuery(q, PAIRS_ALONE);
   const find = finderOf(query);
   const onDay = dayWeights(q, now);

@@ -73,6 +73,15 @@ describe('what a message brings back', () => {
     expect(found.join()).not.toContain('No problem');
   });
 
+  test('is the sentence that tells something, where none has a word of the question', () => {
+    const answer = `Thanks, your support means a lot to me! ${'I really feel it. '.repeat(9)}The vet in Graz healed her ear.`;
+    const turns = among(turnOf(1, 'How did the operation of Biscuit go?', answer));
+
+    const found = brought(turns, 'The operation of Biscuit');
+    expect(found[0]).toContain('operation');
+    expect(found[1]).toContain('The vet in Graz healed her ear.');
+  });
+
   test('is led to by a statement that left the snapshot', () => {
     const turns = [
       turnOf(1, 'I saw it from the deck, the water was so green.'),

@@ -1,0 +1,39 @@
+import { isCommon } from '../search/rank-texts.ts';
+import { termsOf } from './index-terms.ts';
+import { postingLength } from './postings.ts';
+import type { Segment } from './segment.ts';
+import { isPoliteTerm } from './small-talk.ts';
+import { firstFrom } from './term-matches.ts';
+
+/** A text that tells less is small talk ("Way to go, Tim!"). Chosen on excerpts that were read by eye. */
+export const TELLING_MIN = 0.9;
+
+const rarity = (texts: number, withIt: number) =>
+  Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));
+
+/** How much a text tells, 1 for each word that stands nowhere else; what stands everywhere and small talk tell nothing. */
+export type Telling = (text: string) => number;
+
+/** What texts tell among the passages of these segments. */
+export function tellingAmong(segments: readonly Segment[]): Telling {
+  const texts = segments.reduce((sum, { passages }) => sum + passages.length, 0);
+  const known = new Map<string, number>();
+  function tellingOf(term: string): number {
+    const found = known.get(term);
+    if (found !== undefined) return found;
+    let withIt = 0;
+    for (const { terms, packed, starts } of segments) {
+      const at = firstFrom(terms, term);
+      if (terms[at] === term) withIt += postingLength(packed, starts[at] ?? 0);
+    }
+    const isSmallTalk = isPoliteTerm(term) || isCommon({ texts, withIt });
+    const telling = isSmallTalk ? 0 : rarity(texts, withIt) / rarity(texts, 1);
+    known.set(term, telling);
+    return telling;
+  }
+  return (text) => {
+    let sum = 0;
+    for (const term of termsOf(text).counts.keys()) sum += tellingOf(term);
+    return sum;
+  };
+}
