@@ -16,6 +16,9 @@ const EXCERPT_CHARACTERS = [240, 240, 160, 160] as const;
 /** UTF-16 units of each further one. */
 const REST_CHARACTERS = 110;
 
+/** Of one message: a long one would take the room of all others. */
+const MESSAGE_EXCERPTS = 2;
+
 /** Of a sentence that is longer than the excerpt, the share before the first word that was found. */
 const BEFORE_FRACTION = 0.3;
 
@@ -76,18 +79,38 @@ function withNeighbours(spans: readonly Span[], index: number, characters: numbe
   }
 }
 
-/** A stretch of a long sentence around what was found. */
-function within({ start, end }: Span, place: number, characters: number): Span {
+/** A stretch of a long sentence around what was found, from one blank to another where there are some. */
+function within(
+  text: string,
+  { start, end }: Span,
+  { place, characters }: { place: number; characters: number },
+): Span {
   const before = Math.min(place - start, Math.floor(characters * BEFORE_FRACTION));
   const from = Math.max(start, Math.min(place - before, end - characters));
-  return { start: from, end: Math.min(end, from + characters) };
+  const to = Math.min(end, from + characters);
+  const blank = text.slice(from, place).search(/\s/u);
+  const words = to < end ? text.slice(place, to).search(/\s\S*$/u) : -1;
+  return {
+    start: from === start || blank === -1 ? from : from + blank + 1,
+    end: words === -1 ? to : place + words,
+  };
 }
+
+const EMPHASIS = /(?<![\p{L}\p{N}*])\*\*(?=[\p{L}\p{N}"'(])([^*\n]+)\*\*(?![\p{L}\p{N}*])/gu;
+const HEADING = /^#{2,6}\s+/gmu;
+
+/** Without the marks of Markdown that only take room. */
+const withoutMarks = (text: string): string =>
+  text.includes('**') || text.includes('##')
+    ? text.replaceAll(EMPHASIS, '$1').replaceAll(HEADING, '')
+    : text;
 
 /**
  * The sentence of a passage that fits best and as much around it as has room, on one line of at most `characters`
  * UTF-16 units.
  */
-export function excerptOf(passage: string, characters: number, wanted: Wanted): string {
+export function excerptOf(marked: string, characters: number, wanted: Wanted): string {
+  const passage = withoutMarks(marked);
   const whole = oneLine(passage);
   if (whole.length <= characters) return whole;
   // Two are for the dots.
@@ -97,7 +120,7 @@ export function excerptOf(passage: string, characters: number, wanted: Wanted): 
   const sentence = spans[index] ?? { start: 0, end: passage.length };
   const { start, end } =
     sentence.end - sentence.start > room
-      ? within(sentence, place, room)
+      ? within(passage, sentence, { place, characters: room })
       : withNeighbours(spans, index, room);
   // A cut within a sentence may have hit a grapheme.
   const shown = oneLine(headOf(passage.slice(start), end - start));
@@ -128,12 +151,17 @@ export function chooseExcerpts(
 ): Excerpt[] {
   const chosen: Excerpt[] = [];
   const shown = new Set<string>();
+  const shownOf = new Map<string, number>();
   for (const { passage } of candidates) {
+    const message = `${passage.seq}/${passage.role}`;
+    const ofMessage = shownOf.get(message) ?? 0;
+    if (ofMessage === MESSAGE_EXCERPTS) continue;
     const text = excerptOf(passage.text, charactersAt(chosen.length), wanted);
     if (shown.has(text) || wanted.telling(text) < TELLING_MIN || isSaid(text)) continue;
     const excerpt = excerptFor(passage, text);
     if (!hasRoomFor(excerpt)) continue;
     shown.add(text);
+    shownOf.set(message, ofMessage + 1);
     chosen.push(excerpt);
   }
   return chosen;

@@ -1,17 +1,20 @@
 import { isCommon, scoreTexts, weightsOf } from '../search/rank-texts.ts';
 import { unitsOf, type SearchQuery } from '../search/search-query.ts';
 import { postingLength, readPosting, type Posting } from './postings.ts';
-import type { Passage, Segment } from './segment.ts';
+import type { Passage, PassageRole, Segment } from './segment.ts';
 import { matchesOfUnit, type TermMatch } from './term-matches.ts';
 
-/** What tools were asked and answered comes second to what people said. */
-const TOOLS_WEIGHT = 0.5;
+/**
+ * The user says what holds in few words, assistants say it again in many; what tools were asked and answered comes second
+ * to what people said. Chosen on LoCoMo and BEAM (docs/guides/recall.md).
+ */
+const ROLE_WEIGHTS: Readonly<Record<PassageRole, number>> = { user: 1.05, model: 1, tool: 0.5 };
 
 /**
- * Words that stand in very many passages tell next to nothing and cost most: so many places of them are read, those in the
- * newest passages.
+ * Words that stand in very many passages tell next to nothing and cost most: when so many places of them are read, the
+ * rarest of them and the newest segments first, the others are left out.
  */
-const COMMON_PLACES = 20_000;
+const COMMON_PLACES = 5_000;
 
 const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
   items.reduce((sum, item) => sum + of(item), 0);
@@ -106,12 +109,16 @@ function foundIn(parts: readonly Part[], query: SearchQuery) {
   const least = parts.map((part) => units.map((unit) => leastWith(part, unit)));
   const ofUnit = (unit: number) => sumOf(least, (part) => part[unit] ?? 0);
   const areCommon = units.map((unit) => isCommon({ texts: passages, withIt: ofUnit(unit) }));
+  const rarestFirst = units.toSorted((a, b) => ofUnit(a) - ofUnit(b));
   let left = COMMON_PLACES;
   const ofParts = parts.map((part, n) => {
-    left -= sumOf(units, (unit) => (areCommon[unit] === true ? (least[n]?.[unit] ?? 0) : 0));
-    return units.map((unit) =>
-      areCommon[unit] === true && left < 0 ? nothing : found(part, unit),
-    );
+    const ofUnits: Posting[] = units.map(() => nothing);
+    for (const unit of rarestFirst) {
+      const isUncommon = areCommon[unit] !== true;
+      if (isUncommon || left > 0) ofUnits[unit] = found(part, unit);
+      if (!isUncommon) left -= least[n]?.[unit] ?? 0;
+    }
+    return ofUnits;
   });
   const textsWith = units.map((unit) =>
     areCommon[unit] === true
@@ -120,9 +127,6 @@ function foundIn(parts: readonly Part[], query: SearchQuery) {
   );
   return { ofParts, textsWith };
 }
-
-/** How much a passage counts for whose words it is. */
-const ofRole = ({ role }: Passage) => (role === 'tool' ? TOOLS_WEIGHT : 1);
 
 /** What a look-up asks, and of what. */
 export interface LookUp {
@@ -163,7 +167,7 @@ export function lookUp(asked: LookUp): { candidates: Candidate[]; weights: numbe
     for (const { text, score } of scored) {
       const passage = segment.passages[text];
       if (!passage || hidden?.has(passage.seq)) continue;
-      const weight = score * ofRole(passage) * boost(passage);
+      const weight = score * ROLE_WEIGHTS[passage.role] * boost(passage);
       best.offer({ passage, fit: weight / whole, weight });
     }
   }

@@ -110,12 +110,14 @@ export function scoreTexts(
   const counts = noSums(length);
   const have = new Uint8Array(length);
   for (const [unit, { texts, counts: own }] of found.entries()) {
+    // What stands everywhere stands in every neighbour as well.
+    const isCommonUnit = isCommon({ texts: length, withIt: texts.length });
     for (let i = 0; i < texts.length; i++) {
       const text = texts[i] ?? 0;
       const count = own[i] ?? 0;
       have[text] = 1;
       add(counts, text, count);
-      if (givesCredit(text))
+      if (givesCredit(text) && !isCommonUnit)
         giveCredit(counts, text, count * Math.min(1, NEIGHBOUR_WORDS / (lengths[text] || 1)));
     }
     for (const text of counts.reached) {
