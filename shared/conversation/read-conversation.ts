@@ -25,6 +25,8 @@ export interface SegmentEntry {
   segment: Segment;
   throughSeq: number;
   loadedAt: number;
+  /** About what it takes in memory. */
+  sizeBytes: number;
 }
 
 /** Finished turns and histories never change but by a new generation, so an instance may keep them. */

@@ -1,17 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { KnownJob } from '../../../shared/conversation/known-job.ts';
-import { noCache, type ConversationCache } from '../../../shared/conversation/read-conversation.ts';
+import {
+  noCache,
+  type ConversationCache,
+  type SegmentEntry,
+} from '../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../shared/conversation/turn.ts';
-import { segmentSize } from '../../../shared/recall/segment-size.ts';
-import type { Segment } from '../../../shared/recall/segment.ts';
 import type { TurnTexts } from '../../../shared/search/turn-texts.ts';
 import { utf8Length } from '../../../shared/store/names.ts';
 
 type TurnEntry = { turn: Turn; loadedAt: number };
 type HistoryEntry = { history: History; loadedAt: number };
 type TextsEntry = { texts: TurnTexts; loadedAt: number };
-type SegmentEntry = { segment: Segment; throughSeq: number; loadedAt: number };
 
 /** Bytes of one UTF-16 unit. */
 const UNIT_BYTES = 2;
@@ -61,7 +62,7 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
   const segmentBytes = Math.floor(maxBytes * SEGMENTS_FRACTION);
   const segments = new LRUCache<string, SegmentEntry>({
     maxSize: Math.max(1, segmentBytes),
-    sizeCalculation: ({ segment }) => segmentSize(segment),
+    sizeCalculation: (entry) => Math.max(1, entry.sizeBytes),
   });
   const jobs = new LRUCache<string, KnownJob>({
     maxSize: Math.max(1, Math.floor(maxBytes / 16)),

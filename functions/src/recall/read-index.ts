@@ -52,7 +52,8 @@ async function readSegments(
       const { segment, throughSeq } = unpackSegment(document);
       // What stands there of later turns is older than the head.
       const trusted = Math.min(throughSeq, head.indexedThrough ?? 0);
-      const entry = { segment, throughSeq: trusted, loadedAt: head.generation };
+      const sizeBytes = segmentSize(segment);
+      const entry = { segment, throughSeq: trusted, loadedAt: head.generation, sizeBytes };
       found.set(numbers[i] ?? 0, entry);
     } catch (error) {
       logger.log('WARNING', 'recall_segment_unreadable', {
@@ -103,7 +104,7 @@ export async function loadIndex(
       // While an erasure is under way the document may still change; nothing of it may outlive that here.
       if (read.has(number) && !head.pendingErasure) cache.keepSegment(head.epoch, number, entry);
       segments.push(entry.segment);
-      bytesLeft -= segmentSize(entry.segment);
+      bytesLeft -= entry.sizeBytes;
     }
   }
   return { segments, throughSeq, isWhole: segments.length === newest, isBroken };
