@@ -51,9 +51,8 @@ function keysOf(at: Date): string[] {
 }
 
 /**
- * How much more what was said at a time counts for a message that names days, months or years ("last week", "in May"),
- * relative ones as seen from `now` (without it they count
- * nothing); undefined where it names none. Heuristic: days are those of UTC.
+ * How much more what was said at a time counts for a message that names days, months or years ("last week", "in May");
+ * undefined where it names none. Relative ones are as seen from `now`, and without it none. Heuristic: days are those of UTC.
  */
 export function dayWeights(message: string, now?: Date): ((at: Date) => number) | undefined {
   const keys = new Set(keysIn(message, now));

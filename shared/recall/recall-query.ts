@@ -7,14 +7,15 @@ import { politeWords, withoutSmallTalk } from './small-talk.ts';
 const BEGINNING_CHARACTERS = 1_500;
 const END_CHARACTERS = 500;
 
-const partsOf = (text: string) =>
+/** Where a message says what it is about: a long one at its beginning and its end. */
+export const tellingParts = (text: string): string =>
   text.length <= BEGINNING_CHARACTERS + END_CHARACTERS
     ? text
     : `${headOf(text, BEGINNING_CHARACTERS)}\n${tailOf(text, END_CHARACTERS)}`;
 
 /** What a text is about, as a look-up asks for it; nothing where it is about nothing. */
 function queryOf(text: string): SearchQuery | undefined {
-  const asked = readSearchQuery(withoutSmallTalk(partsOf(text)), PAIRS_ALONE);
+  const asked = readSearchQuery(withoutSmallTalk(tellingParts(text)), PAIRS_ALONE);
   const words = asked.words.filter(
     ({ text: word }) => !stopWords.has(word) && !politeWords.has(word),
   );

@@ -3,7 +3,7 @@ import { dayWeights } from './days-asked.ts';
 import type { Excerpt } from './excerpts.ts';
 import { chooseExcerpts } from './excerpts.ts';
 import { lookUp } from './look-up.ts';
-import { recallQuery } from './recall-query.ts';
+import { recallQuery, tellingParts } from './recall-query.ts';
 import { saidIn, type KnownText } from './said-already.ts';
 import type { Passage, Segment } from './segment.ts';
 import { tellingAmong } from './telling.ts';
@@ -48,7 +48,7 @@ function boostFor(
   { message, now, archive }: RecallAsked,
   query: SearchQuery,
 ): (passage: Passage) => number {
-  const onDay = dayWeights(message, now) ?? (() => 1);
+  const onDay = dayWeights(tellingParts(message), now) ?? (() => 1);
   const ledTo = archive ? turnsLedTo(archive, query) : new Map<number, number>();
   return ({ at, seq }) => onDay(at) * (1 + (ledTo.get(seq) ?? 0));
 }
