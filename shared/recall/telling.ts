@@ -5,8 +5,11 @@ import type { Segment } from './segment.ts';
 import { isPoliteTerm } from './small-talk.ts';
 import { firstFrom } from './term-matches.ts';
 
-/** A text that tells less is small talk ("Way to go, Tim!"). Chosen on excerpts that were read by eye. */
-export const TELLING_MIN = 0.9;
+/**
+ * A text that tells less is small talk ("Way to go, Tim!"). Chosen on excerpts that were read by eye, and low: "I am vegan"
+ * has a single word, and it may have been said a dozen times.
+ */
+export const TELLING_MIN = 0.5;
 
 const rarity = (texts: number, withIt: number) =>
   Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));

@@ -83,6 +83,15 @@ describe('what a message brings back', () => {
     expect(found[1]).toContain('The vet in Graz healed her ear.');
   });
 
+  test('may be a single word that was said several times', () => {
+    const turns = among(
+      turnOf(1, 'I am vegan.', 'Vegan, noted.'),
+      turnOf(2, 'Still vegan!', 'Vegan it is.'),
+    );
+
+    expect(brought(turns, 'Am I vegan?')).toContain('I am vegan.');
+  });
+
   test('is at most two excerpts of one message, so that a long one leaves room for others', () => {
     const paragraph = (n: number) =>
       `Chapter ${n} tells of the ferry to Oslo. ${'And so on. '.repeat(45)}\n\n`;
