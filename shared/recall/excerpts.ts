@@ -5,7 +5,7 @@ import type { SearchQuery } from '../search/search-query.ts';
 import { headOf } from '../text-cut.ts';
 import type { Candidate } from './look-up.ts';
 import type { Passage, PassageRole } from './segment.ts';
-import { TELLING_MIN, type Telling } from './telling.ts';
+import { TELLING_MIN, toldBy, type Telling } from './telling.ts';
 
 /**
  * UTF-16 units that an excerpt shows: much of what fits best, for the answer may stand beside the words that were
@@ -58,7 +58,7 @@ function bestSentence(
   for (const [index, { start, end }] of spans.entries()) {
     const inside = places.filter((place) => place.index >= start && place.index < end);
     const units = new Set(inside.map(({ unit }) => unit));
-    const told = telling(text.slice(start, end));
+    const told = toldBy(text.slice(start, end), telling);
     const weight =
       told < TELLING_MIN ? 0 : [...units].reduce((sum, unit) => sum + (weights[unit] ?? 0), 0);
     if (weight > best.weight || (weight === best.weight && told > best.told))
@@ -157,7 +157,7 @@ export function chooseExcerpts(
     const ofMessage = shownOf.get(message) ?? 0;
     if (ofMessage === MESSAGE_EXCERPTS) continue;
     const text = excerptOf(passage.text, charactersAt(chosen.length), wanted);
-    if (shown.has(text) || wanted.telling(text) < TELLING_MIN || isSaid(text)) continue;
+    if (shown.has(text) || toldBy(text, wanted.telling) < TELLING_MIN || isSaid(text)) continue;
     const excerpt = excerptFor(passage, text);
     if (!hasRoomFor(excerpt)) continue;
     shown.add(text);

@@ -68,14 +68,15 @@ export function recall(asked: RecallAsked): Excerpt[] {
   const best = found.candidates[0];
   if (!best || best.fit < BEST_FIT_MIN || best.weight < WEIGHT_MIN) return [];
   const fitMin = Math.max(FIT_MIN, FIT_SHARE_MIN * best.fit);
+  const telling = tellingAmong(segments);
   return chooseExcerpts(
     found.candidates.filter(({ fit }) => fit >= fitMin),
     {
       query,
       weights: found.weights,
       hasRoomFor: asked.hasRoomFor,
-      telling: tellingAmong(segments),
-      isSaid: saidIn(asked.known),
+      telling,
+      isSaid: saidIn(asked.known, telling),
     },
   );
 }

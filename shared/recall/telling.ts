@@ -14,14 +14,14 @@ export const TELLING_MIN = 0.5;
 const rarity = (texts: number, withIt: number) =>
   Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));
 
-/** How much a text tells, 1 for each word that stands nowhere else; what stands everywhere and small talk tell nothing. */
-export type Telling = (text: string) => number;
+/** How much a term tells: 1 for a word that stands nowhere else, 0 for what stands everywhere and for small talk. */
+export type Telling = (term: string) => number;
 
-/** What texts tell among the passages of these segments. */
+/** What terms tell among the passages of these segments. */
 export function tellingAmong(segments: readonly Segment[]): Telling {
   const texts = segments.reduce((sum, { passages }) => sum + passages.length, 0);
   const known = new Map<string, number>();
-  function tellingOf(term: string): number {
+  return (term) => {
     const found = known.get(term);
     if (found !== undefined) return found;
     let withIt = 0;
@@ -33,10 +33,12 @@ export function tellingAmong(segments: readonly Segment[]): Telling {
     const telling = isSmallTalk ? 0 : rarity(texts, withIt) / rarity(texts, 1);
     known.set(term, telling);
     return telling;
-  }
-  return (text) => {
-    let sum = 0;
-    for (const term of termsOf(text).counts.keys()) sum += tellingOf(term);
-    return sum;
   };
+}
+
+/** How much a text tells: what its terms do together. */
+export function toldBy(text: string, telling: Telling): number {
+  let sum = 0;
+  for (const term of termsOf(text).counts.keys()) sum += telling(term);
+  return sum;
 }

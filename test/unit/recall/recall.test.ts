@@ -92,6 +92,17 @@ describe('what a message brings back', () => {
     expect(brought(turns, 'Am I vegan?')).toContain('I am vegan.');
   });
 
+  test('is an entry that differs from one in the context in its figure alone', () => {
+    const entry = (figure: string) =>
+      `This morning my blood pressure was ${figure} after a walk by the river.`;
+    const turns = among(turnOf(1, entry('142/91')), turnOf(2, entry('128/80')));
+
+    const known = [knownText(entry('128/80'))];
+    const found = brought(turns, 'How was my blood pressure by the river?', { known });
+    expect(found).toContain(entry('142/91'));
+    expect(found).not.toContain(entry('128/80'));
+  });
+
   test('is at most two excerpts of one message, so that a long one leaves room for others', () => {
     const paragraph = (n: number) =>
       `Chapter ${n} tells of the ferry to Oslo. ${'And so on. '.repeat(45)}\n\n`;
