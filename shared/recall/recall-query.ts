@@ -1,7 +1,7 @@
 import { PAIRS_ALONE, readSearchQuery, unitsOf, type SearchQuery } from '../search/search-query.ts';
 import { stopWords } from '../search/stop-words.ts';
 import { headOf, tailOf } from '../text-cut.ts';
-import { politeWords, withoutSmallTalk } from './small-talk.ts';
+import { isThanks, politeWords, withoutSmallTalk } from './small-talk.ts';
 
 /** Of a long message its beginning and its end are looked up: there it says what it is about. UTF-16 units. */
 const BEGINNING_CHARACTERS = 1_500;
@@ -23,9 +23,15 @@ function queryOf(text: string): SearchQuery | undefined {
   return unitsOf(query) > 0 ? query : undefined;
 }
 
-/** What a turn's message is about: its own words or, where it has none ("And then?"), those of the last answer. */
-export const recallQuery = (
+/**
+ * What a turn's message is about: its own words or, where it has none ("And then?"), those of the last answer; nothing where
+ * it only thanks or takes leave.
+ */
+export function recallQuery(
   message: string,
   lastAnswer: string | undefined,
-): SearchQuery | undefined =>
-  queryOf(message) ?? (lastAnswer === undefined ? undefined : queryOf(lastAnswer));
+): SearchQuery | undefined {
+  const own = queryOf(message);
+  if (own || lastAnswer === undefined || isThanks(message)) return own;
+  return queryOf(lastAnswer);
+}

@@ -24,6 +24,12 @@ const CLAUSES = new RegExp(
 const PHRASES =
   /ありがとう(?:ございま(?:す|した))?|おはよう(?:ございます)?|こんにち[はわ]|こんばん[はわ]|すみません|お願いします|谢谢[你您]?|謝謝[你您]?|[你您]好|早上好|晚上好|再见|再見|好的|对不起|没关系|감사합니다|고마워요?|안녕(?:하세요|히)?|죄송합니다/gu;
 
+const THANKS =
+  /(?<!\p{L})(?:thanks?|thx|cheers|(?:good)?bye|good ?night|danke|tschüss|merci|gracias|adi[oó]s|grazie|obrigad[oa])(?!\p{L})|ありがとう|おやすみ|[谢謝][谢謝]|再[见見]|晚安|감사|고마워/iu;
+
+/** Whether a text thanks or takes leave: where it says nothing else, nothing is asked. */
+export const isThanks = (text: string): boolean => THANKS.test(text);
+
 /** A text without its pleasantries, blanks in their places. Heuristic. */
 export const withoutSmallTalk = (text: string): string =>
   text.replaceAll('’', "'").replaceAll(CLAUSES, ' ').replaceAll(PHRASES, ' ');

@@ -146,6 +146,15 @@ describe('what a message brings back', () => {
     expect(brought(among(turnOf(1, 'Thanks for the good morning.')), message)).toEqual([]);
   });
 
+  test.each(['Thanks a lot!', 'Ok, bye!', 'ありがとう！', '谢谢你'])(
+    'is nothing where the message only thanks or takes leave: %s',
+    (message) => {
+      const turns = among(turnOf(1, 'Our cat Biscuit needs drops twice a day.'));
+
+      expect(brought(turns, message, { lastAnswer: 'Give Biscuit her drops.' })).toEqual([]);
+    },
+  );
+
   test('is about the last answer where the message says nothing', () => {
     const turns = among(turnOf(1, 'Our cat Biscuit needs drops twice a day.'));
 
