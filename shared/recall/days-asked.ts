@@ -20,6 +20,9 @@ const yearAlone = new RegExp(String.raw`(?<!\p{L})(?:${timeWords})\s((?:19|20)\d
 const easternMonth = /(?<![\d年년]|[年년]\s)(\d{1,2})\s?[月월](?!\s?\d)/gu;
 const easternYear = /(?<!\d)((?:19|20)\d\d)\s?[年년](?!\s?\d)/gu;
 
+/** Short forms that are words: "a set of knives", "agua de mar". */
+const SHORT_WORD = /^(?:set|mar|mag|ago|gen|out|dic|dez|jan|jun|jul|abr|fev|giu|lug|ott|ene)$/iu;
+
 /** `--05`: a month of whatever year. */
 const monthKey = (month: number) => `--${String(month).padStart(2, '0')}`;
 const yearKey = (year: string) => `year:${year}`;
@@ -36,7 +39,7 @@ function* keysIn(text: string, now: Date | undefined): Generator<string> {
   for (const { readings } of [...findDates(text), ...findRelativeDates(text, now)])
     for (const key of readings) yield* [key, ...lastWeekday(key, now)];
   for (const [, name = ''] of text.matchAll(monthAlone)) {
-    const month = monthOf(name);
+    const month = SHORT_WORD.test(name) ? undefined : monthOf(name);
     if (month !== undefined) yield monthKey(month);
   }
   for (const [, digits] of text.matchAll(easternMonth)) yield monthKey(Number(digits));

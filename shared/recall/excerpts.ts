@@ -2,9 +2,9 @@ import { sentenceSpans } from '../compaction/facts/sentences.ts';
 import { oneLine } from '../compaction/ledger/item-text.ts';
 import { finderOf } from '../search/find-in-text.ts';
 import type { SearchQuery } from '../search/search-query.ts';
-import { headOf } from '../text-cut.ts';
+import { headOf, tailOf } from '../text-cut.ts';
 import type { Candidate } from './look-up.ts';
-import type { Passage, PassageRole } from './segment.ts';
+import type { PassageRole } from './segment.ts';
 import { TELLING_MIN, toldBy, type Telling } from './telling.ts';
 
 /**
@@ -25,6 +25,8 @@ const BEFORE_FRACTION = 0.3;
 /** What recall shows of a turn. */
 export interface Excerpt {
   seq: number;
+  /** Orders the excerpts of a turn. */
+  place: number;
   role: PassageRole;
   at: Date;
   /** On one line; `…` where something was left out. */
@@ -122,8 +124,9 @@ export function excerptOf(marked: string, characters: number, wanted: Wanted): s
     sentence.end - sentence.start > room
       ? within(passage, sentence, { place, characters: room })
       : withNeighbours(spans, index, room);
-  // A cut within a sentence may have hit a grapheme.
-  const shown = oneLine(headOf(passage.slice(start), end - start));
+  // A cut within a sentence may have hit a grapheme, at either end.
+  const upToEnd = headOf(passage, end);
+  const shown = oneLine(tailOf(upToEnd, Math.max(0, upToEnd.length - start)));
   const isCutBefore = passage.slice(0, start).trim() !== '';
   const isCutAfter = passage.slice(end).trim() !== '';
   return `${isCutBefore ? '…' : ''}${shown}${isCutAfter ? '…' : ''}`;
@@ -133,13 +136,19 @@ export function excerptOf(marked: string, characters: number, wanted: Wanted): s
 export interface ExcerptBounds extends Wanted {
   /** Whether there is room for one more; called with each in turn, and counts it where it says yes. */
   hasRoomFor: (excerpt: Excerpt) => boolean;
-  /** Whether the context says it already. */
+  /** Whether the context says it already, or it tells nothing. */
   isSaid: (text: string) => boolean;
 }
 
 const charactersAt = (rank: number): number => EXCERPT_CHARACTERS[rank] ?? REST_CHARACTERS;
 
-const excerptFor = ({ seq, role, at }: Passage, text: string): Excerpt => ({ seq, role, at, text });
+const excerptFor = ({ passage: { seq, role, at }, place }: Candidate, text: string): Excerpt => ({
+  seq,
+  place,
+  role,
+  at,
+  text,
+});
 
 /**
  * The excerpts of the candidates that have room, in their order; none twice, none that tells nothing, and none that the
@@ -152,13 +161,14 @@ export function chooseExcerpts(
   const chosen: Excerpt[] = [];
   const shown = new Set<string>();
   const shownOf = new Map<string, number>();
-  for (const { passage } of candidates) {
+  for (const candidate of candidates) {
+    const { passage } = candidate;
     const message = `${passage.seq}/${passage.role}`;
     const ofMessage = shownOf.get(message) ?? 0;
     if (ofMessage === MESSAGE_EXCERPTS) continue;
     const text = excerptOf(passage.text, charactersAt(chosen.length), wanted);
-    if (shown.has(text) || toldBy(text, wanted.telling) < TELLING_MIN || isSaid(text)) continue;
-    const excerpt = excerptFor(passage, text);
+    if (shown.has(text) || isSaid(text)) continue;
+    const excerpt = excerptFor(candidate, text);
     if (!hasRoomFor(excerpt)) continue;
     shown.add(text);
     shownOf.set(message, ofMessage + 1);

@@ -19,6 +19,9 @@ const COMMON_PLACES = 5_000;
 const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
   items.reduce((sum, item) => sum + of(item), 0);
 
+/** Nobody asks for more at once: of a long message a passage need not have a share of every word. */
+const WHOLE_UNITS = 6;
+
 /** A segment as far as a look-up may see it. */
 export interface Visible {
   segment: Segment;
@@ -32,9 +35,11 @@ export function visiblePassages({ segment: { passages }, throughSeq }: Visible):
   return passages.findIndex(({ seq }) => seq > throughSeq);
 }
 
-/** A passage that fits, and how well: the share of what the query asks for, weighed by how rare it is, 0 to about 1.5. */
+/** A passage that fits, and how well: the share of what the query asks for, weighed by how rare it is, times its boost. */
 export interface Candidate {
   passage: Passage;
+  /** Its place in its segment: what was said later stands later. */
+  place: number;
   fit: number;
   /** The same as a sum of rarities. */
   weight: number;
@@ -46,7 +51,7 @@ function bestOf(limit: number) {
   let least = 0;
   return {
     offer(candidate: Candidate): void {
-      if (candidate.fit <= least) return;
+      if (candidate.fit < least) return;
       best.push(candidate);
       if (best.length < 4 * limit) return;
       best = best.toSorted(byFit).slice(0, limit);
@@ -93,12 +98,22 @@ function found({ segment, passages, matches }: Part, unit: number): Posting {
   return { texts, counts: texts.map((text) => sums.get(text) ?? 0) };
 }
 
-/** At least so many passages have a unit: those of its most frequent term. */
-const leastWith = ({ segment: { packed, starts }, matches }: Part, unit: number): number =>
-  (matches[unit] ?? []).reduce(
-    (most, [term]) => Math.max(most, postingLength(packed, starts[term] ?? 0)),
-    0,
-  );
+/** At least so many of the passages that count have a unit: those of its most frequent term. */
+function leastWith(
+  { segment: { packed, starts, passages: all }, passages, matches }: Part,
+  unit: number,
+): number {
+  let most = 0;
+  for (const [term] of matches[unit] ?? []) {
+    const start = starts[term] ?? 0;
+    const count =
+      passages < all.length
+        ? readPosting(packed, start, passages).texts.length
+        : postingLength(packed, start);
+    most = Math.max(most, count);
+  }
+  return most;
+}
 
 const nothing: Posting = { texts: [], counts: [] };
 
@@ -154,10 +169,8 @@ export function lookUp(asked: LookUp): { candidates: Candidate[]; weights: numbe
   const weights = weightsOf({ texts: passages, meanLength, textsWith });
   // Pairs of characters that nobody wrote stand for no word: most of them are where two words meet.
   const isAsked = (unit: number) => unit < query.words.length || (textsWith[unit] ?? 0) > 0;
-  const whole = sumOf(
-    weights.filter((_, unit) => isAsked(unit)),
-    (weight) => weight,
-  );
+  const asksFor = weights.filter((_, unit) => isAsked(unit)).toSorted((a, b) => b - a);
+  const whole = sumOf(asksFor.slice(0, WHOLE_UNITS), (weight) => weight);
   const best = bestOf(asked.limit);
   for (const [n, { segment, passages: length }] of parts.entries()) {
     const scored = scoreTexts(
@@ -168,7 +181,7 @@ export function lookUp(asked: LookUp): { candidates: Candidate[]; weights: numbe
       const passage = segment.passages[text];
       if (!passage || hidden?.has(passage.seq)) continue;
       const weight = score * ROLE_WEIGHTS[passage.role] * boost(passage);
-      best.offer({ passage, fit: weight / whole, weight });
+      best.offer({ passage, place: text, fit: weight / whole, weight });
     }
   }
   return { candidates: best.list(), weights };

@@ -3,15 +3,18 @@ import { stopWords } from '../search/stop-words.ts';
 import { headOf, tailOf } from '../text-cut.ts';
 import { isThanks, politeWords, withoutSmallTalk } from './small-talk.ts';
 
-/** Of a long message its beginning and its end are looked up: there it says what it is about. UTF-16 units. */
+/**
+ * A query has room for some thirty words: of a longer message those of its end come first, where the question stands, then
+ * those of its beginning. UTF-16 units.
+ */
+const END_CHARACTERS = 200;
 const BEGINNING_CHARACTERS = 1_500;
-const END_CHARACTERS = 500;
 
-/** Where a message says what it is about: a long one at its beginning and its end. */
+/** Where a message says what it is about. */
 export const tellingParts = (text: string): string =>
-  text.length <= BEGINNING_CHARACTERS + END_CHARACTERS
+  text.length <= END_CHARACTERS
     ? text
-    : `${headOf(text, BEGINNING_CHARACTERS)}\n${tailOf(text, END_CHARACTERS)}`;
+    : `${tailOf(text, END_CHARACTERS)}\n${headOf(text.slice(0, -END_CHARACTERS), BEGINNING_CHARACTERS)}`;
 
 /** What a text is about, as a look-up asks for it; nothing where it is about nothing. */
 function queryOf(text: string): SearchQuery | undefined {

@@ -39,7 +39,7 @@ export function roomForRecords(budgetTokens: number): (excerpt: Excerpt) => bool
 export function renderRecalled(excerpts: readonly Excerpt[]): string {
   if (excerpts.length === 0) return '';
   const byDay = Map.groupBy(
-    excerpts.toSorted((a, b) => a.seq - b.seq),
+    excerpts.toSorted((a, b) => a.seq - b.seq || a.place - b.place),
     dayOf,
   );
   const lines = [...byDay].flatMap(([day, records]) => [day, ...records.map(lineOf)]);

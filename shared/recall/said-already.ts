@@ -7,8 +7,8 @@ export type KnownText = ReadonlySet<string>;
 export const knownText = (text: string): KnownText => new Set(termsOf(text).counts.keys());
 
 /**
- * Tells whether one of the texts says what another one says, but for words that tell next to nothing: of two entries of a
- * diary that differ in one figure neither says the other.
+ * Tells whether one of the texts says what another one says, but for words that tell next to nothing, or there is nothing to
+ * say: of two entries of a diary that differ in one figure neither says the other.
  */
 export function saidIn(known: readonly KnownText[], telling: Telling): (text: string) => boolean {
   const textsWith = new Map<string, number[]>();

@@ -21,7 +21,7 @@ export interface Passage {
   seq: number;
   role: PassageRole;
   at: Date;
-  /** Of the texts of the turn with this role, from 0: passages of one message join to it. */
+  /** Passages of one message, joined, are the message as far as it is indexed. */
   text: string;
 }
 
@@ -41,12 +41,12 @@ const inIndex: Bounds = { messages: MESSAGE_CHARACTERS, tools: TOOL_CHARACTERS }
 const whole: Bounds = { messages: Infinity, tools: Infinity };
 
 /** What can be found of a turn: its messages, then its tools. */
-function passagesOfTurn({ seq, messages, tools }: TurnTexts, bounds: Bounds): Passage[] {
-  const at = messages[0]?.time ?? new Date(0);
-  const said = messages.map(({ role, text, time }) => ({
+function passagesOfTurn({ seq, time, messages, tools }: TurnTexts, bounds: Bounds): Passage[] {
+  const at = messages[0]?.time ?? time ?? new Date(0);
+  const said = messages.map(({ role, text, time: saidAt }) => ({
     role,
     text: headOf(text, bounds.messages),
-    at: time,
+    at: saidAt,
   }));
   const ofTools = { role: 'tool' as const, text: headOf(tools, bounds.tools), at };
   return [...said, ...(tools === '' ? [] : [ofTools])].flatMap((message) =>

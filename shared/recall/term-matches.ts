@@ -6,6 +6,10 @@ const BEGINNING_WEIGHT = 0.5;
 const BEGINNING_CHARACTERS_MIN = 3;
 const NUMBER_PART_WEIGHT = 0.5;
 
+/** Numbers of a query that are looked for in dates and amounts too: each takes a walk through all of those. */
+const NUMBER_PARTS_MAX = 4;
+const isNumber = (text: string) => /^\d+$/u.test(text);
+
 /** The first of `terms` that is not before `text`. */
 export function firstFrom(terms: readonly string[], text: string): number {
   let low = 0;
@@ -25,7 +29,11 @@ function* beginningWith(terms: readonly string[], text: string): Generator<numbe
   for (let i = firstFrom(terms, text); terms[i]?.startsWith(text) === true; i++) yield i;
 }
 
-function wordMatches(terms: readonly string[], { text, stem }: QueryWord): TermMatch[] {
+function wordMatches(
+  terms: readonly string[],
+  { text, stem }: QueryWord,
+  isPartLookedFor: boolean,
+): TermMatch[] {
   const own = asTerm(stem);
   const matches: TermMatch[] = [];
   const exact = firstFrom(terms, own);
@@ -34,7 +42,7 @@ function wordMatches(terms: readonly string[], { text, stem }: QueryWord): TermM
   if (text.length >= BEGINNING_CHARACTERS_MIN)
     for (const i of beginningWith(terms, text))
       if (i !== exact || terms[i] !== own) matches.push([i, BEGINNING_WEIGHT]);
-  if (/^\d+$/u.test(text)) matches.push(...numberMatches(terms, text));
+  if (isPartLookedFor && isNumber(text)) matches.push(...numberMatches(terms, text));
   return matches;
 }
 
@@ -63,6 +71,9 @@ export function matchesOfUnit(
   unit: number,
 ): TermMatch[] {
   const word = query.words[unit];
-  if (word !== undefined) return wordMatches(terms, word);
+  if (word !== undefined) {
+    const numbersBefore = query.words.slice(0, unit).filter(({ text }) => isNumber(text)).length;
+    return wordMatches(terms, word, numbersBefore < NUMBER_PARTS_MAX);
+  }
   return stretchMatches(terms, query.stretches[unit - query.words.length] ?? '');
 }

@@ -22,6 +22,8 @@ export interface MessageText {
 /** What of a finished or running turn can be searched. */
 export interface TurnTexts {
   seq: number;
+  /** When the turn began; default: when its first message was said. */
+  time?: Date;
   /** Whether the model has seen it and it still counts: neither replaced nor failed nor erased. */
   inContext: boolean;
   /** Those that have text, in order. An erased message has none. */
@@ -66,6 +68,7 @@ export function textsOfTurn(turn: Turn): TurnTexts {
   };
   return {
     seq,
+    time: createTime,
     inContext: turn.inContext,
     messages: [user, answer].filter(({ text }) => text !== ''),
     tools: toolsOf(turn.contents),

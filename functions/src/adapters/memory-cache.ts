@@ -35,7 +35,7 @@ const TEXTS_BYTES = 300;
 const textsBytes = ({ texts: { messages, tools } }: TextsEntry) =>
   messages.reduce((sum, { text }) => sum + utf8Length(text), TEXTS_BYTES + utf8Length(tools));
 
-/** Share of all that the index of recall may take; of one conversation half of it, or each turn would load it anew. */
+/** Share of all that the index of recall may take; one conversation may have all of it. */
 const SEGMENTS_FRACTION = 1 / 4;
 
 /**
@@ -85,7 +85,7 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
     keepSegment: (epoch, number, entry) => {
       segments.set(`${epoch}/${number}`, entry);
     },
-    segmentBytes: Math.floor(segmentBytes / 2),
+    segmentBytes,
     job: (conversationId) => jobs.get(conversationId),
     keepJob: (conversationId, known) => {
       jobs.set(conversationId, known);

@@ -117,7 +117,7 @@ export async function recallForTurn(
       conversationId,
       turns: seqs.length,
       tokens,
-      // Of it the turn waited for the index, beside what it read anyway.
+      // Since the index began to be loaded, with what the turn read beside it.
       waitedMs: startMs - load.startMs,
       tookMs: endMs - load.startMs,
     });
