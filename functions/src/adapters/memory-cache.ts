@@ -35,7 +35,10 @@ const TEXTS_BYTES = 300;
 const textsBytes = ({ texts: { messages, tools } }: TextsEntry) =>
   messages.reduce((sum, { text }) => sum + utf8Length(text), TEXTS_BYTES + utf8Length(tools));
 
-/** Share of all that the index of recall may take; one conversation may have all of it. */
+/**
+ * Share of all that the index of recall may take. Of one conversation documents are read until it has half of that: what the
+ * last read brings beyond must not push out the first.
+ */
 const SEGMENTS_FRACTION = 1 / 4;
 
 /**
@@ -85,7 +88,7 @@ export function createMemoryCache({ maxBytes }: { maxBytes: number }): Conversat
     keepSegment: (epoch, number, entry) => {
       segments.set(`${epoch}/${number}`, entry);
     },
-    segmentBytes,
+    segmentBytes: Math.floor(segmentBytes / 2),
     job: (conversationId) => jobs.get(conversationId),
     keepJob: (conversationId, known) => {
       jobs.set(conversationId, known);
