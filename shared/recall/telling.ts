@@ -1,4 +1,4 @@
-import { isCommon } from '../search/rank-texts.ts';
+import { isCommon, rarity } from '../search/rank-texts.ts';
 import { termsOf } from './index-terms.ts';
 import { postingLength } from './postings.ts';
 import type { Segment } from './segment.ts';
@@ -10,9 +10,6 @@ import { firstFrom } from './term-matches.ts';
  * has a single word, and it may have been said a dozen times.
  */
 export const TELLING_MIN = 0.5;
-
-const rarity = (texts: number, withIt: number) =>
-  Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));
 
 /** How much a term tells: 1 for a word that stands nowhere else, 0 for what stands everywhere and for small talk. */
 export type Telling = (term: string) => number;
@@ -30,7 +27,7 @@ export function tellingAmong(segments: readonly Segment[]): Telling {
       if (terms[at] === term) withIt += postingLength(packed, starts[at] ?? 0);
     }
     const isSmallTalk = isPoliteTerm(term) || isCommon({ texts, withIt });
-    const telling = isSmallTalk ? 0 : rarity(texts, withIt) / rarity(texts, 1);
+    const telling = isSmallTalk ? 0 : rarity({ texts, withIt }) / rarity({ texts, withIt: 1 });
     known.set(term, telling);
     return telling;
   };

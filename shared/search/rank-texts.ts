@@ -50,11 +50,15 @@ export interface TextStatistics {
 export const isCommon = ({ texts, withIt }: { texts: number; withIt: number }): boolean =>
   texts >= COMMON_TEXTS_MIN && withIt > COMMON_SHARE * texts;
 
-/** How much each unit of a query tells: the rarer, the more; also what no text has. */
+/** How much a word tells that so many texts have: the rarer, the more; also one that none has. */
+export const rarity = ({ texts, withIt }: { texts: number; withIt: number }): number =>
+  Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));
+
+/** How much each unit of a query tells. */
 export const weightsOf = ({ texts, textsWith }: TextStatistics): number[] =>
   textsWith.map((withIt) => {
-    const rarity = Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));
-    return isCommon({ texts, withIt }) ? COMMON_WEIGHT * rarity : rarity;
+    const tells = rarity({ texts, withIt });
+    return isCommon({ texts, withIt }) ? COMMON_WEIGHT * tells : tells;
   });
 
 /** Texts of a conversation in their order, and where the units of a query stand in them. */
