@@ -22,6 +22,7 @@ const faults: readonly { weight: number; draw: (random: Random) => Fault }[] = [
   { weight: 1, draw: () => ({ kind: 'blockedPrompt' }) },
   { weight: 2, draw: () => ({ kind: 'maxTokens' }) },
   { weight: 1, draw: () => ({ kind: 'missingUsage' }) },
+  { weight: 1, draw: () => ({ kind: 'openEnd' }) },
   { weight: 1, draw: (random) => ({ kind: 'splitBytes', sizeBytes: random.integer(1, 7) }) },
 ];
 

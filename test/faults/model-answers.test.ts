@@ -250,6 +250,17 @@ describe('an answer that the model', () => {
     expect((await headOf(stack.store, id)).context.source).toBe('reported');
   });
 
+  test('gave over a connection that stays open is kept and counted', async () => {
+    const id = randomUUID();
+    stack.standIn.queueFaults({ kind: 'openEnd' });
+
+    const sent = await stack.send(id, QUESTION);
+
+    expect(sent).toMatchObject({ http: 200, text: ANSWER });
+    expect((await stack.transcript(id))[1]).toMatchObject({ finishReason: 'stop', state: 'done' });
+    expect((await headOf(stack.store, id)).context.source).toBe('reported');
+  });
+
   test('gave with a malformed function call after its text keeps the text and no half call', async () => {
     const id = randomUUID();
     stack.standIn.queueFaults({ kind: 'malformedFunctionCall', afterEvents: 1 });

@@ -99,6 +99,28 @@ async function openOnce(
   return { first, others: lifeline.each(events, idle) };
 }
 
+/**
+ * How long the usage, or the end of the stream, is waited for behind a finish, all waits together. Servers send them with
+ * it; a connection that stays open must not cost the answer.
+ */
+const END_GRACE_MS = 1_000;
+
+/** Waits for what follows a finish. At the end of its time there is nothing more. */
+function createEnding(
+  others: Pick<AsyncIterator<Iterable<ModelChunk>>, 'next'>,
+  lifeline: Lifeline,
+) {
+  let leftMs = END_GRACE_MS;
+  return async (): Promise<EventBatch> => {
+    if (leftMs <= 0) return { done: true, value: undefined };
+    const since = performance.now();
+    const limit = { timeoutMs: leftMs, waitedFor: 'the end of the stream' };
+    const next = await lifeline.within(others.next(), limit);
+    leftMs -= performance.now() - since;
+    return next;
+  };
+}
+
 async function* stream(
   attempt: Attempt,
   request: ModelRequest,
@@ -110,7 +132,9 @@ async function* stream(
     const lifeline = createLifeline(call, signal);
     try {
       const { first, others } = await openOnce(attempt, request, lifeline);
-      for (let next = first; next.done !== true; next = await others.next())
+      const ending = createEnding(others, lifeline);
+      const following = () => (isOver ? ending() : others.next());
+      for (let next = first; next.done !== true; next = await following())
         for (const chunk of next.value) {
           isOver ||= isFinal(chunk);
           hasReceived = true;
@@ -120,6 +144,8 @@ async function* stream(
       throw overloadedError(call, 'the stream ended without a finishReason');
     } catch (error) {
       lifeline.release();
+      // Whatever befalls the connection behind a finish, the answer is whole.
+      if (isOver && !signal.aborted) return;
       const failure = translateError(call, error);
       // What was received has been passed on: a second attempt would say it twice.
       if (hasReceived) throw failure;
@@ -174,7 +200,8 @@ async function countOnce(
 /**
  * Gemini over the Gemini API or Vertex AI, by the official SDK; streams are read here unless `streamReader` says
  * otherwise. Errors are those of the ports: at most two
- * retries for quota, 5xx and network failures, and only while nothing of the answer was passed on.
+ * retries for quota, 5xx and network failures, and only while nothing of the answer was passed on. An answer that says
+ * why it ends is whole, whatever befalls its connection; the usage is waited for a second more.
  * The caller's signal ends every wait. Leaving a stream early closes its connection. Throws an Error at
  * once when the options name no server.
  */

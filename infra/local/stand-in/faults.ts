@@ -48,6 +48,8 @@ const kinds = [
   z.strictObject({ kind: z.literal('stall'), delayMs: count, ...afterEvents }),
   z.strictObject({ kind: z.literal('missingUsage') }),
   z.strictObject({ kind: z.literal('splitBytes'), sizeBytes: z.int().min(1) }),
+  /** A whole stream whose connection stays open behind it, until the client leaves. */
+  z.strictObject({ kind: z.literal('openEnd') }),
   /** Never answers; ends when the client does. */
   z.strictObject({ kind: z.literal('hang') }),
 ] as const;
@@ -93,7 +95,13 @@ export const finishReasons: Readonly<Partial<Record<Fault['kind'], string>>> = {
   maxTokens: 'MAX_TOKENS',
 };
 
-const answeredKinds: readonly Fault['kind'][] = ['delay', 'stall', 'missingUsage', 'splitBytes'];
+const answeredKinds: readonly Fault['kind'][] = [
+  'delay',
+  'stall',
+  'missingUsage',
+  'splitBytes',
+  'openEnd',
+];
 
 /** Whether a client will have to ask again: the fault takes the answer, or a part of it, away. */
 export function isFailure(fault: Fault | undefined): boolean {

@@ -179,6 +179,7 @@ async function stream(exchange: Exchange, events: readonly AnswerEvent[]): Promi
     await write(exchange, toEvent(event.response));
     entry.outputTokens = event.outputTokens;
   }
+  if (fault?.kind === 'openEnd') await wait(Number.POSITIVE_INFINITY, signal);
   response.end();
 }
 
