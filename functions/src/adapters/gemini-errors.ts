@@ -8,6 +8,11 @@ export interface ModelCall {
   promptId: string;
 }
 
+/** The model sent more than is read of one event or answer. Its message names the bound and holds no text. */
+export class AnswerTooLarge extends Error {
+  override name = 'AnswerTooLarge';
+}
+
 const googleErrorSchema = z.looseObject({
   error: z.looseObject({
     code: z.number().optional(),
@@ -225,6 +230,7 @@ export function translateError(call: ModelCall, error: unknown): AppError {
   if (error.name === 'ApiError' && 'status' in error && typeof error.status === 'number') {
     return translateApiError(call, error.status, error);
   }
+  if (error instanceof AnswerTooLarge) return overloadedError(call, error.message);
   if (isBrokenAnswer(error)) {
     const problem = networkCode(error) ?? 'the answer broke off or could not be read';
     return overloadedError(call, problem, error);

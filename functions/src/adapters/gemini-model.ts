@@ -14,6 +14,7 @@ import { toCountParameters, toGenerateParameters } from './gemini-request.ts';
 import { isFinal, toModelResponse } from './gemini-response.ts';
 import { waitForRetry } from './gemini-retry.ts';
 import { openBySdk, openHere } from './gemini-stream.ts';
+import { fetchWhole } from './gemini-transport.ts';
 
 export interface GeminiModelOptions {
   /** Of the Gemini API. With `vertex` it is sent instead of Google credentials. */
@@ -50,7 +51,7 @@ function lazyClient(options: GeminiModelOptions): Client {
   const create = async (): Promise<GoogleGenAI> => {
     const { GoogleGenAI: Sdk } = await loadGenai();
     // No retryOptions: the SDK would retry without RetryInfo and after bytes were received.
-    const httpOptions = baseUrl === undefined ? {} : { baseUrl };
+    const httpOptions = { fetch: fetchWhole, ...(baseUrl !== undefined && { baseUrl }) };
     return new Sdk({ enterprise: vertex !== undefined, ...vertex, apiKey, httpOptions });
   };
   return () => (client ??= create());

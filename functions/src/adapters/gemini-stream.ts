@@ -1,10 +1,10 @@
-import type { GoogleGenAI } from '@google/genai';
+import type { Fetch, GenerateContentParameters, GoogleGenAI } from '@google/genai';
 import type { ModelChunk, ModelRequest } from '../../../shared/ports.ts';
 import { createEventData } from './event-data.ts';
 import { errorOfEvent, type ModelCall, overloadedError } from './gemini-errors.ts';
 import { toGenerateParameters } from './gemini-request.ts';
 import { parseResponse, toModelResponse } from './gemini-response.ts';
-import { keepAnswer } from './gemini-transport.ts';
+import { fetchEvents, keepAnswer } from './gemini-transport.ts';
 import { type Pieces, readPieces } from './text-pieces.ts';
 
 /** Opens a stream: resolves to what reads it, one or several chunks at a time, and throws what broke it. */
@@ -13,9 +13,16 @@ export type OpenStream = (
   of: { call: ModelCall; request: ModelRequest; signal: AbortSignal },
 ) => Promise<AsyncIterator<Iterable<ModelChunk>>>;
 
+function withFetch(parameters: GenerateContentParameters, fetch: Fetch): GenerateContentParameters {
+  Object.assign(parameters.config?.httpOptions ?? {}, { fetch });
+  return parameters;
+}
+
 /** One event at a time, by the SDK. */
 export const openBySdk: OpenStream = async ({ models }, { call, request, signal }) => {
-  const events = await models.generateContentStream(toGenerateParameters(request, signal));
+  const events = await models.generateContentStream(
+    withFetch(toGenerateParameters(request, signal), fetchEvents),
+  );
   return (async function* () {
     for await (const event of events) yield [toModelResponse(call, event)];
   })();
@@ -65,8 +72,6 @@ function chunksOf(call: ModelCall, pieces: Pieces): AsyncIterator<Iterable<Model
  */
 export const openHere: OpenStream = async ({ models }, { call, request, signal }) => {
   const { fetch, body } = keepAnswer();
-  const parameters = toGenerateParameters(request, signal);
-  Object.assign(parameters.config?.httpOptions ?? {}, { fetch });
-  await models.generateContentStream(parameters);
+  await models.generateContentStream(withFetch(toGenerateParameters(request, signal), fetch));
   return chunksOf(call, readPieces(body()));
 };

@@ -1,14 +1,24 @@
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { AppError } from '../../../shared/errors.ts';
+import { readBytes } from '../read-bytes.ts';
 
 /** A token with an unknown key id asks for new keys, but not more often than this. */
 const KEYS_COOLDOWN_MS = 30_000;
 const KEYS_TIMEOUT_MS = 5_000;
+/** Google's sets are some KB. */
+export const KEYS_MAX_BYTES = 256 * 1_024;
+
+async function fetchKeys(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  const { status, body } = response;
+  return body ? new Response(await readBytes(body, KEYS_MAX_BYTES), { status }) : response;
+}
 
 export const remoteKeys = (url: string): JWTVerifyGetKey =>
   createRemoteJWKSet(new URL(url), {
     cooldownDuration: KEYS_COOLDOWN_MS,
     timeoutDuration: KEYS_TIMEOUT_MS,
+    [customFetch]: fetchKeys,
   });
 
 export const isExpired = (error: unknown) => error instanceof errors.JWTExpired;

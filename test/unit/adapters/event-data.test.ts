@@ -3,6 +3,7 @@ import {
   createEventData,
   EVENT_MAX_CHARACTERS,
 } from '../../../functions/src/adapters/event-data.ts';
+import { AnswerTooLarge } from '../../../functions/src/adapters/gemini-errors.ts';
 
 /** The data of a text that comes in pieces of `size`, and what is left of it. */
 function read(text: string, size = text.length) {
@@ -36,6 +37,6 @@ describe('the data of events', () => {
 
     for (let count = 0; count < 4; count++) events.feed(piece);
 
-    expect(() => events.feed('x')).toThrow(RangeError);
+    expect(() => events.feed('x')).toThrow(AnswerTooLarge);
   });
 });
