@@ -113,6 +113,10 @@ export const uploadsCollection = (uid: string) => `${userPath(uid)}/uploads`;
 export const uploadPath = (uid: string, uploadId: string) =>
   `${uploadsCollection(uid)}/${uploadId}`;
 
+/** Which conversation a chat of an AI SDK is, by the hash of the name that the app gave it. */
+export const chatNamePath = (uid: string, nameHash: string) =>
+  `${userPath(uid)}/chatNames/${nameHash}`;
+
 export const turnId = (seq: number) => `t_${seq}`;
 export const answerId = (seq: number) => `m_${seq}`;
 

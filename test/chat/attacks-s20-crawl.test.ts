@@ -38,6 +38,7 @@ const ofUser: Readonly<Record<string, string>> = {
   usagePath: paths.usagePath(UID, '2025-12-30'),
   notesPath: paths.notesPath(UID),
   devicePath: paths.devicePath(UID, 'phone-1'),
+  chatNamePath: paths.chatNamePath(UID, 'f'.repeat(64)),
   uploadPath: paths.uploadPath(UID, 'upload-1'),
 };
 /** What holds nothing of anybody, or is only built upon; the tombstone is looked at field by field. */

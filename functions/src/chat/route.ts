@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import { headPath } from '../../../shared/conversation/paths.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { Caller } from '../../../shared/ports.ts';
 import type { ErrorReasonName } from '../../../shared/wire/error-reasons.ts';
+import { conversationIdSchema } from '../../../shared/wire/requests/ids.ts';
 import { parseRequest } from '../../../shared/wire/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
+import { idAsStored } from './id-as-stored.ts';
 import { notFoundError } from './not-found.ts';
 import type { SendMessage } from './send/send-request.ts';
 
@@ -142,6 +145,16 @@ export const noBody = z.undefined();
 /** Of a POST that has nothing to say: no body, or `{}`. */
 export const emptyBody = z.strictObject({});
 
+/** The conversation as it is stored (`idAsStored`); a malformed id is left to the schema of the route. */
+async function paramsAsStored(
+  dependencies: Pick<RouteDependencies, 'store'>,
+  params: Record<string, string>,
+): Promise<Record<string, string>> {
+  const { conversationId: id } = params;
+  if (id === undefined || !conversationIdSchema.safeParse(id).success) return params;
+  return { ...params, conversationId: await idAsStored(dependencies, id, headPath) };
+}
+
 function readParams<Params>(
   { params, badParams }: Pick<Declaration<Params, unknown, unknown>, 'params' | 'badParams'>,
   raw: Record<string, string>,
@@ -174,7 +187,7 @@ export function userRoute<Params, Query, Body>(
     run: async (dependencies, raw) => {
       const { caller, header, requestId, left } = raw;
       if (!caller) throw new Error(`${declaration.operation} was reached without a caller`);
-      const params = readParams(declaration, raw.params);
+      const params = readParams(declaration, await paramsAsStored(dependencies, raw.params));
       const query = parseRequest(declaration.query, raw.query);
       const body = parseRequest(declaration.body, raw.body);
       return handle(dependencies, { params, query, body, header, requestId, left, caller });

@@ -17,7 +17,7 @@ const chatId = z
   .max(FOREIGN_ID_MAX_CHARACTERS)
   .regex(/^[^:/]+$/, 'must hold neither a colon nor a slash')
   .describe(
-    'Id of the chat. A UUID of version 4 or 7 is the id of the conversation; any other one stands for a conversation of this user.',
+    'Id of the chat. A UUID of version 4 or 7 is the id of the conversation; any other one stands for a conversation of this user, after it was deleted for a new one.',
   );
 
 const foreignMessageId = z.string().min(1).max(FOREIGN_ID_MAX_CHARACTERS);

@@ -16,7 +16,7 @@ export const wellFormedText = z
   .string()
   .refine((text) => text.isWellFormed(), 'holds half of a surrogate pair; send valid Unicode');
 
-/** Compared as it is written: iOS writes UUIDs in capitals. */
+/** iOS writes UUIDs in capitals; `idAsStored` says which document one names. */
 export const conversationIdSchema = z
   .string()
   .regex(UUID_4_OR_7, 'must be a UUID, version 4 or 7')
@@ -27,7 +27,7 @@ export const messageIdSchema = z
   .regex(UUID, 'must be a UUID')
   .describe('The client’s id of a message. The same id again is the same message.');
 
-export const requestIdSchema = z.string().regex(UUID, 'must be a UUID');
+export const requestIdSchema = z.string().regex(UUID, 'must be a UUID').toLowerCase();
 
 export const conversationParams = z.strictObject({ conversationId: conversationIdSchema });
 

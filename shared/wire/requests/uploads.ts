@@ -6,9 +6,10 @@ import { wellFormedText } from './ids.ts';
 export const uploadIdSchema = z
   .string()
   .regex(
-    /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$/,
     'must be the id of an upload',
   )
+  .toLowerCase()
   .describe('Id of an upload, as `POST /v1/uploads` gave it.');
 
 /** No control characters, no breaks of lines, surrogates in pairs; without flags: JSON Schema has none. */

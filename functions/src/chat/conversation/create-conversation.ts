@@ -6,6 +6,7 @@ import type { ConversationPatch } from '../../../../shared/wire/requests/convers
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { patchedHead, pathsOf } from './conversation-patch.ts';
 import { firstHead } from '../send/first-head.ts';
+import { idAsStored } from '../id-as-stored.ts';
 import { notFoundError } from '../not-found.ts';
 import { readNotes } from '../../memory-of.ts';
 import { isOwn } from './own-conversation.ts';
@@ -52,7 +53,9 @@ export async function createConversation(
   dependencies: ChatDependencies,
   request: CreateRequest,
 ): Promise<{ conversationId: string; head: Head; isNew: boolean }> {
-  const conversationId = request.id ?? dependencies.randomness.uuid();
+  const conversationId = request.id
+    ? await idAsStored(dependencies, request.id, headPath)
+    : dependencies.randomness.uuid();
   const path = headPath(conversationId);
   const { revision } = await readNotes(dependencies, request.caller.uid);
   const head = requestedHead(dependencies, request, revision);

@@ -5,6 +5,7 @@ import { readTurns } from '../../../../shared/conversation/read-conversation.ts'
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { idAsStored } from '../id-as-stored.ts';
 import { messageNotFoundError } from '../not-found.ts';
 
 interface Conversation {
@@ -33,7 +34,9 @@ export async function findMessage(
   messageId: string,
 ): Promise<{ seq: number; turn: Versioned<Turn>; isAnswer: boolean }> {
   const answered = seqOfId(messageId, 'm');
-  const [guard] = answered ? [] : await store.get([messageGuardPath(conversationId, messageId)]);
+  const guardPath = (id: string) => messageGuardPath(conversationId, id);
+  const id = await idAsStored({ store }, messageId, guardPath);
+  const [guard] = answered ? [] : await store.get([guardPath(id)]);
   const seq = answered ?? (guard && decodeMessageGuard(guard).seq) ?? 0;
   const isThere = seq >= 1 && seq <= head.lastSeq;
   const [turn] = isThere ? await readTurns(store, conversationId, [seq]) : [];

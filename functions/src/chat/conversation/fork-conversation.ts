@@ -2,6 +2,7 @@ import type { CompactionNeeded, Head } from '../../../../shared/conversation/hea
 import { newestHistoryThrough } from '../../../../shared/conversation/find-history.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import { continuedHistory } from '../../../../shared/conversation/next-generation.ts';
+import { headPath } from '../../../../shared/conversation/paths.ts';
 import { readHead } from '../../../../shared/conversation/read-conversation.ts';
 import { sameHeadWrite } from '../../../../shared/conversation/same-head-write.ts';
 import { isTerminal } from '../../../../shared/conversation/turn.ts';
@@ -9,6 +10,7 @@ import { AppError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { markErasing } from '../../erasure/mark-erasing.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { idAsStored } from '../id-as-stored.ts';
 import { findMessage, unfinishedTurnError } from './find-message.ts';
 import { publishRequest } from '../answer/publish-request.ts';
 import { needAfterChange } from '../context/need-after-change.ts';
@@ -182,7 +184,9 @@ export async function forkConversation(
   dependencies: ChatDependencies,
   request: ForkRequest,
 ): Promise<Fork> {
-  const forkId = request.id ?? dependencies.randomness.uuid();
+  const forkId = request.id
+    ? await idAsStored(dependencies, request.id, headPath)
+    : dependencies.randomness.uuid();
   for (let tries = 0; tries < COPY_TRIES; tries++) {
     try {
       const made = await copyOnce(dependencies, request, forkId);

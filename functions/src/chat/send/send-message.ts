@@ -3,6 +3,7 @@ import {
   abandonedFields,
   closeAbandonedWrites,
 } from '../../../../shared/conversation/end-abandoned.ts';
+import { messageGuardPath } from '../../../../shared/conversation/paths.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import { closeAbandonedTurn } from '../answer/close-turn.ts';
 import { beforeTurnOf } from './before-turn.ts';
@@ -12,6 +13,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { followTurn } from '../stream/follow-turn.ts';
 import { interruptTurns } from './interrupt-turns.ts';
 import { liveTurnKey } from '../answer/live-turn.ts';
+import { idAsStored } from '../id-as-stored.ts';
 import { notFoundError } from '../not-found.ts';
 import { readStart, type StartState } from './read-start.ts';
 import { followQueued, queueTurn, rejoinQueue } from './queue-turn.ts';
@@ -109,6 +111,23 @@ async function carryOut(
   }
 }
 
+/** The request with the ids of messages as they are stored. */
+async function withIdsAsStored(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+): Promise<SendRequest> {
+  const { conversationId, message, replacing } = request;
+  const asStored = (id: string) =>
+    idAsStored(dependencies, id, (each) => messageGuardPath(conversationId, each));
+  return {
+    ...request,
+    message: { ...message, id: await asStored(message.id) },
+    ...(replacing && {
+      replacing: { ...replacing, messageId: await asStored(replacing.messageId) },
+    }),
+  };
+}
+
 /**
  * Attach or create: a message id becomes one turn, whatever is retried. New → a turn starts; running →
  * the same live stream; queued → waited with; done → the stored answer; abandoned → taken over. An edit
@@ -119,9 +138,10 @@ async function carryOut(
  */
 export async function sendMessage(
   dependencies: ChatDependencies,
-  request: SendRequest,
+  given: SendRequest,
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
+  const request = await withIdsAsStored(dependencies, given);
   let isTorn = false;
   const beforeTurn = beforeTurnOf(dependencies, request);
   for (let tries = 0; tries < START_TRIES; tries++) {

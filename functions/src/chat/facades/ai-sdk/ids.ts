@@ -1,27 +1,13 @@
-import { conversationIdSchema, messageIdSchema } from '../../../../../shared/wire/requests/ids.ts';
+import { messageIdSchema } from '../../../../../shared/wire/requests/ids.ts';
 import { stableUuid } from '../../../../../shared/wire/stable-uuid.ts';
-import type { Caller } from '../../../../../shared/ports.ts';
 import type { ChatDependencies } from '../../chat-dependencies.ts';
 
 type Hashing = Pick<ChatDependencies, 'sha256'>;
 
-/**
- * The conversation that a chat id names: itself when it is one, else one of this user. Two users whose apps
- * call their chat `main` have a conversation each.
- */
-export const conversationIdOf = (
-  { sha256 }: Hashing,
-  { uid }: Pick<Caller, 'uid'>,
-  chatId: string,
-): string =>
-  conversationIdSchema.safeParse(chatId).success
-    ? chatId
-    : stableUuid(sha256, ['ai-sdk chat', uid, chatId]);
-
 /** The message id of a UI message: its own when it is a UUID, else always the same one in its place. */
 export const messageIdOf = ({ sha256 }: Hashing, uiMessageId: string): string =>
   messageIdSchema.safeParse(uiMessageId).success
-    ? uiMessageId
+    ? uiMessageId.toLowerCase()
     : stableUuid(sha256, ['ai-sdk message', uiMessageId]);
 
 /** Id of the message that says `parts` in the place of turn `seq`: the same edit again is the same message. */

@@ -9,7 +9,7 @@ import { UPLOAD_ERRORS } from '../../routes/upload-errors.ts';
 import { turnReply } from '../../routes/turn-reply.ts';
 import { streamConversation } from '../../stream/stream-conversation.ts';
 import { readerReply } from '../../stream/stream-reply.ts';
-import { conversationIdOf } from './ids.ts';
+import { findChat } from './chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
 import { TURN_HEADER } from '../../routes/described-headers.ts';
 
@@ -70,7 +70,8 @@ export const aiSdkStreamRoute = userRoute({
   responseHeaders: TURN_HEADER,
   errors: ['USER_STREAMS'],
   handle: async (dependencies, { caller, params, header }) => {
-    const conversationId = conversationIdOf(dependencies, caller, params.chatId);
+    const conversationId = await findChat(dependencies, { caller, chatId: params.chatId });
+    if (conversationId === undefined) return { kind: 'empty', status: 204 };
     const own = await readOwnConversation(dependencies, { caller, conversationId }).catch(
       (error: unknown) => {
         // A chat that nobody has written in yet is resumed as well, as soon as its page is open.

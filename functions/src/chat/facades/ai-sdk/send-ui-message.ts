@@ -7,7 +7,8 @@ import type { RouteDependencies } from '../../route.ts';
 import { answerOptions } from '../../routes/message-body.ts';
 import type { SendHandle, SendRequest } from '../../send/send-request.ts';
 import { sendStored } from '../../send/send-stored.ts';
-import { conversationIdOf, editIdOf, regenerationIdOf } from './ids.ts';
+import { openChat } from './chat-names.ts';
+import { editIdOf, regenerationIdOf } from './ids.ts';
 import { standingTurn } from './standing-turn.ts';
 import { answerCalls } from '../../tools/answer-calls.ts';
 import { openToolOutputs } from './tool-outputs.ts';
@@ -74,7 +75,7 @@ export async function sendUiMessage(
 ): Promise<SendHandle> {
   const { caller, body, header } = request;
   const { messages } = body;
-  const conversationId = conversationIdOf(dependencies, caller, body.id);
+  const conversationId = await openChat(dependencies, { caller, chatId: body.id });
   const asked = { caller, conversationId, ...answerOptions(body, header) };
   const given =
     body.trigger === 'submit-message'

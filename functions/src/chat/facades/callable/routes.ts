@@ -5,12 +5,14 @@ import { noQuery } from '../../../../../shared/wire/requests/queries.ts';
 import type { sendMessageBody } from '../../../../../shared/wire/requests/messages.ts';
 import { callableResponse } from '../../../../../shared/wire/responses/callable.ts';
 import { EVENT_HEADERS } from '../../http/event-headers.ts';
+import { idAsStored } from '../../id-as-stored.ts';
 import { wantsStream } from '../../http/wants-stream.ts';
 import { userRoute, type Reply, type RouteDependencies, type StreamReader } from '../../route.ts';
 import { answerOptions, messageOfBody } from '../../routes/message-body.ts';
 import { UPLOAD_ERRORS } from '../../routes/upload-errors.ts';
 import { turnBody } from '../../routes/turn-reply.ts';
 import { callableText, type CallableCall } from './callable-events.ts';
+import { headPath } from '../../../../../shared/conversation/paths.ts';
 import { turnIdOfCall } from '../../../../../shared/conversation/tool-calls.ts';
 import type { SendHandle } from '../../send/send-request.ts';
 import { answerCalls } from '../../tools/answer-calls.ts';
@@ -122,7 +124,8 @@ export const callableChatRoute = userRoute({
   },
   format: 'callable',
   handle: async (dependencies, { caller, body, header, left }) => {
-    const { data } = body;
+    const conversationId = await idAsStored(dependencies, body.data.conversationId, headPath);
+    const data = { ...body.data, conversationId };
     const options = answerOptions(data, header);
     const call = await startCall(dependencies, { caller, data, options, left });
     if (!wantsStream(header('accept'))) return jsonReply(call);

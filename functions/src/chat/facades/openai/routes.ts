@@ -5,10 +5,12 @@ import {
   chatCompletionResponse,
   modelListResponse,
 } from '../../../../../shared/wire/responses/openai.ts';
+import { headPath } from '../../../../../shared/conversation/paths.ts';
 import { AUTO_MODEL } from '../../../../../shared/routing/routing.ts';
 import { parseRequest } from '../../../../../shared/wire/validation-error.ts';
 import { z } from 'zod';
 import type { Config } from '../../../config.ts';
+import { idAsStored } from '../../id-as-stored.ts';
 import { EVENT_HEADERS } from '../../http/event-headers.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '../../route.ts';
 import type { Completion } from './completion.ts';
@@ -19,8 +21,8 @@ import { storedCompletion } from './stored-completion.ts';
 const HEADER = 'x-conversation-id';
 const headerSchema = z.object({ 'X-Conversation-Id': conversationIdSchema });
 
-/** The conversation of a request: as its body says, else its header. Throws BAD_FIELD. */
-function conversationOf(
+/** The conversation that a request names, in its body or else its header. Throws BAD_FIELD. */
+function namedConversation(
   metadata: { conversation_id?: string | undefined } | null | undefined,
   header: (name: string) => string | undefined,
 ): string | undefined {
@@ -78,7 +80,8 @@ export const chatCompletionsRoute = userRoute({
   },
   format: 'openai',
   handle: async (dependencies, { caller, body, header, requestId, left }) => {
-    const conversationId = conversationOf(body.metadata, header);
+    const named = namedConversation(body.metadata, header);
+    const conversationId = named && (await idAsStored(dependencies, named, headPath));
     const completion =
       conversationId === undefined
         ? await looseCompletion(dependencies, { caller, body, requestId })

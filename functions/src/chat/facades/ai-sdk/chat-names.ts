@@ -1,0 +1,86 @@
+import { decodeHead } from '../../../../../shared/conversation/head.ts';
+import { chatNamePath, headPath } from '../../../../../shared/conversation/paths.ts';
+import type { Caller, StoredDocument } from '../../../../../shared/ports.ts';
+import { decodeChatName, type ChatName } from '../../../../../shared/user/chat-name.ts';
+import { conversationIdSchema } from '../../../../../shared/wire/requests/ids.ts';
+import { stableUuid } from '../../../../../shared/wire/stable-uuid.ts';
+import { retryWhenLost } from '../../../retry-when-lost.ts';
+import type { ChatDependencies } from '../../chat-dependencies.ts';
+import { isOwn } from '../../conversation/own-conversation.ts';
+import { idAsStored } from '../../id-as-stored.ts';
+
+type Naming = Pick<ChatDependencies, 'store' | 'sha256'>;
+
+interface NamedChat {
+  caller: Caller;
+  chatId: string;
+}
+
+interface Found {
+  conversationId?: string;
+  name?: StoredDocument;
+}
+
+const pathOf = ({ sha256 }: Naming, { caller, chatId }: NamedChat) =>
+  chatNamePath(caller.uid, sha256(chatId));
+
+/**
+ * The conversation of a name. Until names were stored its id was made of uid and name, so whoever knew both could take
+ * it first: such a conversation counts where it is the caller's own.
+ */
+async function lookUp(dependencies: Naming, chat: NamedChat): Promise<Found> {
+  const { caller, chatId } = chat;
+  const formerId = stableUuid(dependencies.sha256, ['ai-sdk chat', caller.uid, chatId]);
+  const paths = [pathOf(dependencies, chat), headPath(formerId)];
+  const [name, former] = await dependencies.store.get(paths);
+  if (name) return { conversationId: decodeChatName(name).conversationId, name };
+  return former && isOwn(decodeHead(former).value, caller) ? { conversationId: formerId } : {};
+}
+
+/**
+ * The conversation that a chat id names, for reading: itself when it is one, else one of this user. Undefined for a
+ * name that the user has not used.
+ */
+export async function findChat(dependencies: Naming, chat: NamedChat): Promise<string | undefined> {
+  return conversationIdSchema.safeParse(chat.chatId).success
+    ? idAsStored(dependencies, chat.chatId, headPath)
+    : (await lookUp(dependencies, chat)).conversationId;
+}
+
+/** Whether the next message can go there: it is the caller's, or nobody's yet. */
+async function isUsable({ store }: Naming, caller: Caller, conversationId: string) {
+  const [head] = await store.get([headPath(conversationId)]);
+  return !head || isOwn(decodeHead(head).value, caller);
+}
+
+/** Gives a name to a new conversation. Throws GuardLostError when another request was first. */
+async function nameNew(
+  dependencies: Pick<ChatDependencies, 'store' | 'sha256' | 'clock' | 'randomness'>,
+  chat: NamedChat,
+  name: StoredDocument | undefined,
+): Promise<string> {
+  const { store, clock, randomness } = dependencies;
+  const conversationId = randomness.uuid();
+  const fields: ChatName = { schemaVersion: 1, conversationId, updateTime: clock.now() };
+  const path = pathOf(dependencies, chat);
+  await store.commit([
+    name
+      ? { op: 'update', path, fields, guard: { updateTime: name.updateTime } }
+      : { op: 'create', path, fields },
+  ]);
+  return conversationId;
+}
+
+/**
+ * The conversation that a chat id names, for sending. A name that is new, or whose conversation was deleted, stands for
+ * a new one with an id that nobody can know before. Throws GuardLostError, StoreUnavailableError.
+ */
+export async function openChat(dependencies: ChatDependencies, chat: NamedChat): Promise<string> {
+  if (conversationIdSchema.safeParse(chat.chatId).success)
+    return idAsStored(dependencies, chat.chatId, headPath);
+  return retryWhenLost(dependencies.clock, async () => {
+    const { conversationId: known, name } = await lookUp(dependencies, chat);
+    if (known !== undefined && (await isUsable(dependencies, chat.caller, known))) return known;
+    return nameNew(dependencies, chat, name);
+  });
+}
