@@ -43,7 +43,7 @@ export function cleanHistory(
 export function erasedFields(history: History): DocumentFields {
   const { snapshotText, snapshotTokens, maskedTokensSaved, sourceHash, erased, ...rest } =
     encodeHistory(history);
-  const { snapshotJson, masksJson, reportJson, mended, rederiveFrom, signature } = rest;
+  const { snapshotJson, masksJson, reportJson, mended, rederiveFrom, signature, cleaned } = rest;
   return {
     snapshotText,
     snapshotTokens,
@@ -56,6 +56,7 @@ export function erasedFields(history: History): DocumentFields {
     mended,
     rederiveFrom,
     signature,
+    cleaned,
   };
 }
 

@@ -26,7 +26,9 @@ export async function readHistories(
     generations.map((generation) => historyPath(conversationId, generation)),
   );
   return documents.flatMap((document) =>
-    document ? [cleanHistory(head, readSignedHistory(source, conversationId, document))] : [],
+    document
+      ? [cleanHistory(head, readSignedHistory(source, { conversationId, head }, document))]
+      : [],
   );
 }
 

@@ -149,6 +149,11 @@ export const headSchema = z.object({
         .optional(),
     })
     .optional(),
+  /**
+   * Earlier histories are valid as the erasure that finished in this generation signed them, or a later one. Absent: no
+   * erasure has signed any.
+   */
+  erasedIn: z.number().int().nonnegative().optional(),
   /** Soft delete: since when, and when the sweep erases for good. */
   deleteTime: z.date().optional(),
   purgeTime: z.date().optional(),

@@ -22,6 +22,11 @@ export type Mask = z.infer<typeof maskSchema>;
 /** Stored beside what it signs; shared/conversation/signed-history.ts says what that is. */
 export const signatureSchema = z.object({ keyId: z.string(), mac: z.string() });
 
+export const cleanedSchema = z.object({
+  erasedIn: z.number().int().positive(),
+  signature: signatureSchema,
+});
+
 const historyFieldsSchema = z.object({
   schemaVersion: z.literal(1),
   generation: z.number().int().positive(),
@@ -79,6 +84,8 @@ const historyFieldsSchema = z.object({
   rederiveFrom: z.number().int().positive().optional(),
   /** Absent only where nothing of the document reaches a prompt. */
   signature: signatureSchema.optional(),
+  /** That the erasures up to generation `erasedIn` of the conversation are done here; signed with all that is. */
+  cleaned: cleanedSchema.optional(),
 });
 
 const historyDocumentSchema = historyFieldsSchema.extend({

@@ -79,6 +79,7 @@ export function continuedHistory(next: {
     erased: undefined,
     mended: undefined,
     signature: undefined,
+    cleaned: undefined,
     isUntrusted: undefined,
   };
 }

@@ -195,7 +195,7 @@ export async function readHistory(
   if (cached && isFresh(head, cached)) return cached.history;
   const [document] = await source.store.get([historyPath(conversationId, generation)]);
   if (!document) return undefined;
-  const stored = readSignedHistory(source, conversationId, document);
+  const stored = readSignedHistory(source, { conversationId, head }, document);
   const history = cleanHistory(head, stored);
   // While an erasure is under way the document may still change; nothing of it may outlive that here.
   if (!head.pendingErasure && !history.isUntrusted)

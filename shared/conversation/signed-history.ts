@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
 import type { DocumentFields, Logger, Signature, Signer, StoredDocument } from '../ports.ts';
-import { coveredThroughSchema } from './head.ts';
-import { decodeHistory, encodeHistory, signatureSchema, type History } from './history.ts';
+import { coveredThroughSchema, type Head } from './head.ts';
+import {
+  cleanedSchema,
+  decodeHistory,
+  encodeHistory,
+  signatureSchema,
+  type History,
+} from './history.ts';
+import { historyPath } from './paths.ts';
 import { refuseNewer } from './schema-version.ts';
 
 /** Longest key id in a log line: the id of a forged signature is somebody else's text. */
@@ -28,6 +35,14 @@ export type SignedFields = z.infer<typeof signedFieldsSchema>;
  */
 export const snapshotPayload = (signed: SignedFields & { conversationId: string }): string =>
   canonicalJson({ ...signed, purpose: 'history', version: 1 });
+
+/**
+ * What an erasure signs beside it: that nothing of the turns that were erased up to generation `erasedIn` is in the history.
+ * A document from before has its old signature, and not this one.
+ */
+const cleanedPayload = (
+  signed: SignedFields & { conversationId: string; erasedIn: number },
+): string => canonicalJson({ ...signed, purpose: 'cleaned history', version: 1 });
 
 const nothingSaid = {
   sourceHash: '',
@@ -55,47 +70,80 @@ export function signedHistory(
   return { ...history, signature: signer.sign(snapshotPayload({ ...fields, conversationId })) };
 }
 
+/** The history as an erasure leaves it: signed for its conversation, and as one that the erasure has seen. */
+export function cleanedHistory(
+  signer: Pick<Signer, 'sign'>,
+  { conversationId, erasedIn }: { conversationId: string; erasedIn: number },
+  history: History,
+): History {
+  const fields = signedFieldsSchema.parse(encodeHistory(history));
+  const signature = signer.sign(cleanedPayload({ ...fields, conversationId, erasedIn }));
+  return { ...signedHistory(signer, conversationId, history), cleaned: { erasedIn, signature } };
+}
+
 const signatureIn = (fields: DocumentFields): Signature | undefined =>
   signatureSchema.safeParse(fields['signature']).data;
 
+/** Where a history stands. */
+export interface HistoryPlace {
+  conversationId: string;
+  head: Pick<Head, 'erasedIn'>;
+}
+
+/** Whether a history is as the newest erasure left it, or of a generation that was made after that. */
+function isAsErased(
+  signer: Pick<Signer, 'isValid'>,
+  { conversationId, head: { erasedIn = 0 } }: HistoryPlace,
+  { signed, fields }: { signed: SignedFields; fields: DocumentFields },
+): boolean {
+  if (signed.generation >= erasedIn) return true;
+  const { data: cleaned } = cleanedSchema.safeParse(fields['cleaned']);
+  if (!cleaned || cleaned.erasedIn < erasedIn) return false;
+  const payload = cleanedPayload({ ...signed, conversationId, erasedIn: cleaned.erasedIn });
+  return signer.isValid(payload, cleaned.signature);
+}
+
 function isTrusted(
   signer: Pick<Signer, 'isValid'>,
-  conversationId: string,
-  fields: DocumentFields,
+  place: HistoryPlace,
+  { path, fields }: StoredDocument,
 ): boolean {
+  const { conversationId } = place;
   const { data: signed } = signedFieldsSchema.safeParse(fields);
   if (!signed) return false;
   if (saysNothing(signed)) return true;
   const signature = signatureIn(fields);
   return (
     signature !== undefined &&
-    signer.isValid(snapshotPayload({ ...signed, conversationId }), signature)
+    path === historyPath(conversationId, signed.generation) &&
+    signer.isValid(snapshotPayload({ ...signed, conversationId }), signature) &&
+    isAsErased(signer, place, { signed, fields })
   );
 }
 
 /** All that may be used of a document that somebody else wrote: that there is one. */
 function untrustedHistory(document: StoredDocument): History {
-  const { signature: _, ...fields } = document.fields;
+  const { signature: _, cleaned: __, ...fields } = document.fields;
   const emptied = { ...fields, ...nothingSaid, snapshotTokens: 0, maskedTokensSaved: 0 };
   return { ...decodeHistory({ ...document, fields: emptied }), isUntrusted: true };
 }
 
 /**
- * A history as it was stored, if its signature verifies; else one that says nothing (`isUntrusted`), and
+ * A history as it was stored, if its signature verifies and no erasure has changed it since; else one that says nothing (`isUntrusted`), and
  * an ERROR in the log. Every reader of what a history says comes through here. Throws NewerDocumentError,
  * before the signature is looked at, since a later release may sign more; and ZodError for a shape that no
  * version knows.
  */
 export function readSignedHistory(
   { signer, logger }: { signer: Pick<Signer, 'isValid'>; logger: Pick<Logger, 'log'> },
-  conversationId: string,
+  place: HistoryPlace,
   document: StoredDocument,
 ): History {
   refuseNewer(document);
-  if (isTrusted(signer, conversationId, document.fields)) return decodeHistory(document);
+  if (isTrusted(signer, place, document)) return decodeHistory(document);
   const history = untrustedHistory(document);
   logger.log('ERROR', 'snapshot_signature_invalid', {
-    conversationId,
+    conversationId: place.conversationId,
     generation: history.generation,
     keyId: (signatureIn(document.fields)?.keyId ?? '').slice(0, KEY_ID_LOGGED),
   });

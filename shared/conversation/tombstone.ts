@@ -16,6 +16,7 @@ const OPTIONAL_FIELDS = [
   'queue',
   'indexedThrough',
   'pendingErasure',
+  'erasedIn',
   'deleteTime',
   'purgeTime',
   'forkedFrom',

@@ -43,7 +43,7 @@ export const inHistories: readonly Planted[] = [
   {
     name: 'history-misplaced',
     at: history(4),
-    besides: ['fence-behind'],
+    besides: ['fence-behind', 'history-signature'],
     writes: (of) => [
       create(historyPath(of.conversationId, 4), fieldsAt(of, historyPath(of.conversationId, 3))),
     ],

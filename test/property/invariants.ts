@@ -70,7 +70,7 @@ const histories: Invariant = {
         isHistory(write) &&
         write.op !== 'create' &&
         fieldOf(write, 'erased') !== true &&
-        fieldOf(write, 'mended') !== true,
+        fieldOf(write, 'cleaned') === undefined,
     );
     return [
       ...changed.map(({ path }) => `${path} was written again`),

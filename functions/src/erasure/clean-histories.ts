@@ -2,8 +2,9 @@ import { withoutTurns, type Gone } from '../../../shared/compaction/mend-history
 import { emptiedHistory, erasedFields } from '../../../shared/conversation/erased-history.ts';
 import type { Head } from '../../../shared/conversation/head.ts';
 import type { History } from '../../../shared/conversation/history.ts';
-import { readSignedHistory, signedHistory } from '../../../shared/conversation/signed-history.ts';
+import { cleanedHistory, readSignedHistory } from '../../../shared/conversation/signed-history.ts';
 import type {
+  DocumentFields,
   DocumentStore,
   Logger,
   Signer,
@@ -34,16 +35,35 @@ interface Erased {
 }
 
 /** A history of a generation before the erasure, with nothing of the erased turns. */
-function cleaned({ signer, config }: HistoryCleaning, erased: Erased, history: History): History {
-  const { conversationId, head, seqs } = erased;
+function withoutErased(
+  config: HistoryCleaning['config'],
+  erased: Erased,
+  history: History,
+): History {
+  const { head, seqs } = erased;
   // What somebody else wrote may hold anything, whatever it cites.
   if (history.isUntrusted) return emptiedHistory(history);
   const repeating = erased.items.filter(({ generation }) => generation === history.generation);
   if (repeating.some(({ ids }) => ids.length === 0)) return emptiedHistory(history);
   const ids = new Set(repeating.flatMap((items) => items.ids));
   const gone: Gone = { seqs, isGoneItem: ({ id }) => ids.has(id) };
-  const left = withoutTurns(history, gone, rendererOf(config, head));
-  return left === history ? history : signedHistory(signer, conversationId, left);
+  return withoutTurns(history, gone, rendererOf(config, head));
+}
+
+interface Cleaned {
+  left: History;
+  /** Of the stored document; undefined: it stays as it is. */
+  fields?: DocumentFields;
+}
+
+/** The same, signed so that no earlier form of it is valid any more; one that says nothing needs no signature. */
+function cleaned({ signer, config }: HistoryCleaning, erased: Erased, history: History): Cleaned {
+  const { conversationId, head } = erased;
+  const left = withoutErased(config, erased, history);
+  const isSame = left === history;
+  if (left.erased === true) return isSame ? { left } : { left, fields: erasedFields(left) };
+  const signed = cleanedHistory(signer, { conversationId, erasedIn: head.changedIn }, left);
+  return { left: signed, fields: isSame ? { cleaned: signed.cleaned } : erasedFields(signed) };
 }
 
 async function commitInBatches(
@@ -66,28 +86,23 @@ async function commitInBatches(
 }
 
 /**
- * Takes what came of the erased turns out of stored histories, and returns them as they are now. Batch by
- * batch; it may stop anywhere and be repeated. Throws GuardLostError, StoreUnavailableError.
+ * Takes what came of the erased turns out of stored histories, signs all of them anew, and returns them as they are now.
+ * Batch by batch; it may stop anywhere and be repeated. Throws GuardLostError, StoreUnavailableError.
  */
 export async function cleanHistories(
   cleaning: HistoryCleaning,
   erased: Erased,
   documents: readonly StoredDocument[],
 ): Promise<History[]> {
-  const pairs = documents.map((document) => {
-    const history = readSignedHistory(cleaning, erased.conversationId, document);
+  const all = documents.map((document): Cleaned & { document: StoredDocument } => {
+    const history = readSignedHistory(cleaning, erased, document);
     // Later generations were made without the turn: the change emptied it before they began.
     const isOlder = history.generation < erased.head.changedIn;
-    return { document, history, left: isOlder ? cleaned(cleaning, erased, history) : history };
+    return { document, ...(isOlder ? cleaned(cleaning, erased, history) : { left: history }) };
   });
-  const writes = pairs
-    .filter(({ history, left }) => history !== left)
-    .map(({ document: { path, updateTime }, left }) => ({
-      op: 'update' as const,
-      path,
-      fields: erasedFields(left),
-      guard: { updateTime },
-    }));
+  const writes = all.flatMap(({ document: { path, updateTime }, fields }) =>
+    fields ? [{ op: 'update' as const, path, fields, guard: { updateTime } }] : [],
+  );
   await commitInBatches(cleaning.store, writes);
-  return pairs.map(({ left }) => left);
+  return all.map(({ left }) => left);
 }

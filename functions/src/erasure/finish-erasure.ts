@@ -183,7 +183,7 @@ async function settle(
     {
       op: 'update',
       path: headPath(conversationId),
-      fields: {},
+      fields: { erasedIn: head.value.changedIn },
       remove: ['pendingErasure'],
       guard: { updateTime: head.updateTime },
     },

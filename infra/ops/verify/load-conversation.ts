@@ -139,7 +139,7 @@ export async function loadConversation(reading: Reading, conversationId: string)
   const [turns, guards, histories, index, context] = await Promise.all([
     loadTurns(store, conversationId),
     loadGuards(store, conversationId),
-    loadHistories(historyReading, conversationId),
+    loadHistories(historyReading, { conversationId, head: head.value ?? {} }),
     loadIndex(store, conversationId, head.value?.indexedThrough ?? 0),
     head.value && contextOf(reading, conversationId, head.value),
   ]);

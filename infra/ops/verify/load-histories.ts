@@ -2,7 +2,10 @@ import { blobsNamedBy } from '../../../shared/conversation/erased-history.ts';
 import { decodeHistory, type History } from '../../../shared/conversation/history.ts';
 import { blobPiecePath, historiesCollection } from '../../../shared/conversation/paths.ts';
 import { pieceText } from '../../../shared/conversation/read-conversation.ts';
-import { readSignedHistory } from '../../../shared/conversation/signed-history.ts';
+import {
+  readSignedHistory,
+  type HistoryPlace,
+} from '../../../shared/conversation/signed-history.ts';
 import type { Sha256, Signer, StoredDocument } from '../../../shared/ports.ts';
 import { pagesOf, type ReadStore } from '../pages.ts';
 import { isUnreadable, unreadableOf } from './load-turns.ts';
@@ -56,20 +59,19 @@ const silent = { log: () => undefined };
 /** Undefined where nobody can tell. */
 function isSigned(
   { signer }: HistoryReading,
-  conversationId: string,
+  place: HistoryPlace,
   document: StoredDocument,
 ): boolean | undefined {
   if (!signer) return undefined;
-  return (
-    readSignedHistory({ signer, logger: silent }, conversationId, document).isUntrusted !== true
-  );
+  return readSignedHistory({ signer, logger: silent }, place, document).isUntrusted !== true;
 }
 
 /** Every history that is there, page by page, without what it says. */
 export async function loadHistories(
   reading: HistoryReading,
-  conversationId: string,
+  place: HistoryPlace,
 ): Promise<{ histories: StoredHistory[]; unreadable: Unreadable[] }> {
+  const { conversationId } = place;
   const histories: StoredHistory[] = [];
   const unreadable: Unreadable[] = [];
   const brokenBlobsOf = blobReader(reading, conversationId);
@@ -83,7 +85,7 @@ export async function loadHistories(
           ...storedHistoryOf(conversationId, history),
           path,
           brokenBlobs: await brokenBlobsOf(history),
-          isSigned: isSigned(reading, conversationId, document),
+          isSigned: isSigned(reading, place, document),
         });
       } catch (error) {
         if (!isUnreadable(error)) throw error;

@@ -39,7 +39,7 @@ function read(changes: DocumentFields = {}, keys = [current], conversationId = '
   };
   const found = readSignedHistory(
     { signer: createHmacSigner(keys), logger },
-    conversationId,
+    { conversationId, head: {} },
     document,
   );
   return { found, logged };
