@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { guardServer } from '../../functions/src/server-guard.ts';
+import { listedOrigins, refuseForeign } from './refuse-foreign.ts';
 
 export interface ServedFunction {
   target: 'chat' | 'compaction';
@@ -10,14 +11,18 @@ export interface ServedFunction {
 
 /**
  * Serves functions that are registered with the framework, each on its own port of the loopback
- * interface: the pipeline of production, but reachable from this machine only, since the local stack
- * accepts unsigned tokens.
+ * interface: the pipeline of production, but reachable from this machine only and by no foreign page, since the
+ * local stack accepts unsigned tokens. Pages of CORS_ORIGINS of `environment` may call chat.
  */
-export async function serveFunctions(functions: readonly ServedFunction[]): Promise<Server[]> {
+export async function serveFunctions(
+  functions: readonly ServedFunction[],
+  environment: Readonly<Record<string, string | undefined>> = {},
+): Promise<Server[]> {
   return Promise.all(
     functions.map(async ({ target, port }) => {
       const server = getTestServer(target);
       guardServer(server);
+      refuseForeign(server, target === 'chat' ? listedOrigins(environment) : []);
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
       server.setTimeout(0);
@@ -36,5 +41,5 @@ export function parseServed(text: string): ServedFunction {
 
 if (import.meta.main) {
   await import('../../functions/src/index.ts');
-  await serveFunctions(process.argv.slice(2).map(parseServed));
+  await serveFunctions(process.argv.slice(2).map(parseServed), process.env);
 }

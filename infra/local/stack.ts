@@ -31,6 +31,7 @@ import {
   stopAll,
 } from './stack-children.ts';
 import { backendName, modelName } from './stack-names.ts';
+import { listedOrigins } from './refuse-foreign.ts';
 import { type LocalStorage, startStorage } from './storage/start-storage.ts';
 import { defaultSweepSeconds } from './sweep-schedule.ts';
 
@@ -86,6 +87,10 @@ const messagingOf = (standInUrl: string | undefined): Environment =>
 /** The bucket of uploads, as its name is on this machine. */
 const LOCAL_BUCKET = 'recap-uploads';
 
+/** The bucket of uploads, for the pages that may call chat. */
+const startBucket = (environment: Environment) =>
+  startStorage({ bucket: LOCAL_BUCKET, origins: listedOrigins(environment) });
+
 const uploadsOf = ({ url }: LocalStorage): Environment => ({
   UPLOADS_BUCKET: LOCAL_BUCKET,
   UPLOADS_URL: url,
@@ -140,7 +145,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const shell = options.shell ?? process.env;
   const model = chooseModel(shell);
   const ports = await choosePorts(options);
-  const storage = await startStorage({ bucket: LOCAL_BUCKET });
+  const storage = await startBucket({ ...shell, ...environment });
   const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
   let children: Children = new Map();
   const chatUrl = localUrl(ports.chat);

@@ -25,7 +25,7 @@ const functions = registerFunctions(
     shutdown: shutdown.signal,
   }),
 );
-await serveFunctions(process.argv.slice(2).map(parseServed));
+await serveFunctions(process.argv.slice(2).map(parseServed), process.env);
 endOnSignal(process, () => {
   shutdown.abort();
   return functions.drain();

@@ -60,10 +60,13 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
       store,
     }),
   );
-  const servers = await serveFunctions([
-    { target: 'chat', port: chatPort },
-    { target: 'compaction', port: compactionPort },
-  ]);
+  const servers = await serveFunctions(
+    [
+      { target: 'chat', port: chatPort },
+      { target: 'compaction', port: compactionPort },
+    ],
+    options.environment,
+  );
   const schedule = startSweepSchedule({
     everySeconds: options.sweepSeconds ?? 0,
     publish: () => bus.publish({ topic: 'compaction', data: sweepEvent }),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
+import { refuseForeign } from '../refuse-foreign.ts';
 import { control } from './control.ts';
 import { FaultQueue, type QueuedFault } from './faults.ts';
 import { answer, type Arrival, type Model, openEntry } from './generation.ts';
@@ -157,6 +158,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
       response.destroy();
     });
   });
+  refuseForeign(server);
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { refuseForeign } from '../refuse-foreign.ts';
 import { createDiskFiles, type DiskFiles } from './disk-files.ts';
 import { jsonApi, type StorageAnswer } from './json-api.ts';
 import { refusalOf } from './verify-signature.ts';
@@ -15,6 +16,8 @@ export interface StorageOptions {
   bucket: string;
   /** Default 0: any free port. */
   port?: number;
+  /** Whose pages may call it, beside those of this machine. */
+  origins?: readonly string[];
   /** Default: the clock of this machine. */
   now?: () => Date;
 }
@@ -100,7 +103,7 @@ async function xmlApi(
 
 /** Starts the stand-in on the loopback interface. */
 export async function startStorage(options: StorageOptions): Promise<LocalStorage> {
-  const { bucket, port = 0, now = () => new Date() } = options;
+  const { bucket, port = 0, origins = [], now = () => new Date() } = options;
   const files = await createDiskFiles();
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const failures: { method: string; status: number }[] = [];
@@ -150,6 +153,7 @@ export async function startStorage(options: StorageOptions): Promise<LocalStorag
       response.destroy();
     });
   });
+  refuseForeign(server, origins);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
