@@ -115,7 +115,8 @@ export async function askForOperations(
       turns,
       known,
       room,
-      requestWith: (boundary) => ledgerRequest({ boundary, focus: run.need.focus }),
+      requestWith: (boundary) =>
+        ledgerRequest({ boundary, focus: run.need.focus, notes: run.notes }),
       promptId: chunks.length === 1 ? promptIdOf(run) : `${promptIdOf(run)}-${index + 1}`,
     }),
   );
