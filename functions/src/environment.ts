@@ -126,6 +126,12 @@ export const environmentSchema = z.object({
   THRESHOLD_TABLE: thresholdRows.describe(
     'JSON {"model/profile": {thresholdTokens?, thresholdFraction?, tailTokens?, snapshotBudgetTokens?, toolOutputBudgetTokens?}}: rows before those of the table of thresholds. A key is the beginning of a model id; either half may be missing.',
   ),
+  LEARN_THRESHOLD: z
+    .enum(['off', 'on'])
+    .default('off')
+    .describe(
+      'on: the threshold of a conversation moves towards where its user compacts it by hand, by a tenth at most; one that the conversation names stays, and so does that of the profile gemini-cli.',
+    ),
   SPLIT_POLICY: z
     .enum(splitPolicies)
     .optional()
