@@ -3,6 +3,7 @@ import {
   compressionInstruction,
   compressionRequest,
   critiqueRequest,
+  promptVersion,
   repairRequest,
 } from '../../../../shared/compaction/prompts.ts';
 import { withoutNoteConstraints } from '../../../../shared/compaction/rewrite/note-constraints.ts';
@@ -41,6 +42,7 @@ async function ask(
     systemInstruction: compressionInstruction({ maximumTokens }),
     contents: [...plan.contents, ...following],
     promptId,
+    promptVersion,
   });
   if (answer.kind === 'refused') return answer;
   if (answer.text === '') return { kind: 'blank' };
