@@ -14,7 +14,8 @@ const sectionMeanings: Readonly<Record<SectionName, string>> = {
   artifact_trail: 'what was made or changed, in which artefact, and why',
   file_system_state: 'files and folders that were read, created, changed or deleted',
   recent_actions: 'the latest actions and tool calls with their results, failures included',
-  task_state: 'the plan as steps marked DONE, IN PROGRESS or TODO, and the next step',
+  task_state:
+    'the plan as steps, each beginning with [DONE], [IN PROGRESS] or [TODO], and the next step; the one step that is being worked on ends with "&lt;-- CURRENT FOCUS"',
 };
 
 const outline = sectionNames
