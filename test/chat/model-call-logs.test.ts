@@ -55,7 +55,7 @@ describe('the log line of a call of the model', () => {
   test.each([
     ['ledger', compactionBench, /^ledger-\d+$/, ['request-1']],
     ['rewrite', rewriteBench, /^rewrite-\d+$/, ['request-1', 'request-1-verify']],
-  ] as const)('names the version of the prompt of %s', async (_, benchOf, version, promptIds) => {
+  ] as const)('names the version of the prompt of %s', async (...[, benchOf, version, promptIds]) => {
     const bench = benchOf();
     const conversationId = await buildDue(bench);
 

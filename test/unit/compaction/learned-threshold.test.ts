@@ -16,7 +16,7 @@ describe('what a compaction by hand teaches of the threshold', () => {
     ['far above after far below: back', -0.1, 90_000, 0],
     ['what was stored beyond the bound counts as the bound', -0.9, 24_000, -0.05],
     ['an empty conversation: nothing', -0.05, 0, -0.05],
-  ])('%s', (_, known, tokens, shift) => {
+  ])('%s', (...[, known, tokens, shift]) => {
     expect(learnShift(known, { tokens, thresholdTokens })).toBe(shift);
   });
 });
