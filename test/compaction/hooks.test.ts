@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
 import type {
   CompactionHookEvent,
   PreCompactAnswer,
@@ -162,6 +163,25 @@ describe('a compaction that ends as NOOP', () => {
     await compactOnce(bench, await buildDue(bench, { turns: 0, head }));
 
     expect(told).toEqual([]);
+  });
+
+  test('is settled all the same when the worker is told to end meanwhile', async () => {
+    const leaving = new AbortController();
+    const { promise } = Promise.withResolvers<undefined>();
+    const run = () => {
+      leaving.abort();
+      return promise;
+    };
+    const bench = compactionBench({
+      hooks: { preCompact: [{ name: 'hang', run }], postCompact: [] },
+    });
+    const head = { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } } as const;
+    const conversationId = await buildDue(bench, { turns: 3, head });
+
+    const result = await runCompaction(bench, { conversationId, signal: leaving.signal });
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
+    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
   });
 
   test('stays one when a required hook fails', async () => {

@@ -134,10 +134,12 @@ export async function tellNoop(run: HookedRun): Promise<void> {
   const { head, turns, history } = run.reading;
   const isEmpty = turns.length === 0 && history === undefined;
   if (head.value.profile !== 'gemini-cli' || isEmpty) return;
-  for (const hook of hooksOf(run).preCompact) {
-    const told: typeof hook = { name: hook.name, run: (event, late) => hook.run(event, late) };
-    await runHookOf(run, told, foldlessEvent(run));
-  }
+  for (const hook of hooksOf(run).preCompact)
+    try {
+      await runHookOf(run, hook, foldlessEvent(run));
+    } catch {
+      // It was required, or the worker is told to end: there is nothing that either could stop.
+    }
 }
 
 /** Runs the PostCompact hooks in order. What they do changes nothing any more: no failure is thrown. */
