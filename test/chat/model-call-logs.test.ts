@@ -55,21 +55,24 @@ describe('the log line of a call of the model', () => {
   test.each([
     ['ledger', compactionBench, /^ledger-\d+$/, ['request-1']],
     ['rewrite', rewriteBench, /^rewrite-\d+$/, ['request-1', 'request-1-verify']],
-  ] as const)('names the version of the prompt of %s', async (...[, benchOf, version, promptIds]) => {
-    const bench = benchOf();
-    const conversationId = await buildDue(bench);
+  ] as const)(
+    'names the version of the prompt of %s',
+    async (...[, benchOf, version, promptIds]) => {
+      const bench = benchOf();
+      const conversationId = await buildDue(bench);
 
-    await compactOnce(bench, conversationId);
+      await compactOnce(bench, conversationId);
 
-    const lines = bench.logged.filter(({ event }) => event === 'model_call');
-    expect(lines.map(({ fields }) => fields['promptId'])).toEqual(promptIds);
-    expect(lines[0]?.fields).toMatchObject({
-      conversationId,
-      role: 'utility_compressor',
-      promptVersion: expect.stringMatching(version),
-      promptTokens: 100,
-    });
-  });
+      const lines = bench.logged.filter(({ event }) => event === 'model_call');
+      expect(lines.map(({ fields }) => fields['promptId'])).toEqual(promptIds);
+      expect(lines[0]?.fields).toMatchObject({
+        conversationId,
+        role: 'utility_compressor',
+        promptVersion: expect.stringMatching(version),
+        promptTokens: 100,
+      });
+    },
+  );
 
   test('says why a summariser gave none', async () => {
     const model = createScriptedModel({ answers: [overloaded(), snapshotAnswer()] });
