@@ -52,13 +52,17 @@ type PolicyConfig = ModelsConfig &
     | 'THRESHOLD_TOKENS'
     | 'THRESHOLD_TABLE'
     | 'SPLIT_POLICY'
+    | 'LEARN_THRESHOLD'
     | 'MODEL'
     | 'routing'
     | 'policySettings'
     | 'COMPACTION_VARIANTS'
   >;
 
-type PolicyHead = Pick<Head, 'epoch' | 'settings' | 'profile' | 'model' | 'context'>;
+type PolicyHead = Pick<
+  Head,
+  'epoch' | 'settings' | 'profile' | 'model' | 'context' | 'thresholdShift'
+>;
 
 /** What a policy is made of beside the head. */
 interface Deciding {
@@ -107,6 +111,7 @@ function decidePolicy(
       ...(windowTokens !== undefined && { [model]: Math.min(windowTokens, ownWindow) }),
     },
     overheadTokens: head.context.overheadTokens,
+    thresholdShift: config.LEARN_THRESHOLD === 'on' ? head.thresholdShift : undefined,
   });
 }
 

@@ -11,6 +11,7 @@ import {
 } from './config-values.ts';
 import { hookVariables } from './hook-variables.ts';
 import { identityVariables } from './identity-variables.ts';
+import { memoryVariables } from './memory-variables.ts';
 import { toolVariables } from './tool-variables.ts';
 import { notificationVariables } from './notification-variables.ts';
 import { quotaVariables } from './quota-variables.ts';
@@ -126,6 +127,12 @@ export const environmentSchema = z.object({
   THRESHOLD_TABLE: thresholdRows.describe(
     'JSON {"model/profile": {thresholdTokens?, thresholdFraction?, tailTokens?, snapshotBudgetTokens?, toolOutputBudgetTokens?}}: rows before those of the table of thresholds. A key is the beginning of a model id; either half may be missing.',
   ),
+  LEARN_THRESHOLD: z
+    .enum(['off', 'on'])
+    .default('off')
+    .describe(
+      'on: the threshold of a conversation moves towards where its user compacts it by hand, by a tenth at most; one that the conversation names stays, and so does that of the profile gemini-cli.',
+    ),
   SPLIT_POLICY: z
     .enum(splitPolicies)
     .optional()
@@ -153,9 +160,7 @@ export const environmentSchema = z.object({
     .describe(
       'Cheap model that condenses tool outputs between two calls, where CONDENSE_TOOL_OUTPUTS is always.',
     ),
-  MEMORY_BUDGET_TOKENS: integer(1_000, { min: 0, max: 20_000 }).describe(
-    'Tokens of the notes about the user and of the app that stand in the prefix of a prompt, the newest first, and again of those that are said with a message; at most an eighth of the threshold. 0 = no memory in prompts.',
-  ),
+  ...memoryVariables,
   ...hookVariables,
   CLIENT_WRITABLE: list
     .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))

@@ -46,7 +46,8 @@ export function memoryBudgetTokens(
  * compactor. `memoryRevision`: of the prefix; default: the head's.
  */
 export const memoryOf = (
-  config: Parameters<typeof memoryBudgetTokens>[0] & Pick<Config, 'appMemory'>,
+  config: Parameters<typeof memoryBudgetTokens>[0] &
+    Pick<Config, 'appMemory' | 'MEMORY_IMPORT_FORMAT'>,
   of: { head: Head; notes: Notes; memoryRevision?: number; message?: Content },
 ): SelectedMemory =>
   selectMemory({
@@ -54,6 +55,7 @@ export const memoryOf = (
     user: of.notes.notes,
     memoryRevision: of.memoryRevision ?? of.head.memoryRevision ?? 0,
     budgetTokens: memoryBudgetTokens(config, of.head),
+    importFormat: config.MEMORY_IMPORT_FORMAT,
     message: of.message && contentText(of.message),
   });
 

@@ -1,3 +1,5 @@
+import type { OpenFile } from './open-files.ts';
+
 /** What an app tells of the moment in which a message is sent. */
 export interface ClientContext {
   /** IANA name such as Asia/Seoul, or an offset such as +09:00; absent: the one that was named last. */
@@ -6,6 +8,7 @@ export interface ClientContext {
   locale?: string | undefined;
   appVersion?: string | undefined;
   screen?: string | undefined;
+  openFiles?: OpenFile[] | undefined;
   /** Whatever else helps; of a list the newest entries stand last. */
   values?: Record<string, string | string[]> | undefined;
 }

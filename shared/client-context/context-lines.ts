@@ -1,46 +1,34 @@
-import { neutraliseTags } from '../compaction/neutralise-tags.ts';
 import { utf8Length } from '../store/names.ts';
 import type { ClientContext } from './client-context.ts';
 import { cutList, cutText } from './cut-value.ts';
-
-/** Line ends that JSON does not escape. */
-const lineEnds = /[\u0085\u2028\u2029]/g;
-
-/**
- * A value in one line and in quotation marks, so that no text of it can pose as a line beside it; and without tags of
- * the snapshot's format.
- */
-const quoted = (value: string | readonly string[]): string =>
-  neutraliseTags(
-    JSON.stringify(value).replaceAll(
-      lineEnds,
-      (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-    ),
-  );
+import { openFileLines } from './open-files.ts';
+import { quotedValue } from './quoted-value.ts';
 
 function listLine(name: string, list: readonly string[]): string {
   const { entries, leftOut } = cutList(list);
   const missing =
     leftOut > 0 ? ` (the newest ${entries.length}; ${leftOut} older ones are left out)` : '';
-  return `- ${name}: ${quoted(entries)}${missing}`;
+  return `- ${name}: ${quotedValue(entries)}${missing}`;
 }
 
 const valueLine = (name: string, value: string | readonly string[]): string =>
-  typeof value === 'string' ? `- ${name}: ${quoted(cutText(value))}` : listLine(name, value);
+  typeof value === 'string' ? `- ${name}: ${quotedValue(cutText(value))}` : listLine(name, value);
 
 /** What a context tells but the time, a line for each of its names, in the order of the app. */
 export function contextLines({
   locale,
   appVersion,
   screen,
+  openFiles = [],
   values = {},
 }: ClientContext): ReadonlyMap<string, string> {
   const words = Object.entries({ locale, 'app version': appVersion, screen });
   const named = Object.entries(values).map(([name, value]) => [`values.${name}`, value] as const);
-  const lines = new Map<string, string>();
-  for (const [name, value] of [...words, ...named])
-    if (value !== undefined) lines.set(name, valueLine(name, value));
-  return lines;
+  const linesOf = (entries: readonly (readonly [string, string | string[] | undefined])[]) =>
+    entries.flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, valueLine(name, value)]],
+    );
+  return new Map([...linesOf(words), ...openFileLines(openFiles), ...linesOf(named)]);
 }
 
 /** UTF-8 bytes of all that a context tells, after cutting. */

@@ -1,4 +1,5 @@
 import type { Trigger } from '../conversation/head.ts';
+import type { FoldedTurnsAccess } from '../hooks/folded-turns.ts';
 import type { Hook } from '../hooks/hook.ts';
 
 /** What a hook learns: who asked, how large the context is, which turns go. Never any text of them. */
@@ -15,6 +16,12 @@ export interface CompactionHookEvent {
   beforeTokens: number;
 }
 
+/** What a PreCompact hook is asked with. */
+export interface PreCompactEvent extends CompactionHookEvent {
+  /** To read the turns that go with, for a backup; absent where none go. */
+  foldedTurns?: FoldedTurnsAccess;
+}
+
 /** What a PreCompact hook may answer. */
 export interface PreCompactAnswer {
   /** Ends the compaction as NOOP, VETOED; what the hook pins stays pinned. */
@@ -25,10 +32,16 @@ export interface PreCompactAnswer {
    * oldest pins of hooks go, and what does not fit beside the owner's is left out with a WARNING.
    */
   pins?: readonly { id: string; text: string }[];
+  /**
+   * What the summariser is to know beside the turns, as data: at most `HOOK_NOTE_MAX_CHARACTERS`. It bears out what
+   * the summary says, makes no constraint, and is not kept. One that is too long, or has no room behind those of
+   * earlier hooks, is left out with a WARNING.
+   */
+  note?: string;
 }
 
 /** Runs after the decision to compact, before the model is called. */
-export type PreCompactHook = Hook<CompactionHookEvent, PreCompactAnswer | undefined>;
+export type PreCompactHook = Hook<PreCompactEvent, PreCompactAnswer | undefined>;
 
 export interface CompactionHookResult extends CompactionHookEvent {
   state: string;
@@ -46,6 +59,9 @@ export interface CompactionHooks {
 }
 
 export const noHooks: CompactionHooks = { preCompact: [], postCompact: [] };
+
+/** UTF-16 units of the note of one hook. */
+export const HOOK_NOTE_MAX_CHARACTERS = 4_000;
 
 /** How long one hook may take. */
 export const HOOK_TIMEOUT_MS = 10_000;

@@ -70,7 +70,7 @@ function figuresOf(language: string): Intl.NumberFormat {
 
 /**
  * The sentence that tells a person how a compaction stands or ended, in the language of `locale`
- * (English, Korean, Japanese; others get English), with figures in that language's form. Never an error
+ * (English, Korean, Japanese, Chinese; others get English), with figures in that language's form. Never an error
  * tone: a compaction that did not happen costs the user nothing.
  */
 export function outcomeMessage(outcome: OutcomeToTell, locale?: string): string {

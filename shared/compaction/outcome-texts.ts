@@ -96,10 +96,36 @@ const ja: OutcomeTexts = {
   changed: 'メッセージの変更または削除を履歴に反映しました。',
 };
 
+/** Simplified characters, for readers of traditional ones, too. */
+const zh: OutcomeTexts = {
+  onItsWay: '正在压缩历史记录，对话可以照常继续。',
+  compacted: '历史记录已从 {before} 个 token 压缩到 {after} 个 token。',
+  nothingToDo: '没有需要压缩的内容。',
+  belowThreshold: '没有需要压缩的内容：对话（{before} 个 token）低于阈值。',
+  tooShort: '没有需要压缩的内容：对话还太短。',
+  nothingToFold: '没有需要压缩的内容：最新的消息保持原样。',
+  notArmed: '没有需要压缩的内容：上次压缩之后新增的内容很少。',
+  paused: '压缩暂停一段时间，继续使用完整的历史记录。',
+  vetoed: '应用选择暂不压缩，继续使用完整的历史记录。',
+  truncated: '较长的工具输出已从 {before} 个 token 缩短到 {after} 个 token。',
+  notBeneficial: '以目前的大小，压缩没有益处，继续使用完整的历史记录。',
+  notReduced: '压缩没有减小历史记录，继续使用完整的历史记录。',
+  notCounted: '无法计算 token 数。没有任何更改。',
+  emptySummary: '摘要为空。没有任何更改。',
+  notVerified: '摘要未通过检查。没有任何更改。',
+  failed: '压缩未成功。没有任何更改。',
+  turnTooLarge: '有一条消息太大，无法生成摘要，继续使用完整的历史记录。',
+  aborted: '压缩已停止。没有任何更改。',
+  superseded: '对话在此期间发生了变化。没有替换任何内容。',
+  restored: '已恢复使用较早的历史记录（{after} 个 token）。',
+  changed: '消息已更改或删除，历史记录已随之更新。',
+};
+
 const textsByLanguage: ReadonlyMap<string, OutcomeTexts> = new Map([
   ['en', en],
   ['ko', ko],
   ['ja', ja],
+  ['zh', zh],
 ]);
 
 /** The sentences for a BCP 47 tag (`ko-KR`); English for languages without a translation. */

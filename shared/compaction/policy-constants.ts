@@ -17,6 +17,18 @@ export const policyConstants = {
     origin: 'cost model: the optimum lies at 6–19 k; 24 k buys fidelity for 1.5 × the cheapest',
     configure: `${policySetting('thresholdTokens')}; the table of thresholds`,
   },
+  learnedShiftMaximum: {
+    value: 0.1,
+    unit: 'fraction of the soft threshold',
+    origin: 'a habit of one user says little about what a threshold costs',
+    configure: 'with `LEARN_THRESHOLD`',
+  },
+  learnedShiftStep: {
+    value: 0.5,
+    unit: 'of the way',
+    origin: 'two compactions by hand outweigh one accident',
+    configure: 'fixed',
+  },
   windowFraction: {
     value: 0.8,
     unit: 'fraction of the window',

@@ -5,6 +5,7 @@ import { toolOutputConstants } from './tool-output-constants.ts';
 import { contextWindowTokens } from '../models/context-window.ts';
 import type { WindowOverrides } from '../models/context-window.ts';
 import type { ModelTable } from '../models/model-entry.ts';
+import { boundedShift } from './learned-threshold.ts';
 import { findLevel } from './policy-levels.ts';
 import type { DecidingLevel, SettingLevels } from './policy-levels.ts';
 import type { PolicySettings, PolicyTableEntry } from './policy-settings.ts';
@@ -19,6 +20,8 @@ export interface CompactionPolicy {
   readonly softThresholdTokens: number | null;
   /** Which level decided the soft threshold. */
   readonly thresholdLevel: DecidingLevel;
+  /** By which share of itself the threshold was moved (`learnShift`); 0 = not at all. */
+  readonly thresholdShift: number;
   /** Which level gave each of the other settings; those that are absent follow from the threshold. */
   readonly levels: SettingLevels;
   /** Conversation tokens from which the chat answers from a shrunken view. */
@@ -61,6 +64,8 @@ export interface PolicyInput {
   models?: ModelTable;
   /** Tokens of system instruction and tools as measured; default 0. */
   overheadTokens?: number | undefined;
+  /** What was learned from compactions by hand; nothing where the conversation names its own threshold. Default 0. */
+  thresholdShift?: number | undefined;
 }
 
 const peerProfile = 'gemini-cli';
@@ -143,10 +148,13 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
   const isPeer = profile === peerProfile;
   const { threshold, settings, levels } = findLevel({ ...input, profile }, { isPeer });
 
-  const wanted = Math.min(
+  const given = Math.min(
     threshold.fraction === 1 ? Infinity : Math.floor(threshold.fraction * windowTokens),
     threshold.tokens,
   );
+  const isFixed = isPeer || threshold.level === 'conversation';
+  const thresholdShift = isFixed ? 0 : boundedShift(input.thresholdShift ?? 0);
+  const wanted = given === Infinity ? Infinity : Math.round(given * (1 + thresholdShift));
   const usable = isPeer ? Infinity : usableTokens(windowTokens, overheadTokens);
   const soft = wanted === Infinity ? null : Math.max(1, Math.min(wanted, usable));
   const windowLimit = Math.floor(policyConstants.windowFraction.value * windowTokens);
@@ -159,6 +167,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
     windowTokens,
     softThresholdTokens: soft,
     thresholdLevel: threshold.level,
+    thresholdShift,
     levels,
     hardThresholdTokens: Math.min(
       windowLimit,

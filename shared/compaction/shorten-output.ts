@@ -1,7 +1,14 @@
 import type { Part } from '../conversation/content.ts';
 import { estimatePartTokens, type TokenCounting } from './token-estimate.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
-import { blobNamedIn, maskedText, toolOutputOf, withOutput } from './tool-output-mask.ts';
+import {
+  blobNamedIn,
+  hasMoreLines,
+  maskedLines,
+  maskedText,
+  toolOutputOf,
+  withOutput,
+} from './tool-output-mask.ts';
 
 /** What is looked at of an output to tell whether it is text, UTF-16 units; shorter ones are left alone. */
 const SAMPLE_CHARACTERS = 1_000;
@@ -24,18 +31,6 @@ function isBinary(text: string): boolean {
   return controls > BINARY_FRACTION * SAMPLE_CHARACTERS || BASE64.test(sample);
 }
 
-function linesIn(text: string): number {
-  let lines = 1;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines;
-}
-
-/** Characters that an output may have: the cap, and as many as its thousand lines have on average. */
-function roomOf(text: string, capCharacters: number): number {
-  const share = toolOutputConstants.toolOutputCapLines.value / linesIn(text);
-  return Math.min(capCharacters, Math.floor(Math.min(1, share) * text.length));
-}
-
 export interface Shortening {
   /** The name under which the model reads the whole output. */
   blobName: (text: string) => string;
@@ -46,19 +41,22 @@ export interface Shortening {
 
 /**
  * A tool's response whose output is longer than the cap or than 1,000 lines, as its first fifth, a marker that
- * says how it is read back, its blocks on errors and warnings, and its last four fifths; of what is no text the marker
- * alone. The same part where it is not too long, was shortened before, or would not become shorter.
+ * says how it is read back, its blocks on errors and warnings, and its last four fifths: of 1,000 lines where these are
+ * within the cap, else of the cap in characters; of what is no text the marker alone. The same part where it is not too long, was shortened before, or would not become shorter.
  */
 export function shortenOutput(part: Part, options: Shortening): Part {
   const output = toolOutputOf(part);
   const isRead = part.functionResponse?.name === READING_TOOL;
   if (output === undefined || isRead || blobNamedIn(output.text) !== undefined) return part;
   const { text } = output;
+  const lines = toolOutputConstants.toolOutputCapLines.value;
   const cap = options.capCharacters ?? toolOutputConstants.toolOutputCapCharacters.value;
-  const characters = isBinary(text) ? 0 : roomOf(text, cap);
-  if (characters >= text.length) return part;
+  const isBytes = isBinary(text);
+  if (!isBytes && text.length <= cap && !hasMoreLines(text, lines)) return part;
   const name = options.blobName(text);
-  const short = withOutput(part, output, maskedText(text, { characters, name }));
+  const byLines = isBytes ? undefined : maskedLines(text, { lines, characters: cap, name });
+  const shown = byLines ?? maskedText(text, { characters: isBytes ? 0 : cap, name });
+  const short = withOutput(part, output, shown);
   const { counting } = options;
   return estimatePartTokens(short, counting) < estimatePartTokens(part, counting) ? short : part;
 }

@@ -50,6 +50,18 @@ export const snapshotConstants = {
     origin: 'what a small window may hold of the turns, and a large one when not all of them fit',
     configure: 'fixed',
   },
+  hookNoteTokens: {
+    value: 2_000,
+    unit: 'tokens',
+    origin: 'notes of hooks say what matters, they bring no history of their own',
+    configure: 'fixed',
+  },
+  hookNoteWindowFraction: {
+    value: 0.05,
+    unit: 'fraction of the summariser’s window',
+    origin: 'a small window stays for the turns',
+    configure: 'fixed',
+  },
   snapshotAnswerMaximumCharacters: {
     value: 400_000,
     unit: 'characters',

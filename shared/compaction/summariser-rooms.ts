@@ -1,3 +1,4 @@
+import { noteTokens } from './hook-notes.ts';
 import { snapshotConstants } from './snapshot-constants.ts';
 
 /** System instruction, the request, and the critique or the list of what is missing. */
@@ -17,7 +18,8 @@ export const summaryOutputTokens = (windowTokens: number): number =>
 export function summariserRooms(windowTokens: number): { room: number; partialRoom: number } {
   // The second pass reads the first answer and writes one of its own. Where a small window cannot hold
   // both, that call is refused and the first summary stands.
-  const requestTokens = 2 * summaryOutputTokens(windowTokens) + INSTRUCTION_TOKENS;
+  const requestTokens =
+    2 * summaryOutputTokens(windowTokens) + INSTRUCTION_TOKENS + noteTokens(windowTokens);
   const partialRoom = snapshotConstants.summariserPartialFraction.value * windowTokens;
   return { room: Math.max(windowTokens - requestTokens, partialRoom), partialRoom };
 }

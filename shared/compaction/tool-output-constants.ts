@@ -37,7 +37,7 @@ export const toolOutputConstants = {
   toolOutputCapLines: {
     value: 1_000,
     unit: 'lines',
-    origin: 'Gemini CLI, one output; a listing says little by its middle',
+    origin: 'Gemini CLI, one output: 200 + 800; a listing says little by its middle',
     configure: 'fixed',
   },
   toolOutputHeadFraction: {

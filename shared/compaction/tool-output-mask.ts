@@ -79,10 +79,62 @@ export function maskedText(
   const room = characters - errors.length;
   const head = headOf(text, room * headFraction);
   const tail = tailOf(text, room * (1 - headFraction));
+  return joined(text, { head, errors, tail, name });
+}
+
+/** What is left of `text`, with the marker between. */
+function joined(
+  text: string,
+  left: { head: string; errors: string; tail: string; name: string | undefined },
+): string {
+  const { head, errors, tail, name } = left;
   const note = marker(text, text.length - head.length - tail.length, name);
   const said =
     errors === '' ? [note] : [note, 'Errors and warnings from the part left out:', errors];
   return [head, ...said, tail].join('\n');
+}
+
+/** Where the line end stands that ends the first `lines` lines; the text's length where there is none. */
+function endOfLines(text: string, lines: number): number {
+  let at = -1;
+  for (let line = 0; line < lines; line += 1) {
+    at = text.indexOf('\n', at + 1);
+    if (at === -1) return text.length;
+  }
+  return at;
+}
+
+/** Where the last `lines` lines begin; a line end behind the last one begins none. */
+function startOfLines(text: string, lines: number): number {
+  let at = text.endsWith('\n') ? text.length - 1 : text.length;
+  for (let line = 0; line < lines && at > 0; line += 1) at = text.lastIndexOf('\n', at - 1);
+  return at + 1;
+}
+
+/** A line end behind the last line begins none. */
+export const hasMoreLines = (text: string, lines: number): boolean => startOfLines(text, lines) > 0;
+
+/**
+ * `text` shortened to `lines` lines: first fifth, marker as in `maskedText`, error and warning blocks of the middle, half
+ * as long as those lines at most, last four fifths. Undefined where it has no more lines, or they are longer than `characters`.
+ */
+export function maskedLines(
+  text: string,
+  options: { lines: number; characters: number; name: string | undefined },
+): string | undefined {
+  const { lines, characters, name } = options;
+  const { toolOutputHeadFraction, toolOutputErrorFraction } = toolOutputConstants;
+  const headLines = Math.floor(toolOutputHeadFraction.value * lines);
+  const headEnd = endOfLines(text, headLines);
+  const tailStart = startOfLines(text, lines - headLines);
+  if (tailStart <= headEnd + 1) return undefined;
+  const head = text.slice(0, headEnd);
+  const tail = text.slice(tailStart);
+  const kept = head.length + tail.length;
+  if (kept > characters) return undefined;
+  const errorRoom = Math.min(toolOutputErrorFraction.value * kept, characters - kept);
+  const errors = errorBlocksOf(text.slice(headEnd + 1, tailStart), errorRoom);
+  return joined(text, { head, errors, tail, name });
 }
 
 /** The part with `text` in the place of its output; all else of the part stays. */

@@ -162,6 +162,8 @@ export const headSchema = z.object({
   /** The message up to which another conversation was copied. */
   forkedFrom: z.object({ conversationId: z.string(), seq: z.number().int() }).optional(),
   context: contextMeterSchema,
+  /** What was learned of the threshold from compactions by hand (`learnShift`). Absent: nothing. */
+  thresholdShift: z.number().optional(),
   pins: z.array(pinSchema),
   /**
    * Notes of the owner's memory up to this revision stand in the prefix of the prompt, newer ones with the

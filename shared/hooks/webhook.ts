@@ -20,7 +20,7 @@ export const webhookSchema = z.strictObject({
     .min(1)
     .max(webhookEvents.length)
     .describe(
-      'preCompact: may veto and pin; postCompact: is told how it ended; beforeTurn: may refuse a message, and add what the model is to know.',
+      'preCompact: may veto, pin and tell the summariser something; postCompact: is told how it ended; beforeTurn: may refuse a message, and add what the model is to know.',
     ),
   required: z
     .boolean()
@@ -40,6 +40,8 @@ export const webhookAnswerSchema = z.object({
     .array(z.object({ id: z.string(), text: z.string() }))
     .max(ANSWER_PINS_MAX)
     .optional(),
+  /** Said to the summariser as data. */
+  note: z.string().optional(),
 });
 
 /** The hosts that may be called: `hooks.example.com`, with `:port` where it is not the usual one. */

@@ -12,6 +12,10 @@ export const TOPIC_MAX_CHARACTERS = 60;
 /** Other notes that one note brings along. */
 export const IMPORTS_MAX = 10;
 
+/** How prompts show notes with what they import: by their age, or each import below the note that brings it along. */
+export const importFormats = ['flat', 'tree'] as const;
+export type ImportFormat = (typeof importFormats)[number];
+
 /** What a prompt needs to know of a note, whoever wrote it. */
 const sharedFields = {
   id: z.string(),

@@ -1,4 +1,4 @@
-import type { AppNote, Note } from './note.ts';
+import type { AppNote, ImportFormat, Note } from './note.ts';
 import {
   appNoteLine,
   memoryTextTokens,
@@ -24,6 +24,8 @@ export interface MemorySource extends NotesAtHand {
   memoryRevision: number;
   /** Uncalibrated tokens of the notes in the prefix, and again of those that are said with the message. */
   budgetTokens: number;
+  /** Default: flat. */
+  importFormat?: ImportFormat | undefined;
   /** What the user says now. */
   message?: string | undefined;
 }
@@ -115,7 +117,7 @@ const inOrder = (loaded: readonly ScopedNote[], { app, user }: NotesAtHand): Mem
  * the message touches, is said with the message. Each of both places has the budget once. Pure.
  */
 export function selectMemory(source: MemorySource): SelectedMemory {
-  const { app, user, memoryRevision, budgetTokens, message = '' } = source;
+  const { app, user, memoryRevision, budgetTokens, importFormat = 'flat', message = '' } = source;
   const old = { app, user: user.filter(({ revision }) => revision <= memoryRevision) };
   const prefix = resolveImports(
     scoped(old).filter(({ note }) => isStanding(note)),
@@ -137,8 +139,8 @@ export function selectMemory(source: MemorySource): SelectedMemory {
   const first = fill(standing, budgetTokens);
   const second = fill(said, budgetTokens);
   return {
-    standing: renderMemory(first.notes),
-    said: renderNewMemory(second.notes),
+    standing: renderMemory(first.notes, importFormat),
+    said: renderNewMemory(second.notes, importFormat),
     waiting: user.filter((note) => note.revision > memoryRevision && isStanding(note)).length,
     shown: first.notes.app.length + first.notes.user.length,
     overBudget: [...first.overBudget, ...second.overBudget],

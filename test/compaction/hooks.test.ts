@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { CompactionHookEvent } from '../../shared/compaction/hooks.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
-import { buildDue, compactOnce } from '../support/compacted-conversation.ts';
+import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
+import type {
+  CompactionHookEvent,
+  PreCompactAnswer,
+  PreCompactEvent,
+} from '../../shared/compaction/hooks.ts';
+import type { Head } from '../../shared/conversation/head.ts';
+import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
+import { buildDue, compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
 
 const failing = { name: 'backup', run: () => Promise.reject(new Error('disk full')) };
 
@@ -91,5 +97,100 @@ describe('hooks around a compaction', () => {
     const result = await compactOnce(hanging, conversationId);
 
     expect(result).toMatchObject({ state: 'COMPACTED' });
+  });
+});
+
+/** A PreCompact hook that keeps what it is told, and answers. */
+function keeping(answer?: PreCompactAnswer) {
+  const told: PreCompactEvent[] = [];
+  const run = (event: PreCompactEvent) => {
+    told.push(event);
+    return Promise.resolve(answer);
+  };
+  return { told, hooks: { preCompact: [{ name: 'keeping', run }], postCompact: [] } };
+}
+
+/** A compaction that a person asks for and that has nothing to fold: all is in one turn. */
+const buildNoop = (bench: CompactionBench, profile: Head['profile']) =>
+  buildDue(bench, { turns: 1, head: { profile, compactionNeeded: manualNeed() } });
+
+describe('a compaction that ends as NOOP', () => {
+  test('fires PreCompact in the profile gemini-cli, with nothing to fold and nothing to read', async () => {
+    const { told, hooks } = keeping();
+    const bench = compactionBench({ hooks });
+    const id = await buildDue(bench, {
+      turns: 3,
+      head: { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } },
+    });
+
+    const result = await compactOnce(bench, id);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
+    expect(told).toMatchObject([{ conversationId: id, trigger: 'auto', turnsFolded: 0 }]);
+    expect(told[0]).not.toHaveProperty('foldedTurns');
+  });
+
+  test.each(['assistant', 'coding'] as const)(
+    'fires no hook in the profile %s',
+    async (profile) => {
+      const { told, hooks } = keeping();
+      const bench = compactionBench({ hooks });
+
+      const result = await compactOnce(bench, await buildNoop(bench, profile));
+
+      expect(result).toMatchObject({ state: 'NOOP' });
+      expect(told).toEqual([]);
+    },
+  );
+
+  test('that was planned fires it as well, whatever it answers', async () => {
+    const { told, hooks } = keeping({ veto: true, note: 'x', pins: [{ id: 'a', text: 'b' }] });
+    const bench = compactionBench({ hooks });
+    const id = await buildNoop(bench, 'gemini-cli');
+
+    const result = await compactOnce(bench, id);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
+    expect(told).toMatchObject([{ trigger: 'manual', turnsFolded: 0 }]);
+    expect((await see(bench.store, id)).head.pins).toEqual([]);
+  });
+
+  test('fires none of an empty conversation', async () => {
+    const { told, hooks } = keeping();
+    const bench = compactionBench({ hooks });
+    const head = { profile: 'gemini-cli', compactionNeeded: manualNeed() } as const;
+
+    await compactOnce(bench, await buildDue(bench, { turns: 0, head }));
+
+    expect(told).toEqual([]);
+  });
+
+  test('is settled all the same when the worker is told to end meanwhile', async () => {
+    const leaving = new AbortController();
+    const { promise } = Promise.withResolvers<undefined>();
+    const run = () => {
+      leaving.abort();
+      return promise;
+    };
+    const bench = compactionBench({
+      hooks: { preCompact: [{ name: 'hang', run }], postCompact: [] },
+    });
+    const head = { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } } as const;
+    const conversationId = await buildDue(bench, { turns: 3, head });
+
+    const result = await runCompaction(bench, { conversationId, signal: leaving.signal });
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
+    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+  });
+
+  test('stays one when a required hook fails', async () => {
+    const preCompact = [{ ...failing, required: true }];
+    const bench = compactionBench({ hooks: { preCompact, postCompact: [] } });
+
+    const result = await compactOnce(bench, await buildNoop(bench, 'gemini-cli'));
+
+    expect(result).toMatchObject({ kind: 'done', state: 'NOOP' });
+    expect(bench.logged.map(({ event }) => event)).toContain('compaction_hook_failed');
   });
 });

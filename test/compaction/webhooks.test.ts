@@ -78,6 +78,22 @@ describe('a webhook of a conversation', () => {
     expect((await see(bench.store, id)).head.pins).toEqual([{ ...pins[0], source: 'hook' }]);
   });
 
+  test('may tell the summariser something, and is told how to read the turns that go', async () => {
+    const server = await startWebhook({ body: JSON.stringify({ note: 'Gold member.' }) });
+    const bench = benchCalling([server.host]);
+    const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
+
+    await compactOnce(bench, id);
+
+    expect(JSON.parse(server.calls[0]?.body ?? '')).toMatchObject({
+      foldedTurns: {
+        path: `/v1/conversations/${id}/foldedTurns`,
+        token: expect.stringMatching(/^[\w-]+$/),
+      },
+    });
+    expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('Gold member.');
+  });
+
   test.each([
     ['answers an error', { status: 500 }],
     ['answers no JSON', { body: 'ok' }],

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type {
-  CompactionHookEvent,
   CompactionHookResult,
   CompactionHooks,
   PreCompactAnswer,
+  PreCompactEvent,
 } from '../../../shared/compaction/hooks.ts';
 import {
   beforeTurnAnswerSchema,
@@ -35,8 +35,12 @@ function parseAnswer<T>(webhook: Webhook, schema: z.ZodType<T>, text: string): T
 }
 
 function preCompactAnswer(webhook: Webhook, text: string): PreCompactAnswer | undefined {
-  const { veto, pins } = parseAnswer(webhook, webhookAnswerSchema, text) ?? {};
-  return { ...(veto !== undefined && { veto }), ...(pins && { pins }) };
+  const { veto, pins, note } = parseAnswer(webhook, webhookAnswerSchema, text) ?? {};
+  return {
+    ...(veto !== undefined && { veto }),
+    ...(pins && { pins }),
+    ...(note !== undefined && { note }),
+  };
 }
 
 /** Posts one event and reads the answer. Throws AppError WEBHOOK_FAILED, and the abortion of `signal`. */
@@ -46,7 +50,11 @@ async function call(
     webhook,
     type,
     event,
-  }: { webhook: Webhook; type: WebhookEvent; event: CompactionHookEvent | BeforeTurnEvent },
+  }: {
+    webhook: Webhook;
+    type: WebhookEvent;
+    event: PreCompactEvent | CompactionHookResult | BeforeTurnEvent;
+  },
   signal: AbortSignal,
 ): Promise<string> {
   const body = JSON.stringify({ schemaVersion: 1, type, ...event });
@@ -80,7 +88,7 @@ export function createWebhookHooks(
   return {
     preCompact: hooksFor(webhooks, 'preCompact').map(({ webhook, ...hook }) => ({
       ...hook,
-      run: async (event: CompactionHookEvent, signal: AbortSignal) =>
+      run: async (event: PreCompactEvent, signal: AbortSignal) =>
         preCompactAnswer(
           webhook,
           await call(options, { webhook, type: 'preCompact', event }, signal),

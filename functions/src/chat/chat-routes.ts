@@ -112,6 +112,9 @@ export const servedRoutes: readonly ServedRoute[] = [
       '/v1/conversations/{conversationId}/compactions/{generation}:rate',
     ],
   }),
+  ...served(() => import('./routes/folded-turns.ts'), {
+    foldedTurnsRoute: ['GET', '/v1/conversations/{conversationId}/foldedTurns'],
+  }),
   ...served(() => import('./routes/devices.ts'), {
     listDevicesRoute: ['GET', '/v1/users/me/devices'],
     getDeviceRoute: ['GET', '/v1/users/me/devices/{deviceId}'],

@@ -74,15 +74,18 @@ export interface RawRequest {
   left: AbortSignal;
 }
 
-export interface RouteRequest<Params, Query, Body> {
+export interface PublicRequest<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
   header: (name: string) => string | undefined;
-  caller: Caller;
   requestId: string;
   /** Fires when the connection of the response is closed: whoever asked has the answer, or has gone. */
   left: AbortSignal;
+}
+
+export interface RouteRequest<Params, Query, Body> extends PublicRequest<Params, Query, Body> {
+  caller: Caller;
 }
 
 export type ResponseMedia =
@@ -134,6 +137,13 @@ export interface UserDeclaration<Params, Query, Body> extends Declaration<Params
   ) => Promise<Reply>;
 }
 
+export interface PublicDeclaration<Params, Query, Body> extends Declaration<Params, Query, Body> {
+  handle: (
+    dependencies: RouteDependencies,
+    request: PublicRequest<Params, Query, Body>,
+  ) => Promise<Reply>;
+}
+
 /** A route with its types closed: what the router and the tests see. */
 export interface Route extends Declaration<unknown, unknown, unknown> {
   access: 'user' | 'public';
@@ -173,6 +183,20 @@ function readParams<Params>(
   });
 }
 
+function readRequest<Params, Query, Body>(
+  declaration: Declaration<Params, Query, Body>,
+  { params, query, body, header, requestId, left }: RawRequest,
+): PublicRequest<Params, Query, Body> {
+  return {
+    params: readParams(declaration, params),
+    query: parseRequest(declaration.query, query),
+    body: parseRequest(declaration.body, body),
+    header,
+    requestId,
+    left,
+  };
+}
+
 /**
  * Declares a route of a signed-in user; `handle` gets what the schemas made of the request. Its errors
  * are AppErrors: BAD_FIELD, BAD_PART, and for malformed ids the same 404 as for unknown ones.
@@ -185,12 +209,22 @@ export function userRoute<Params, Query, Body>(
     ...described,
     access: 'user',
     run: async (dependencies, raw) => {
-      const { caller, header, requestId, left } = raw;
+      const { caller } = raw;
       if (!caller) throw new Error(`${declaration.operation} was reached without a caller`);
-      const params = readParams(declaration, await paramsAsStored(dependencies, raw.params));
-      const query = parseRequest(declaration.query, raw.query);
-      const body = parseRequest(declaration.body, raw.body);
-      return handle(dependencies, { params, query, body, header, requestId, left, caller });
+      const params = await paramsAsStored(dependencies, raw.params);
+      return handle(dependencies, { ...readRequest(declaration, { ...raw, params }), caller });
     },
+  };
+}
+
+/** The same without a sign-in: `handle` itself decides who may. */
+export function publicRoute<Params, Query, Body>(
+  declaration: PublicDeclaration<Params, Query, Body>,
+): Route {
+  const { handle, ...described } = declaration;
+  return {
+    ...described,
+    access: 'public',
+    run: async (dependencies, raw) => handle(dependencies, readRequest(declaration, raw)),
   };
 }

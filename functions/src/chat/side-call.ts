@@ -1,6 +1,7 @@
 import { reportedCall } from '../../../shared/models/prices.ts';
 import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
 import type { WorkName } from '../../../shared/quota/usage.ts';
+import { logModelCall } from '../log-model-call.ts';
 import { callCostMicros } from '../models-in-use.ts';
 import { spendOnWork } from '../quota/spend-on-work.ts';
 import { untilAborted } from './answer/abortable.ts';
@@ -20,18 +21,32 @@ export interface SideAnswer {
  * units). Throws what the model throws, and what `signal` was aborted with.
  */
 export async function askBeside(
-  { model }: Pick<ChatDependencies, 'model'>,
-  of: { request: ModelRequest; maximumCharacters: number; signal: AbortSignal },
+  dependencies: Pick<ChatDependencies, 'model' | 'clock' | 'logger'>,
+  of: {
+    request: ModelRequest;
+    conversationId: string;
+    maximumCharacters: number;
+    signal: AbortSignal;
+  },
 ): Promise<SideAnswer> {
   const { request, maximumCharacters, signal } = of;
   const said: SideAnswer = { text: '' };
-  for await (const chunk of untilAborted(model.stream(request, signal), signal)) {
-    for (const { text = '', thought } of chunk.parts) if (thought !== true) said.text += text;
-    said.usage = chunk.usage ?? said.usage;
-    said.finishReason = chunk.blockReason ?? chunk.finishReason ?? said.finishReason;
-    if (said.text.length > maximumCharacters) break;
+  const startMs = dependencies.clock.now().getTime();
+  let failure: unknown;
+  try {
+    for await (const chunk of untilAborted(dependencies.model.stream(request, signal), signal)) {
+      for (const { text = '', thought } of chunk.parts) if (thought !== true) said.text += text;
+      said.usage = chunk.usage ?? said.usage;
+      said.finishReason = chunk.blockReason ?? chunk.finishReason ?? said.finishReason;
+      if (said.text.length > maximumCharacters) break;
+    }
+    return said;
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    logModelCall(dependencies, { ...of, ...said, startMs, error: failure });
   }
-  return said;
 }
 
 /** Which work a side call was, of which model, for whom. */

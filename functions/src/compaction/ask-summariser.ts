@@ -3,6 +3,7 @@ import { summaryOutputTokens } from '../../../shared/compaction/summariser-rooms
 import { reportedCall } from '../../../shared/models/prices.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
+import { logModelCall } from '../log-model-call.ts';
 import { limitingModelOf } from '../conversation-policy.ts';
 import { answeringModel, callCostMicros } from '../models-in-use.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
@@ -38,21 +39,29 @@ function enter({ bill, dependencies }: ClaimedRun, model: string, usage: ModelUs
 }
 
 /** Asks the first model that there is: a model may be retired, or not offered where this is deployed. */
-async function generate(run: ClaimedRun, models: string[], request: Omit<ModelRequest, 'model'>) {
+async function generate(
+  run: ClaimedRun,
+  models: string[],
+  { promptVersion, ...request }: Omit<ModelRequest, 'model'> & { promptVersion?: string },
+) {
   const { bill, dependencies } = run;
   const [model = '', ...others] = models;
+  const named = { request: { ...request, model }, promptVersion };
+  const { conversationId } = run.reading;
+  const startMs = dependencies.clock.now().getTime();
   try {
     bill.calls += 1;
-    const answer = await dependencies.model.generate({ ...request, model }, run.signal);
+    const answer = await dependencies.model.generate(named.request, run.signal);
+    logModelCall(dependencies, { ...named, ...answer, conversationId, startMs });
     bill.model = model;
     enter(run, model, answer.usage);
     return answer;
   } catch (error) {
+    logModelCall(dependencies, { ...named, conversationId, startMs, error });
     const isMissing = error instanceof AppError && error.reason === 'MODEL_UNKNOWN';
     if (!isMissing || others.length === 0) throw error;
-    const { conversationId } = run.reading;
     dependencies.logger.log('WARNING', 'summariser_missing', { conversationId, model });
-    return generate(run, others, request);
+    return generate(run, others, { ...request, ...(promptVersion && { promptVersion }) });
   }
 }
 
@@ -65,6 +74,8 @@ export async function askSummariser(
   run: ClaimedRun,
   call: Pick<ModelRequest, 'systemInstruction' | 'responseJsonSchema' | 'promptId'> & {
     contents: Content[];
+    /** Of the words that ask, for the log. */
+    promptVersion?: string;
   },
 ): Promise<SummariserAnswer> {
   const { model, windowTokens } = summariserOfRun(run);

@@ -19,7 +19,7 @@ import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { foldFromTokens } from './fallback-strategy.ts';
 import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
 import { contextOf, costOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
-import { runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
+import { runPostCompactHooks, runPreCompactHooks, tellNoop } from './run-hooks.ts';
 import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 import { swap } from './swap.ts';
@@ -81,6 +81,7 @@ async function planStep(run: ClaimedRun): Promise<Step<Planned>> {
     blobName: dependencies.sha256,
   });
   if (plan.kind === 'noop') {
+    if (noopState(plan) === 'NOOP') await tellNoop(run);
     return {
       kind: 'outcome',
       outcome: unchanged(reading.tokens, {
@@ -215,6 +216,7 @@ export async function runCompaction(
     case 'outcome': {
       const { run, state, reason } = claim;
       const outcome = unchanged(run.reading.tokens, { state, reason });
+      if (state === 'NOOP') await tellNoop({ ...run, signal });
       const settlement = await settle(run, outcome);
       await passCrashPoint(dependencies, 'settled');
       await reportOutcome(run, outcome);

@@ -1,17 +1,27 @@
-import { HOOK_TIMEOUT_MS, type CompactionHookEvent } from '../../../shared/compaction/hooks.ts';
 import {
+  HOOK_TIMEOUT_MS,
+  type CompactionHookEvent,
+  type PreCompactEvent,
+} from '../../../shared/compaction/hooks.ts';
+import {
+  countingOf,
   estimateContextTokens,
   type FoldPlan,
   type Plan,
 } from '../../../shared/compaction/plan.ts';
+import { chooseNotes, type HookNote } from '../../../shared/compaction/hook-notes.ts';
+import { foldedTurnsAccess } from '../../../shared/hooks/folded-turns.ts';
 import type { Hook } from '../../../shared/hooks/hook.ts';
 import { runHook } from '../run-hook.ts';
 import { hooksOf } from './hooks-of.ts';
 import { storeHookPins, type ReturnedPins } from './hook-pins.ts';
 import { unchanged, type Outcome } from './outcome.ts';
-import { contextOf, type ClaimedRun } from './run.ts';
+import { contextOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 
-function eventOf(run: ClaimedRun, plan: Pick<FoldPlan, 'from' | 'upTo'> & { folded: number }) {
+/** A run whose hooks are asked. */
+type HookedRun = Run & Pick<ClaimedRun, 'signal'>;
+
+function eventOf(run: Run, plan: Pick<FoldPlan, 'from' | 'upTo'> & { folded: number }) {
   const { conversationId, head, policy } = run.reading;
   const { calibration } = head.value.context;
   const event: CompactionHookEvent = {
@@ -27,21 +37,36 @@ function eventOf(run: ClaimedRun, plan: Pick<FoldPlan, 'from' | 'upTo'> & { fold
   return event;
 }
 
+/** Of a run that folds no turn. */
+const foldlessEvent = (run: Run): CompactionHookEvent =>
+  eventOf(run, { from: 0, upTo: run.reading.head.value.coveredThrough.seq, folded: 0 });
+
 /** What hooks learn of a plan; a plan that does nothing fires none. */
-function plannedEvent(run: ClaimedRun, plan: Plan): CompactionHookEvent | undefined {
-  const coveredSeq = run.reading.head.value.coveredThrough.seq;
+function plannedEvent(run: Run, plan: Plan): CompactionHookEvent | undefined {
   switch (plan.kind) {
     case 'noop':
       return undefined;
     case 'truncate':
-      return eventOf(run, { from: 0, upTo: coveredSeq, folded: 0 });
+      return foldlessEvent(run);
     case 'fold':
       return eventOf(run, { ...plan, folded: plan.folded.length });
   }
 }
 
+/** The event, with what the turns that go can be read with. */
+function withAccess(run: ClaimedRun, event: CompactionHookEvent): PreCompactEvent {
+  const { conversationId, generation, from, upTo, turnsFolded } = event;
+  if (turnsFolded === 0) return event;
+  const { signer, clock } = run.dependencies;
+  const range = { epoch: run.reading.head.value.epoch, generation, from, upTo };
+  return {
+    ...event,
+    foldedTurns: foldedTurnsAccess(signer, { conversationId, range }, clock.now()),
+  };
+}
+
 const runHookOf = <Event, Answer>(
-  run: ClaimedRun,
+  run: HookedRun,
   hook: Hook<Event, Answer>,
   event: Event,
 ): Promise<Answer | undefined> => {
@@ -58,7 +83,22 @@ const runHookOf = <Event, Answer>(
   return runHook(asked, hook, event);
 };
 
-/** What the PreCompact hooks lead to: the end by a veto, or the run with what they pinned. */
+/** The run with what the hooks tell the summariser. */
+function withNotes(run: ClaimedRun, given: readonly HookNote[]): ClaimedRun {
+  if (given.length === 0) return run;
+  const { conversationId, policy, head } = run.reading;
+  const { windowTokens } = summariserOfRun(run);
+  const counting = countingOf(policy, head.value.model);
+  const { notes, leftOut } = chooseNotes(given, { windowTokens, counting });
+  for (const each of leftOut)
+    run.dependencies.logger.log('WARNING', 'compaction_hook_note_left_out', {
+      conversationId,
+      ...each,
+    });
+  return { ...run, notes };
+}
+
+/** What the PreCompact hooks lead to: the end by a veto, or the run with what they pinned and noted. */
 export type Prepared = { kind: 'vetoed'; outcome: Outcome } | { kind: 'go'; run: ClaimedRun };
 
 /**
@@ -67,20 +107,39 @@ export type Prepared = { kind: 'vetoed'; outcome: Outcome } | { kind: 'go'; run:
  */
 export async function runPreCompactHooks(run: ClaimedRun, plan: Plan): Promise<Prepared> {
   const { preCompact } = hooksOf(run);
-  const event = preCompact.length === 0 ? undefined : plannedEvent(run, plan);
-  if (!event) return { kind: 'go', run };
+  const planned = preCompact.length === 0 ? undefined : plannedEvent(run, plan);
+  if (!planned) return { kind: 'go', run };
+  const event = withAccess(run, planned);
   const returned: ReturnedPins[] = [];
+  const notes: HookNote[] = [];
   let isVetoed = false;
   for (const hook of preCompact) {
     const answer = await runHookOf(run, hook, event);
     if (answer?.pins) returned.push({ hook: hook.name, pins: answer.pins });
+    if (answer?.note !== undefined) notes.push({ hook: hook.name, text: answer.note });
     isVetoed = answer?.veto === true;
     if (isVetoed) break;
   }
   const pinned = await storeHookPins(run, returned);
-  if (!isVetoed) return { kind: 'go', run: pinned };
+  if (!isVetoed) return { kind: 'go', run: withNotes(pinned, notes) };
   const outcome = unchanged(run.reading.tokens, { state: 'NOOP', reason: 'VETOED' });
   return { kind: 'vetoed', outcome };
+}
+
+/**
+ * Tells the PreCompact hooks of a run that ends as NOOP without one having been asked: in the profile `gemini-cli`
+ * alone, as that program fires its hook before it decides. Nothing comes of what they answer, nor of a failure.
+ */
+export async function tellNoop(run: HookedRun): Promise<void> {
+  const { head, turns, history } = run.reading;
+  const isEmpty = turns.length === 0 && history === undefined;
+  if (head.value.profile !== 'gemini-cli' || isEmpty) return;
+  for (const hook of hooksOf(run).preCompact)
+    try {
+      await runHookOf(run, hook, foldlessEvent(run));
+    } catch {
+      // It was required, or the worker is told to end: there is nothing that either could stop.
+    }
 }
 
 /** Runs the PostCompact hooks in order. What they do changes nothing any more: no failure is thrown. */

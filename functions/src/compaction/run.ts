@@ -72,6 +72,8 @@ export interface Run {
 /** A run that holds the lease. */
 export interface ClaimedRun extends Run {
   lease: JobLease;
+  /** What PreCompact hooks tell the summariser, as data. */
+  notes?: readonly string[];
   /** Fires when the lease is lost, the conversation moves on, or the caller gives up. */
   signal: AbortSignal;
 }

@@ -13,6 +13,7 @@ import { findRelativeDates } from '../facts/relative-dates.ts';
 import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
 import { escapeXml } from '../xml-text.ts';
 import { oneLine } from './item-text.ts';
+import { currentStep, STEPS, stepText } from './current-step.ts';
 import { archiveOrder } from './archive-order.ts';
 import { statusMark } from './status-mark.ts';
 
@@ -55,22 +56,31 @@ function dayMark(section: string, { text, at }: Item): string {
   return tellsItsDay(text, at) ? '' : ` (${at})`;
 }
 
-const textIn = (section: string, item: Item): string =>
-  `${statusMark(item.status)}${escapeXml(oneLine(item.text))}${dayMark(section, item)}`;
-const lineIn = (section: string, item: Item): string => `- ${textIn(section, item)}`;
+function textIn(section: string, item: Item, current?: Item): string {
+  const text = oneLine(item.text) + dayMark(section, item);
+  const said = section === STEPS ? stepText(text, { isCurrent: item === current }) : text;
+  return `${statusMark(item.status)}${escapeXml(said)}`;
+}
+const lineIn = (section: string, item: Item, current?: Item): string =>
+  `- ${textIn(section, item, current)}`;
 
-function sectionLines(section: string, items: readonly Item[]): string[] {
+function sectionLines(
+  section: string,
+  items: readonly Item[],
+  current: Item | undefined,
+): string[] {
   if (items.length === 0) return [];
   const lines = items.map((item) =>
-    singleSections.has(section) ? textIn(section, item) : lineIn(section, item),
+    singleSections.has(section) ? textIn(section, item) : lineIn(section, item, current),
   );
   return [`<${section}>`, ...lines, `</${section}>`];
 }
 
 /** The working layer as lines, without the tags around the whole. */
 function workingLines(snapshot: Snapshot): string[] {
+  const current = currentStep(snapshot);
   return snapshotSections[snapshot.profile].flatMap((section) =>
-    sectionLines(section, snapshot.sections[section] ?? []),
+    sectionLines(section, snapshot.sections[section] ?? [], current),
   );
 }
 

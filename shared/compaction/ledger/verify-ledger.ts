@@ -38,6 +38,8 @@ export interface LedgerInput {
   reading: LedgerReading;
   /** What stays in the context beside the snapshot: pins and tail. */
   keptTexts: readonly string[];
+  /** What hooks of the app said to the summariser: it bears out values, and is not kept. */
+  noteTexts?: readonly string[] | undefined;
   /** What the working layer may take. */
   budgetTokens: number;
   /** What rules may take of it; default: their share of the budget. */
@@ -58,7 +60,9 @@ export interface LedgerVerification {
 }
 
 /** The input with the texts that stay read once, however often they are asked. */
-type ReadInput = Omit<LedgerInput, 'keptTexts'> & { keptTexts: readonly TextFacts[] };
+type ReadInput = Omit<LedgerInput, 'keptTexts' | 'noteTexts'> & {
+  keptTexts: readonly TextFacts[];
+};
 
 const textsIn = (items: readonly { text: string }[], { read }: LedgerReading): TextFacts[] =>
   items.map(({ text }) => read(text));
@@ -190,7 +194,12 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
     keptTexts: given.keptTexts.map(given.reading.read),
   };
   const { budgetTokens, counting, keptTexts, reading } = input;
-  const gated = gatePrecision({ ...input, turns: reading.cited, keptTexts });
+  const notes = (given.noteTexts ?? []).map(reading.read);
+  const gated = gatePrecision({
+    ...input,
+    turns: reading.cited,
+    knownTexts: [...keptTexts, ...notes],
+  });
   const isEmptied = workingItems(gated.snapshot).length === 0;
   const precision = isEmptied
     ? { ...gated, snapshot: withRequests(gated.snapshot, reading) }

@@ -71,6 +71,11 @@ export const requestReasons = {
     on: 'user',
     meaning: 'The account is disabled.',
   },
+  READ_TOKEN_INVALID: {
+    status: 'UNAUTHENTICATED',
+    on: 'declared',
+    meaning: 'The token of the webhook is missing, expired, forged or of another conversation.',
+  },
   APP_CHECK_MISSING: {
     status: 'UNAUTHENTICATED',
     on: 'user',

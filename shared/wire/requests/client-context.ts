@@ -8,6 +8,7 @@ import {
   isTimeZone,
 } from '../../client-context/client-context.ts';
 import { contextBytes } from '../../client-context/context-lines.ts';
+import { OPEN_FILE_PATH_MAX_CHARACTERS, OPEN_FILES_MAX } from '../../client-context/open-files.ts';
 import { wellFormedText } from './ids.ts';
 
 const word = wellFormedText.min(1).max(CONTEXT_WORD_MAX_CHARACTERS);
@@ -35,6 +36,23 @@ const valuesSchema = z
     `Whatever else helps; at most ${CONTEXT_VALUES_MAX} entries. Of a text more than ${CONTEXT_VALUE_MAX_CHARACTERS} characters are cut, of a list the newest entries, which stand last, are kept.`,
   );
 
+const position = z.number().int().min(1).max(10_000_000);
+
+const openFileSchema = z.strictObject({
+  path: wellFormedText.min(1).max(OPEN_FILE_PATH_MAX_CHARACTERS),
+  focusTime: z.iso
+    .datetime({ offset: true })
+    .describe('When it had the focus last; the newest is told first.'),
+  isActive: z
+    .boolean()
+    .optional()
+    .describe('The user is in it. Counts only where no other file had the focus later.'),
+  cursor: z.strictObject({ line: position, character: position }).optional(),
+  selectedText: wellFormedText
+    .optional()
+    .describe(`More than ${CONTEXT_VALUE_MAX_CHARACTERS} characters are cut.`),
+});
+
 export const clientContextSchema = z
   .strictObject({
     timeZone: z
@@ -50,6 +68,11 @@ export const clientContextSchema = z
     locale: word.optional().describe('Language and region of the user, such as ko-KR.'),
     appVersion: word.optional(),
     screen: word.optional().describe('Where in the app the user is.'),
+    openFiles: z
+      .array(openFileSchema)
+      .max(OPEN_FILES_MAX)
+      .optional()
+      .describe('Files that are open in an editor; the ten that had the focus last are told.'),
     values: valuesSchema.optional(),
   })
   .superRefine((context, checked) => {

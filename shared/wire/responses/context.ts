@@ -47,7 +47,15 @@ const limit = z.object({
 
 export const policyResponse = z
   .object({
-    threshold: limit.extend({ tokens: z.number().int().nullable() }),
+    threshold: limit.extend({
+      tokens: z.number().int().nullable(),
+      learned: z
+        .number()
+        .optional()
+        .describe(
+          'By which share of itself compactions by hand have moved it; absent: not at all.',
+        ),
+    }),
     hardThreshold: limit,
     tail: limit,
     snapshot: limit,

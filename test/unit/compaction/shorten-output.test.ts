@@ -54,10 +54,47 @@ describe('an output that is too long', () => {
     expect(String(short.functionResponse?.response?.[key])).toContain('read_blob(');
   });
 
-  test('has about a thousand lines of many', () => {
-    const text = textOf(shorten(part({ output: lines(5_000, (at) => `${at}`) })));
+  test.each([
+    ['', 'lines of any length', (at: number) => 'word '.repeat(at < 200 ? 1 : 1 + (at % 7))],
+    ['', 'lines of which the first are long', (at: number) => 'x '.repeat(at < 150 ? 40 : 1)],
+    ['\n', 'a line end behind the last', (at: number) => `row ${at}`],
+    ['\n', 'line ends of two characters', (at: number) => `row ${at}\r`],
+  ])('keeps its first 200 and its last 800 lines of more than 1,000: %j, %s', (end, _, line) => {
+    const all = Array.from({ length: 3_000 }, (__, at) => line(at));
 
-    expect(text.split('\n').length).toBeLessThanOrEqual(1_250);
+    const text = textOf(shorten(part({ output: all.join('\n') + end })));
+
+    const [head = '', tail = ''] = text.split(/\n\[\d+ of [^\]]+\]\n/u);
+    expect(head.split('\n')).toEqual(all.slice(0, 200));
+    expect(tail.replace(/\n$/u, '').split('\n')).toEqual(all.slice(-800));
+  });
+
+  test('keeps errors beside those lines, half as much again at most', () => {
+    const line = (at: number) => (at === 1_500 ? 'ERROR: disk full' : `row ${at} of the log`);
+    const noisy = (at: number) => `error ${at} of the log`;
+
+    const text = textOf(shorten(part({ output: lines(3_000, line) })));
+    const loud = textOf(shorten(part({ output: lines(3_000, noisy) })));
+
+    expect(text.split('\n')).toHaveLength(1_003);
+    expect(text).toContain('ERROR: disk full');
+    expect(loud.split('\n').length).toBeLessThan(1_520);
+    expect(loud.startsWith(lines(200, noisy))).toBe(true);
+  });
+
+  test('is cut by characters where those lines alone are longer than the cap', () => {
+    const text = textOf(
+      shorten(part({ output: lines(1_100, (at) => `${at} ${'word '.repeat(30)}`) })),
+    );
+
+    expect(text.length).toBeLessThan(41_000);
+    expect(text.length).toBeGreaterThan(39_000);
+  });
+
+  test('of a few lines more than 1,000 stays as it is where the marker would be longer', () => {
+    const whole = part({ output: lines(1_002, (at) => `${at}`) });
+
+    expect(shorten(whole)).toBe(whole);
   });
 
   test.each([

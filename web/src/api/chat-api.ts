@@ -4,6 +4,7 @@ import type { ContextView } from '../../../shared/wire/responses/context.ts';
 import type { ConversationView } from '../../../shared/wire/responses/conversations.ts';
 import type { MessageView, TurnView } from '../../../shared/wire/responses/messages.ts';
 import type { PinListView } from '../../../shared/wire/responses/pins.ts';
+import type { RatingView } from '../../../shared/wire/responses/ratings.ts';
 import type { OpenStream, Requester } from './requester.ts';
 
 export type ConversationWithContext = ConversationView & { context: ContextObject };
@@ -42,6 +43,28 @@ const askFor = (request: AnswerRequest): { path: string; body: object } => {
 const clientContext = (locale: string) => ({
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   locale,
+});
+
+/** The calls about compactions of one conversation. */
+const compactionCalls = (json: Requester['json'], base: string) => ({
+  compactions: (pageToken?: string) =>
+    json<Page<'compactions', CompactionRecordView>>({
+      method: 'GET',
+      path: `${base}/compactions`,
+      query: { pageToken },
+    }),
+  compaction: (generation: number) =>
+    json<CompactionRecordView>({ method: 'GET', path: `${base}/compactions/${generation}` }),
+  rate: (generation: number, score: number) =>
+    json<RatingView>({
+      method: 'POST',
+      path: `${base}/compactions/${generation}:rate`,
+      body: { score },
+    }),
+  compact: (focus?: string) =>
+    json<{ jobId: string }>({ method: 'POST', path: `${base}:compact`, body: { focus } }),
+  cancelCompaction: (jobId: string) =>
+    json<unknown>({ method: 'POST', path: `${base}/compactions/${jobId}:cancel` }),
 });
 
 /** The calls of one conversation. All throw ApiError. */
@@ -92,18 +115,7 @@ function conversationApi({ json, stream, blob }: Requester, id: string) {
       }),
     context: (generation?: number) =>
       json<ContextView>({ method: 'GET', path: `${base}/context`, query: { generation } }),
-    compactions: (pageToken?: string) =>
-      json<Page<'compactions', CompactionRecordView>>({
-        method: 'GET',
-        path: `${base}/compactions`,
-        query: { pageToken },
-      }),
-    compaction: (generation: number) =>
-      json<CompactionRecordView>({ method: 'GET', path: `${base}/compactions/${generation}` }),
-    compact: (focus?: string) =>
-      json<{ jobId: string }>({ method: 'POST', path: `${base}:compact`, body: { focus } }),
-    cancelCompaction: (jobId: string) =>
-      json<unknown>({ method: 'POST', path: `${base}/compactions/${jobId}:cancel` }),
+    ...compactionCalls(json, base),
     restore: (generation: number, requestId: string) =>
       json<CompactionRecordView>({
         method: 'POST',

@@ -2,6 +2,7 @@ import { batch, signal, type Signal } from '@preact/signals';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import type { CompactionRecordView } from '../../../shared/wire/responses/compaction.ts';
 import type { ContextView } from '../../../shared/wire/responses/context.ts';
+import type { RatingView } from '../../../shared/wire/responses/ratings.ts';
 import type { PinListView } from '../../../shared/wire/responses/pins.ts';
 import type { ConversationApi, ConversationWithContext } from '../api/chat-api.ts';
 import { observeStatus, type CompactionStep } from './compaction-steps.ts';
@@ -30,6 +31,8 @@ export interface ContextState {
   /** Reads the pins. Throws ApiError. */
   refreshPins(): Promise<void>;
   loadMoreCompactions(): Promise<void>;
+  /** Says what the user thinks of a compaction, after what was said before. Throws ApiError. */
+  rate(generation: number, score: number): Promise<RatingView>;
 }
 
 /** Whether anything but the time has passed between two looks. */
@@ -73,7 +76,22 @@ export function createContextState(api: ConversationApi): ContextState {
     if (hadPins || items.items.some(({ kind }) => kind === 'pin')) await refreshPins();
   }
 
+  /** Ratings are sent one after the other: the last one is the one that stays. */
+  let rated: Promise<unknown> = Promise.resolve();
+
+  const rate: ContextState['rate'] = (generation, score) => {
+    const sent = rated.then(() => api.rate(generation, score));
+    rated = sent.catch(() => undefined);
+    return sent.then((rating) => {
+      compactions.value = compactions.value.map((record) =>
+        record.generation === generation ? { ...record, rating } : record,
+      );
+      return rating;
+    });
+  };
+
   return {
+    rate,
     view,
     context,
     shown,

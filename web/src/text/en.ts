@@ -161,6 +161,11 @@ export const en = {
     cost: 'Cost',
     duration: 'Time',
     details: 'Show what was kept',
+    rating: {
+      label: 'Rate this compaction',
+      score: (score: string) => `${score} of 5`,
+      saved: 'Saved',
+    },
     stop: 'Stop it',
     more: 'Show older',
   },

@@ -162,6 +162,11 @@ export const ja: Texts = {
     cost: '費用',
     duration: '時間',
     details: '残された内容を見る',
+    rating: {
+      label: 'このコンパクションを評価',
+      score: (score) => `5段階中 ${score}`,
+      saved: '保存しました',
+    },
     stop: '中止する',
     more: '以前のものを表示',
   },

@@ -75,6 +75,7 @@ async function callModel(
       promptId: turnId(seq),
     },
     name: `turn ${seq} of ${conversationId}`,
+    conversationId,
     timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
     signal,
     emit,

@@ -38,9 +38,10 @@ export async function askToCondense(
     role: 'utility_compressor',
     promptId: `${turnId(of.seq)}${CONDENSING_SUFFIX}${of.index + 1}`,
   };
-  const said = await askBeside(dependencies, { request, maximumCharacters, signal });
-  modelHealth.answered(model);
   const { conversationId, ownerUid } = of;
+  const asked = { request, conversationId, maximumCharacters, signal };
+  const said = await askBeside(dependencies, asked);
+  modelHealth.answered(model);
   if (said.usage)
     billBeside(dependencies, { work: 'condensing', model, conversationId, ownerUid }, said.usage);
   return said.finishReason === 'STOP' ? said.text : undefined;

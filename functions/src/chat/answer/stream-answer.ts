@@ -7,6 +7,7 @@ import { utf8Length } from '../../../../shared/store/names.ts';
 import { finishReasonOf, type StreamChunk } from '../../../../shared/wire/stream.ts';
 import { untilAborted } from './abortable.ts';
 import { createChantGate, openGate, withoutEnd } from './chant-gate.ts';
+import { logModelCall } from '../../log-model-call.ts';
 import { mendedRequest } from '../../mended-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
@@ -45,6 +46,8 @@ interface AnswerCall {
   request: ModelRequest;
   /** Names what is answered, for the log. */
   name: string;
+  /** Absent where the answer belongs to none. */
+  conversationId?: string;
   /** How long the answer may take. */
   timeoutMs: number;
   /** Ends the call; what was received until then is the answer. */
@@ -145,6 +148,7 @@ export async function streamAnswer(
   const text = textFrames(call, dependencies.clock);
   const gate = dependencies.config.LOOP_DETECTION === 'on' ? createChantGate() : openGate();
   let isChant = false;
+  const startMs = dependencies.clock.now().getTime();
   const timeout = timeoutAfter(dependencies, call.timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout.signal]);
   try {
@@ -170,5 +174,6 @@ export async function streamAnswer(
   timeout.stop();
   answer.error ??= emptyAnswerError(answer);
   if (answer.error && timeout.signal.aborted) answer.error = timeoutError(call);
+  logModelCall(dependencies, { ...call, ...answer, startMs });
   return answer;
 }

@@ -1,5 +1,6 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { CompactionJob } from '../../../../shared/conversation/job.ts';
+import { learnShift } from '../../../../shared/compaction/learned-threshold.ts';
 import {
   reachedSpendLimit,
   type ReachedSpendLimit,
@@ -7,7 +8,7 @@ import {
 import { AppError } from '../../../../shared/errors.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
-import { spendAllowanceOf } from '../../conversation-policy.ts';
+import { policyOf, spendAllowanceOf } from '../../conversation-policy.ts';
 import { changeHead } from '../conversation/change-head.ts';
 import { refuseMismatch } from '../conversation/etag.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -69,6 +70,18 @@ function queuedStatus(
   return statusWrite(dependencies.store, conversationId, { ...status });
 }
 
+/** What a compaction by hand teaches of the conversation's threshold, where the deployment learns. */
+function learnedFields({ config }: ChatDependencies, head: Head): { thresholdShift?: number } {
+  const { softThresholdTokens, thresholdShift } = policyOf(config, head);
+  if (config.LEARN_THRESHOLD !== 'on' || softThresholdTokens === null) return {};
+  const { tokens, overheadTokens } = head.context;
+  const size = {
+    tokens: tokens - overheadTokens,
+    thresholdTokens: softThresholdTokens / (1 + thresholdShift),
+  };
+  return { thresholdShift: learnShift(head.thresholdShift, size) };
+}
+
 export interface CompactionJobView {
   jobId: string;
   state: string;
@@ -109,7 +122,7 @@ export async function requestCompaction(
     await dependencies.quota.refuseSpent(request.caller);
     const manual = { requestId, focus, since: now };
     return {
-      fields: { 'compactionNeeded.manual': manual },
+      fields: { 'compactionNeeded.manual': manual, ...learnedFields(dependencies, head.value) },
       writes: [await queuedStatus(dependencies, conversationId, { head: head.value, job, manual })],
       result: { jobId: requestId, state: 'QUEUED' },
     };

@@ -5,7 +5,11 @@ import type { PolicyView } from '../../../../shared/wire/responses/context.ts';
 export function viewPolicy(policy: CompactionPolicy): PolicyView {
   const { levels } = policy;
   return {
-    threshold: { tokens: policy.softThresholdTokens, source: policy.thresholdLevel },
+    threshold: {
+      tokens: policy.softThresholdTokens,
+      source: policy.thresholdLevel,
+      ...(policy.thresholdShift !== 0 && { learned: policy.thresholdShift }),
+    },
     hardThreshold: { tokens: policy.hardThresholdTokens, source: 'derived' },
     tail: { tokens: policy.tailTokens, source: levels.tailTokens ?? 'derived' },
     snapshot: {

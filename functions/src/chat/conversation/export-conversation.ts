@@ -24,11 +24,26 @@ interface Exported {
   head: Head;
 }
 
-/** All turns in order. A turn that is missing was erased meanwhile: the export breaks off. */
-async function* turnsOf({ store }: StoreOnly, of: Exported): AsyncGenerator<Turn> {
-  const { conversationId, head } = of;
-  for (let first = 1; first <= head.lastSeq; first += TURNS_PER_READ) {
-    const length = Math.min(TURNS_PER_READ, head.lastSeq - first + 1);
+/** Turns of a conversation, the first and the last included. */
+interface TurnRange {
+  conversationId: string;
+  from: number;
+  upTo: number;
+}
+
+const allTurns = ({ conversationId, head }: Exported): TurnRange => ({
+  conversationId,
+  from: 1,
+  upTo: head.lastSeq,
+});
+
+/** All turns of a range in order. A turn that is missing was erased meanwhile: the export breaks off. */
+async function* turnsOf(
+  { store }: StoreOnly,
+  { conversationId, from, upTo }: TurnRange,
+): AsyncGenerator<Turn> {
+  for (let first = from; first <= upTo; first += TURNS_PER_READ) {
+    const length = Math.min(TURNS_PER_READ, upTo - first + 1);
     const seqs = Array.from({ length }, (_, i) => first + i);
     const turns = await readTurns(store, conversationId, seqs);
     if (turns.length < length)
@@ -37,23 +52,36 @@ async function* turnsOf({ store }: StoreOnly, of: Exported): AsyncGenerator<Turn
   }
 }
 
-async function* messagesOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<ExportedMessage> {
-  for await (const turn of turnsOf(dependencies, of)) yield* exportMessages(turn);
+async function* messagesOf(
+  dependencies: StoreOnly,
+  range: TurnRange,
+): AsyncGenerator<ExportedMessage> {
+  for await (const turn of turnsOf(dependencies, range)) yield* exportMessages(turn);
 }
 
 const line = (exported: ExportLine) => `${JSON.stringify(exported)}\n`;
+
+/** The messages of a range of turns, a line of JSON each. What throws breaks the text off. */
+export async function* messageLines(
+  dependencies: StoreOnly,
+  range: TurnRange,
+): AsyncGenerator<string> {
+  const { conversationId } = range;
+  for await (const { message, fate } of messagesOf(dependencies, range))
+    yield line({ type: 'message', conversationId, fate, ...message });
+}
 
 async function* linesOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<string> {
   const { conversationId, head } = of;
   const pins = head.pins.length > 0 && { pins: head.pins.map(pinView) };
   yield line({ type: 'conversation', ...conversationView(conversationId, head), ...pins });
-  for await (const { message, fate } of messagesOf(dependencies, of))
-    yield line({ type: 'message', conversationId, fate, ...message });
+  yield* messageLines(dependencies, allTurns(of));
 }
 
 async function* markdownOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<string> {
   yield markdownTitle(conversationView(of.conversationId, of.head));
-  for await (const message of messagesOf(dependencies, of)) yield markdownMessage(message);
+  for await (const message of messagesOf(dependencies, allTurns(of)))
+    yield markdownMessage(message);
 }
 
 /**

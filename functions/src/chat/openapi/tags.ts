@@ -10,6 +10,7 @@ const descriptions: Readonly<Record<string, string>> = {
   stream: 'The stream of whatever the conversation is answering.',
   context: 'What the model would see now.',
   compactions: 'How the older part of a conversation became a summary.',
+  foldedTurns: 'For webhooks that are called before a compaction: the turns that it folds.',
   pins: 'Facts that stay word for word through every compaction.',
   uploads: 'Files for messages: sent to a bucket first, then named by their ids.',
   users: 'Everything of the caller at once.',
@@ -20,9 +21,9 @@ const descriptions: Readonly<Record<string, string>> = {
 
 /** Which chapter a route belongs to: the collection below a conversation or a user, or the first word. */
 export function tagOf({ path, access }: Pick<Route, 'path' | 'access'>): string {
-  if (access === 'public') return 'service';
   const [first = '', , below] = path.replace(/^\/(v1\/)?/, '').split('/');
   const isOwner = first === 'conversations' || first === 'users';
+  if (access === 'public' && !isOwner) return 'service';
   return isOwner && below !== undefined ? below.replace(/:.*$/, '') : first;
 }
 

@@ -67,6 +67,7 @@ export async function askClassifier(
     modelHealth.refusePaused(model);
     const said = await askBeside(dependencies, {
       request,
+      conversationId,
       maximumCharacters: ANSWER_CHARACTERS,
       signal: AbortSignal.any([timeout.signal, signal]),
     });

@@ -47,6 +47,7 @@ export async function askForTitle(
   try {
     const asked = await askBeside(dependencies, {
       request,
+      conversationId,
       maximumCharacters: ANSWER_CHARACTERS,
       signal: AbortSignal.any([timeout.signal, shutdown]),
     });

@@ -11,6 +11,7 @@ import {
   ledgerCorrectionRequest,
   ledgerInstruction,
   ledgerRequest,
+  promptVersion,
   type PromptRoom,
 } from '../../../../shared/compaction/ledger/ledger-prompts.ts';
 import { mergeOperations } from '../../../../shared/compaction/ledger/merge-operations.ts';
@@ -67,6 +68,7 @@ async function askOnce(run: ClaimedRun, question: Question): Promise<Asked> {
     ],
     responseJsonSchema: ledgerJsonSchema(profile),
     promptId: question.promptId,
+    promptVersion,
   });
   if (answer.kind === 'refused') return answer;
   if (answer.text === '') return { kind: 'empty' };
@@ -115,7 +117,8 @@ export async function askForOperations(
       turns,
       known,
       room,
-      requestWith: (boundary) => ledgerRequest({ boundary, focus: run.need.focus }),
+      requestWith: (boundary) =>
+        ledgerRequest({ boundary, focus: run.need.focus, notes: run.notes }),
       promptId: chunks.length === 1 ? promptIdOf(run) : `${promptIdOf(run)}-${index + 1}`,
     }),
   );

@@ -39,6 +39,8 @@ interface Standard {
   reading: LedgerReading;
   /** Pins and tail. */
   keptTexts: string[];
+  /** What hooks of the app say. */
+  noteTexts: readonly string[];
   room: RunRoom;
 }
 
@@ -54,7 +56,7 @@ function verify(
   const { head, history, policy } = run.reading;
   const profile = snapshotProfileOf(head.value.profile);
   const previous = history?.snapshot ? inProfile(history.snapshot, profile) : undefined;
-  const { reading, keptTexts: kept, room } = standard;
+  const { reading, keptTexts: kept, noteTexts, room } = standard;
   const { snapshot, rejected } = applyOperations(previous ?? emptySnapshot(profile), operations, {
     ...reading.evidence(),
     corrections,
@@ -65,6 +67,7 @@ function verify(
     rejected,
     reading,
     keptTexts: kept,
+    noteTexts,
     budgetTokens: room.ceilingTokens,
     constraintTokens: room.constraintTokens,
     counting: countingOf(policy, head.value.model),
@@ -80,6 +83,7 @@ async function mended(
   const standard = {
     reading: readFoldedTurns(plan.folded),
     keptTexts: keptTexts(run, plan),
+    noteTexts: run.notes ?? [],
     room,
   };
   const first = verify(run, standard, { operations });

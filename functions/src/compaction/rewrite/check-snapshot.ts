@@ -58,6 +58,7 @@ export function checkingOf(run: ClaimedRun, plan: FoldPlan): Checking {
     ...(reading.history?.snapshot ? snapshotTexts(reading.history.snapshot) : []),
     ...all.map(({ text }) => text),
     ...(need.focus === undefined ? [] : [need.focus]),
+    ...(run.notes ?? []),
   ];
   return {
     run,

@@ -3,10 +3,13 @@ import {
   compressionInstruction,
   compressionRequest,
   critiqueRequest,
+  promptVersion,
   repairRequest,
 } from '../../../../shared/compaction/prompts.ts';
+import { withoutNoteConstraints } from '../../../../shared/compaction/rewrite/note-constraints.ts';
 import { readSnapshot } from '../../../../shared/compaction/snapshot-reader.ts';
 import type { SnapshotSections } from '../../../../shared/compaction/snapshot-sections.ts';
+import { stringsIn } from '../../../../shared/conversation/content-strings.ts';
 import type { Content } from '../../../../shared/conversation/content.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { askSummariser, promptIdOf } from '../ask-summariser.ts';
@@ -39,17 +42,24 @@ async function ask(
     systemInstruction: compressionInstruction({ maximumTokens }),
     contents: [...plan.contents, ...following],
     promptId,
+    promptVersion,
   });
   if (answer.kind === 'refused') return answer;
   if (answer.text === '') return { kind: 'blank' };
   const reading = readSnapshot(answer.text);
+  const { notes = [] } = run;
+  const others = () => stringsIn(plan.contents);
   return reading.ok
-    ? { kind: 'read', sections: reading.snapshot, text: answer.text }
+    ? {
+        kind: 'read',
+        sections: withoutNoteConstraints(reading.snapshot, { notes, others }),
+        text: answer.text,
+      }
     : { kind: 'refused', reason: `SUMMARY_UNREADABLE_${reading.problem}`, text: answer.text };
 }
 
 const anchorOf = (run: ClaimedRun, { hasPreviousSnapshot }: FoldPlan): Content =>
-  userContent(compressionRequest({ hasPreviousSnapshot, focus: run.need.focus }));
+  userContent(compressionRequest({ hasPreviousSnapshot, focus: run.need.focus, notes: run.notes }));
 
 /** The second pass criticises a first answer that can be read; else it is a second try. */
 async function secondPass(run: ClaimedRun, plan: FoldPlan, first: Pass): Promise<Pass> {

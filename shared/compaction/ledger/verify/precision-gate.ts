@@ -53,8 +53,8 @@ export interface GateInput {
   snapshot: Snapshot;
   /** The folded turns by seq. */
   turns: ReadonlyMap<number, CitedTurn>;
-  /** What is known beside them: pins and tail. */
-  keptTexts?: readonly KnownText[];
+  /** What is known beside them: pins, tail and notes of hooks. */
+  knownTexts?: readonly KnownText[];
 }
 
 /**
@@ -148,7 +148,7 @@ function seenArchive(
  */
 export function gatePrecision(input: GateInput): Precision {
   const changed = changedItems(input.previous, input.snapshot);
-  const search = valueSearch(input.turns, input.keptTexts ?? [], input.previous);
+  const search = valueSearch(input.turns, input.knownTexts ?? [], input.previous);
   const confirm = (one: ChangedItem): ConfirmedItem => confirmItem(one, search);
   const replacements = new Map<string, ArchivedItem | undefined>();
   const copies = new Set<string>();

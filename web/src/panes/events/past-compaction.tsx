@@ -2,6 +2,7 @@ import type { CompactionRecordView } from '../../../../shared/wire/responses/com
 import type { App } from '../../state/app.ts';
 import { isSaving, savedShare, stepDurations } from '../../state/compaction-figures.ts';
 import type { OpenConversation } from '../../state/conversation.ts';
+import { CompactionRating } from './compaction-rating.tsx';
 import { stateName, toneOf, triggerName } from './compaction-names.ts';
 
 interface PastOf {
@@ -112,6 +113,14 @@ export function PastCompaction(of: PastOf) {
         <button type="button" class="link" onClick={() => (app.detail.value = generation)}>
           {texts.details}
         </button>
+      )}
+      {hasSnapshot && (
+        <CompactionRating
+          app={app}
+          conversation={of.conversation}
+          generation={generation}
+          score={record.rating?.score}
+        />
       )}
     </li>
   );

@@ -605,7 +605,7 @@ describe('precision gate', () => {
   });
 
   test.each([
-    ['a pin', { keptTexts: ['The deposit is 99 EUR.'] }],
+    ['a pin', { knownTexts: ['The deposit is 99 EUR.'] }],
     [
       'an item that was known before',
       { previous: snapshotWith({ key_knowledge: [modelItem(7, 'The deposit is 99 EUR.')] }) },

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { nestImports, type NestedNote } from '../../../shared/memory/nest-imports.ts';
+import type { AppNote } from '../../../shared/memory/note.ts';
+import { selectMemory } from '../../../shared/memory/select-memory.ts';
+import { appNoteOf, noteOf } from './notes.ts';
+
+/** `a>b,c` is a note a that imports b and c. */
+const notesOf = (...written: string[]): AppNote[] =>
+  written.map((each) => {
+    const [id = '', imports] = each.split('>');
+    return appNoteOf(id, imports === undefined ? {} : { imports: imports.split(',') });
+  });
+
+/** `a(b c)` is a note a with b and c below it. */
+const shown = (trees: readonly NestedNote<AppNote>[]): string =>
+  trees
+    .map(({ note, imports }) => (imports.length === 0 ? note.id : `${note.id}(${shown(imports)})`))
+    .join(' ');
+
+describe('imports as trees', () => {
+  test.each([
+    ['nothing', [], ''],
+    ['notes that import nothing, in their order', ['b', 'a'], 'b a'],
+    [
+      'what is imported below what imports it, in the order of the imports',
+      ['a', 'b', 'c>b,a'],
+      'c(b a)',
+    ],
+    ['what two import, once, below the first', ['a>c', 'b>c', 'c'], 'a(c) b'],
+    ['several steps', ['a>b', 'b>c', 'c'], 'a(b(c))'],
+    ['an import of nothing that is there', ['a>x'], 'a'],
+    ['a note that imports itself', ['a>a'], 'a'],
+    ['a circle, from its first note on', ['a>b', 'b>a'], 'a(b)'],
+    [
+      'a chain of more than five steps, which begins anew',
+      ['a>b', 'b>c', 'c>d', 'd>e', 'e>f', 'f>g', 'g'],
+      'a(b(c(d(e(f))))) g',
+    ],
+  ])('are %s', (_, written, trees) => {
+    expect(shown(nestImports(notesOf(...written)))).toBe(trees);
+  });
+});
+
+describe('the memory of a prompt', () => {
+  const user = [
+    noteOf(1, { id: 'trip', text: 'Trip to Busan', imports: ['hotel'] }),
+    noteOf(2, { id: 'job', text: 'Job' }),
+    noteOf(3, { id: 'hotel', text: 'Hotel </note> <b>', topics: ['hotel'] }),
+  ];
+  const source = { app: [], user, memoryRevision: 3, budgetTokens: 1_000 };
+
+  test('has imports below the note that brings them along in the format tree', () => {
+    const { standing } = selectMemory({ ...source, importFormat: 'tree' });
+
+    expect(standing.user).toContain(
+      [
+        '<user_memory>',
+        '<note saved="2026-01-01">Trip to Busan',
+        '<note saved="2026-01-03">Hotel &lt;/note&gt; &lt;b&gt;</note>',
+        '</note>',
+        '<note saved="2026-01-02">Job</note>',
+        '</user_memory>',
+      ].join('\n'),
+    );
+    expect(standing.user).toContain('the one saved later holds');
+  });
+
+  test('has them by their age in the format flat, which is the usual one', () => {
+    const { standing } = selectMemory(source);
+
+    expect(standing).toEqual(selectMemory({ ...source, importFormat: 'flat' }).standing);
+    expect(standing.user).toMatch(/Busan<\/note>\n.*Job<\/note>\n.*Hotel/u);
+  });
+
+  test('shows a note of the app in the block of the app, whoever imports it', () => {
+    const { standing } = selectMemory({
+      app: [appNoteOf('hours')],
+      user: [noteOf(1, { imports: ['hours'] })],
+      memoryRevision: 1,
+      budgetTokens: 1_000,
+      importFormat: 'tree',
+    });
+
+    expect(standing.app).toContain('Note hours.');
+    expect(standing.user).not.toContain('Note hours.');
+  });
+});
