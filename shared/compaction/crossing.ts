@@ -19,7 +19,7 @@ export function tokensAfterLastSwap(history: LastSwap): number | null {
 
 /**
  * Tokens beyond which automatic compaction re-arms: those after the last swap, or, if they are more, those at
- * which the owner called a compaction of this generation off.
+ * which the owner called a compaction of this generation off, or one saved too little.
  */
 export function tokensToGrowFrom(
   history: History | undefined,

@@ -38,6 +38,7 @@ const textByNoopReason: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
   ['NO_PROGRESS', 'notArmed'],
   ['BREAKER_OPEN', 'paused'],
   ['SPEND_LIMIT', 'paused'],
+  ['SWITCHED_OFF', 'switchedOff'],
   ['VETOED', 'vetoed'],
 ]);
 
@@ -54,6 +55,7 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   if (!state.success) return 'nothingToDo';
   if (state.data === 'NOOP') return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
   if (state.data === 'FAILED_ERROR' && outcome.reason === 'TURN_TOO_LARGE') return 'turnTooLarge';
+  if (outcome.reason === 'SAVES_TOO_LITTLE') return 'savesTooLittle';
   const isSmall = outcome.beforeTokens < policyConstants.inflatedMessageTokens.value;
   if (state.data === 'FAILED_INFLATED_TOKEN_COUNT' && isSmall) return 'notBeneficial';
   return textByState[state.data];

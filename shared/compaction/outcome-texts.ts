@@ -8,10 +8,12 @@ export interface OutcomeTexts {
   nothingToFold: string;
   notArmed: string;
   paused: string;
+  switchedOff: string;
   vetoed: string;
   truncated: string;
   notBeneficial: string;
   notReduced: string;
+  savesTooLittle: string;
   notCounted: string;
   emptySummary: string;
   notVerified: string;
@@ -32,16 +34,21 @@ const en: OutcomeTexts = {
   tooShort: 'There is nothing to compact: the conversation is still too short.',
   nothingToFold: 'There is nothing to compact: the newest messages stay as they are.',
   notArmed: 'There is nothing to compact: little was added since the last compaction.',
-  paused: 'Compaction pauses for a while. The full history stays in use.',
-  vetoed: 'The app chose not to compact now. The full history stays in use.',
+  paused: 'Compaction pauses for a while. The history stays as it is.',
+  switchedOff: 'Automatic compaction is switched off for this conversation.',
+  vetoed: 'The app chose not to compact now. The history stays as it is.',
   truncated: 'Long tool outputs were shortened, from {before} to {after} tokens.',
-  notBeneficial: 'Compaction would not be beneficial at this size. The full history stays in use.',
-  notReduced: 'Compaction did not reduce the size. The full history stays in use.',
+  notBeneficial:
+    'Compaction would not be beneficial at this size: from {before} to {after} tokens. The history stays as it is.',
+  notReduced:
+    'Compaction did not reduce the size: from {before} to {after} tokens. The history stays as it is.',
+  savesTooLittle:
+    'Compaction would have saved too little: from {before} to {after} tokens. The history stays as it is.',
   notCounted: 'The tokens could not be counted. Nothing changed.',
   emptySummary: 'The summary was empty. Nothing changed.',
   notVerified: 'The summary did not pass the checks. Nothing changed.',
   failed: 'Compaction did not succeed. Nothing changed.',
-  turnTooLarge: 'One message is too large to be summarised. The full history stays in use.',
+  turnTooLarge: 'One message is too large to be summarised. The history stays as it is.',
   aborted: 'Compaction was stopped. Nothing changed.',
   superseded: 'The conversation changed in the meantime. Nothing was replaced.',
   restored: 'An earlier state of the history is in use again, {after} tokens.',
@@ -56,16 +63,21 @@ const ko: OutcomeTexts = {
   tooShort: '압축할 내용이 없습니다. 대화가 아직 짧습니다.',
   nothingToFold: '압축할 내용이 없습니다. 최근 메시지는 그대로 둡니다.',
   notArmed: '압축할 내용이 없습니다. 지난 압축 이후 추가된 내용이 적습니다.',
-  paused: '압축을 잠시 쉽니다. 전체 기록을 그대로 사용합니다.',
-  vetoed: '앱이 지금은 압축하지 않기로 했습니다. 전체 기록을 그대로 사용합니다.',
+  paused: '압축을 잠시 쉽니다. 기록은 그대로 둡니다.',
+  switchedOff: '이 대화에서는 자동 압축이 꺼져 있습니다.',
+  vetoed: '앱이 지금은 압축하지 않기로 했습니다. 기록은 그대로 둡니다.',
   truncated: '긴 도구 출력을 {before}토큰에서 {after}토큰으로 줄였습니다.',
-  notBeneficial: '이 크기에서는 압축해도 이점이 없습니다. 전체 기록을 그대로 사용합니다.',
-  notReduced: '압축해도 크기가 줄지 않았습니다. 전체 기록을 그대로 사용합니다.',
+  notBeneficial:
+    '이 크기에서는 압축해도 이점이 없습니다({before}토큰에서 {after}토큰). 기록은 그대로 둡니다.',
+  notReduced:
+    '압축해도 크기가 줄지 않았습니다({before}토큰에서 {after}토큰). 기록은 그대로 둡니다.',
+  savesTooLittle:
+    '압축해도 줄어드는 크기가 너무 작았습니다({before}토큰에서 {after}토큰). 기록은 그대로 둡니다.',
   notCounted: '토큰 수를 셀 수 없었습니다. 바뀐 것은 없습니다.',
   emptySummary: '요약이 비어 있었습니다. 바뀐 것은 없습니다.',
   notVerified: '요약이 검사를 통과하지 못했습니다. 바뀐 것은 없습니다.',
   failed: '압축하지 못했습니다. 바뀐 것은 없습니다.',
-  turnTooLarge: '요약하기에 너무 큰 메시지가 있습니다. 전체 기록을 그대로 사용합니다.',
+  turnTooLarge: '요약하기에 너무 큰 메시지가 있습니다. 기록은 그대로 둡니다.',
   aborted: '압축을 중단했습니다. 바뀐 것은 없습니다.',
   superseded: '그사이 대화가 바뀌었습니다. 교체된 것은 없습니다.',
   restored: '이전 상태의 기록({after}토큰)을 다시 사용합니다.',
@@ -80,16 +92,21 @@ const ja: OutcomeTexts = {
   tooShort: '圧縮するものはありません。会話はまだ短いです。',
   nothingToFold: '圧縮するものはありません。最新のメッセージはそのまま残ります。',
   notArmed: '圧縮するものはありません。前回の圧縮からの追加がわずかです。',
-  paused: '圧縮をしばらく休止します。履歴全体をそのまま使います。',
-  vetoed: 'アプリが今は圧縮しないことを選びました。履歴全体をそのまま使います。',
+  paused: '圧縮をしばらく休止します。履歴はそのままです。',
+  switchedOff: 'この会話では自動圧縮がオフになっています。',
+  vetoed: 'アプリが今は圧縮しないことを選びました。履歴はそのままです。',
   truncated: '長いツール出力を{before}トークンから{after}トークンに短縮しました。',
-  notBeneficial: 'この大きさでは圧縮しても効果がありません。履歴全体をそのまま使います。',
-  notReduced: '圧縮しても小さくなりませんでした。履歴全体をそのまま使います。',
+  notBeneficial:
+    'この大きさでは圧縮しても効果がありません（{before}トークンから{after}トークン）。履歴はそのままです。',
+  notReduced:
+    '圧縮しても小さくなりませんでした（{before}トークンから{after}トークン）。履歴はそのままです。',
+  savesTooLittle:
+    '圧縮しても減る量がわずかでした（{before}トークンから{after}トークン）。履歴はそのままです。',
   notCounted: 'トークン数を数えられませんでした。変更はありません。',
   emptySummary: '要約が空でした。変更はありません。',
   notVerified: '要約が検査を通りませんでした。変更はありません。',
   failed: '圧縮できませんでした。変更はありません。',
-  turnTooLarge: '大きすぎて要約できないメッセージがあります。履歴全体をそのまま使います。',
+  turnTooLarge: '大きすぎて要約できないメッセージがあります。履歴はそのままです。',
   aborted: '圧縮を中止しました。変更はありません。',
   superseded: 'その間に会話が変わりました。置き換えたものはありません。',
   restored: '以前の状態の履歴（{after}トークン）を再び使っています。',

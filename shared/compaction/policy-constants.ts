@@ -113,6 +113,12 @@ export const policyConstants = {
     origin: 'a latch without expiry would last as long as the conversation',
     configure: policySetting('breakerOpenMs'),
   },
+  breakerGrowthFraction: {
+    value: 0.5,
+    unit: 'fraction of the conversation when the breaker opened',
+    origin: 'a history that has grown by half is another one: one try, whatever the pause',
+    configure: 'fixed',
+  },
   inflatedMessageTokens: {
     value: 50_000,
     unit: 'tokens',

@@ -133,6 +133,6 @@ export async function measureSwap(
   const measured = { run, plan, checked, boundary, masks, condensing, kept, after, ...figures };
   if (decision.swap) return { kind: 'candidate', candidate: candidateOf(measured) };
   const { state, reason } = decision;
-  const tokensSource = counts.beforeTokens === null ? reading.tokensSource : counts.source;
-  return { kind: 'outcome', outcome: unchanged(beforeTokens, { state, reason, tokensSource }) };
+  const afterTokens = counts.afterTokens ?? beforeTokens;
+  return { kind: 'outcome', outcome: unchanged(beforeTokens, { state, reason, afterTokens }) };
 }

@@ -12,15 +12,16 @@ import type { Run } from './run.ts';
 
 /** The context object after a step or an outcome. */
 function statusOf(run: Run, outcome: Outcome): ContextObject {
-  const { head, policy, tokensSource } = run.reading;
+  const { head, policy, tokens, tokensSource } = run.reading;
+  const isSwapped = outcome.generation !== undefined;
   const compaction = recordStatus(recordOf(run, outcome), {
     coveredThrough: outcome.coveredThrough ?? head.value.coveredThrough,
     message: outcomeMessage(outcome),
   });
   return contextFigures(
     {
-      tokens: outcome.afterTokens,
-      tokensSource: outcome.tokensSource ?? tokensSource,
+      tokens: isSwapped ? outcome.afterTokens : tokens,
+      tokensSource: (isSwapped ? outcome.tokensSource : undefined) ?? tokensSource,
       thresholdTokens: policy.softThresholdTokens,
       windowTokens: policy.windowTokens,
       generation: outcome.generation ?? head.value.generation,
