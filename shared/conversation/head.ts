@@ -69,6 +69,15 @@ export const contextMeterSchema = z.object({
 });
 export type ContextMeter = z.infer<typeof contextMeterSchema>;
 
+/** What a figure of a whole prompt is about, so that it can be kept up to date by what came since. */
+export const measuredSchema = contextMeterSchema.pick({
+  source: true,
+  seq: true,
+  pinTokens: true,
+  memoryTokens: true,
+  outputTokens: true,
+});
+
 const autoNeedSchema = z.object({
   requestId: z.string(),
   since: z.date(),

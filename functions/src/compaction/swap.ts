@@ -30,8 +30,7 @@ const PINNING_SWAP_TRIES = 25;
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
   const { reading, need, bill } = run;
-  // Who counted stands in the report.
-  const { masks, tokensSource: _, keptPins: _pins, ...described } = candidate;
+  const { masks, keptPins: _, ...described } = candidate;
   return {
     ...described,
     schemaVersion: 1,
@@ -60,7 +59,7 @@ const outcomeOf = (candidate: Candidate, generation: number): Outcome => ({
   state: candidate.state,
   beforeTokens: candidate.beforeTokens,
   afterTokens: candidate.afterTokens,
-  tokensSource: candidate.tokensSource,
+  tokensSource: candidate.counted.source,
   turnsFolded: candidate.turnsFolded,
   generation,
   coveredThrough: candidate.coveredThrough,

@@ -1,6 +1,7 @@
 import { estimateContextTokens, type Plan } from '../../../shared/compaction/plan.ts';
 import { storedMasks } from '../../../shared/compaction/tail-masks.ts';
 import type { Candidate, Verified } from './candidate.ts';
+import { countedAfter } from './measure-swap.ts';
 import { unchanged } from './outcome.ts';
 import { contextOf, type ClaimedRun } from './run.ts';
 import { saveBlobs } from './save-blobs.ts';
@@ -42,7 +43,7 @@ export async function verifyTruncation(
     masks,
     beforeTokens: plan.beforeTokens,
     afterTokens,
-    tokensSource: 'estimated',
+    counted: countedAfter(run, after, 'estimated'),
     model: '',
     promptVersion: '',
     sourceHash: history?.sourceHash ?? '',

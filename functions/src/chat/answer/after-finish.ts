@@ -1,9 +1,7 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
-import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { withWholePairs, type Turn } from '../../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { outputFormsOf } from '../../output-forms.ts';
 import { recalledView } from '../../../../shared/wire/recalled-view.ts';
 import { viewContext } from '../context/view-context.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
@@ -61,14 +59,11 @@ export function viewAfterFinish(
   { begun, locale }: { begun: BegunTurn; locale: string | undefined },
   batch: FinishBatch,
 ) {
-  const head = headAfter(begun, batch);
-  // Before this turn is among the others: its meter has counted it.
-  const meter = batch.meter ?? contextTokens({ ...begun, head }, outputFormsOf(dependencies, head));
   const context = viewContext(dependencies, {
-    head,
-    tokens: meter.tokens,
-    tokensSource: meter.source,
-    job: begun.job,
+    ...begun,
+    head: headAfter(begun, batch),
+    // This turn is not among the others yet: its meter has counted it.
+    meter: batch.meter,
     locale,
   });
   return { ...context, ...recalledView(batch) };
