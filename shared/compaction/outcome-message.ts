@@ -1,3 +1,4 @@
+import type { ContextTexts } from '../wire/context-object.ts';
 import { policyConstants } from './policy-constants.ts';
 import { outcomeStateSchema } from './outcome-state.ts';
 import type { OutcomeState } from './outcome-state.ts';
@@ -69,6 +70,16 @@ function figuresOf(language: string): Intl.NumberFormat {
   figuresByLanguage.set(language, figures);
   return figures;
 }
+
+/** What outcomes and contexts say to a person, in the language of `locale`. */
+export const contextTexts = (locale?: string): ContextTexts => ({
+  outcome: (record) => outcomeMessage(record, locale),
+  leftOut: ({ turns, remedy }) => {
+    const { language, texts } = outcomeTexts(locale);
+    const text = remedy === 'wait' ? texts.leftOutForNow : texts.leftOut;
+    return text.replace('{turns}', figuresOf(language).format(turns));
+  },
+});
 
 /**
  * The sentence that tells a person how a compaction stands or ended, in the language of `locale`

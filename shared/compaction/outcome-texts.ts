@@ -1,4 +1,7 @@
-/** Sentences for people, by language. `{before}` and `{after}` stand for formatted token counts. */
+/**
+ * Sentences for people, by language. `{before}` and `{after}` stand for formatted token counts, `{turns}` for how many.
+ * Nothing is promised: a compaction may be off, fail, or save too little.
+ */
 export interface OutcomeTexts {
   onItsWay: string;
   compacted: string;
@@ -23,6 +26,8 @@ export interface OutcomeTexts {
   superseded: string;
   restored: string;
   changed: string;
+  leftOut: string;
+  leftOutForNow: string;
 }
 
 const en: OutcomeTexts = {
@@ -53,6 +58,10 @@ const en: OutcomeTexts = {
   superseded: 'The conversation changed in the meantime. Nothing was replaced.',
   restored: 'An earlier state of the history is in use again, {after} tokens.',
   changed: 'Messages were changed or deleted; the history follows.',
+  leftOut:
+    'The model answers without the oldest turns ({turns}). They stay in the transcript; compact the history to give the model a summary of them.',
+  leftOutForNow:
+    'The model answers without the oldest turns ({turns}). They stay in the transcript; a compaction is on its way.',
 };
 
 const ko: OutcomeTexts = {
@@ -82,6 +91,10 @@ const ko: OutcomeTexts = {
   superseded: '그사이 대화가 바뀌었습니다. 교체된 것은 없습니다.',
   restored: '이전 상태의 기록({after}토큰)을 다시 사용합니다.',
   changed: '메시지가 바뀌거나 삭제되어 기록에 반영했습니다.',
+  leftOut:
+    '모델은 가장 오래된 대화 {turns}개를 보지 않고 답합니다. 대화는 그대로 남아 있으며, 기록을 압축하면 모델이 그 요약을 봅니다.',
+  leftOutForNow:
+    '모델은 가장 오래된 대화 {turns}개를 보지 않고 답합니다. 대화는 그대로 남아 있으며, 압축이 진행 중입니다.',
 };
 
 const ja: OutcomeTexts = {
@@ -111,6 +124,10 @@ const ja: OutcomeTexts = {
   superseded: 'その間に会話が変わりました。置き換えたものはありません。',
   restored: '以前の状態の履歴（{after}トークン）を再び使っています。',
   changed: 'メッセージの変更または削除を履歴に反映しました。',
+  leftOut:
+    'モデルは最も古い{turns}往復を見ずに回答します。会話はそのまま残っています。履歴を圧縮すると、モデルはその要約を見ます。',
+  leftOutForNow:
+    'モデルは最も古い{turns}往復を見ずに回答します。会話はそのまま残っています。圧縮が進行中です。',
 };
 
 const textsByLanguage: ReadonlyMap<string, OutcomeTexts> = new Map([

@@ -41,6 +41,12 @@ export const policyConstants = {
     origin: 'ends loops of compactions that save next to nothing',
     configure: '0 in the profile `gemini-cli`',
   },
+  overflowFraction: {
+    value: 0.95,
+    unit: 'fraction of what the window has left',
+    origin: 'a request may fill this much of it: Gemini CLI before its #16914',
+    configure: 'fixed',
+  },
   overflowTargetFraction: {
     value: 0.5,
     unit: 'fraction of the window',

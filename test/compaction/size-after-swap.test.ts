@@ -7,12 +7,13 @@ import { showContext } from '../../functions/src/chat/context/show-context.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { builtInTools } from '../../functions/src/chat/tools/built-in-tools.ts';
 import { createToolbox } from '../../functions/src/chat/tools/toolbox.ts';
+import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
 import { contentUnits, toTokens } from '../../infra/local/stand-in/token-rule.ts';
 import { statusPath } from '../../shared/conversation/paths.ts';
 import type { Content } from '../../shared/conversation/content.ts';
 import type { ModelRequest } from '../../shared/ports.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
-import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
+import { buildDue, neverAborted, see } from '../support/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction-dependencies.ts';
 import { addTurn, type ConversationToBuild } from '../support/conversation-builder.ts';
 import { owner } from '../support/lifecycle.ts';
@@ -35,7 +36,7 @@ function world(environment: Record<string, string> = {}) {
   const toolbox = createToolbox(builtInTools(plain));
   const { store, config } = plain;
   const serverTools = toolbox.declarations;
-  const bench = { ...compactionBench({ store, config, clock: systemClock as never }), serverTools };
+  const bench = { ...compactionBench({ store, config }), clock: systemClock, serverTools };
   return { chat: { ...plain, toolbox }, worker: modelServer.worker(bench), asked };
 }
 
@@ -57,14 +58,14 @@ async function toldSizes({ chat }: World, conversationId: string) {
 
 async function compacted(given: World, options: Partial<ConversationToBuild> = {}) {
   const conversationId = await buildDue(given.chat, options);
-  await compactOnce(given.worker as never, conversationId);
+  await runCompaction(given.worker, { conversationId, signal: neverAborted() });
   const { history, job } = await see(given.chat.store, conversationId);
   if (!history) throw new Error('nothing was compacted');
   return { conversationId, history, job };
 }
 
 /** What the model server counts of one content alone. */
-const weightOf = (content: Content | undefined) => toTokens(contentUnits(content as never));
+const weightOf = (content: Content | undefined) => toTokens(contentUnits(content));
 
 const head = { settings: { thresholdTokens: 1_000 } };
 

@@ -1,4 +1,5 @@
 import type { PlannedMask } from '../../../shared/compaction/tail-masks.ts';
+import type { ContextSource } from '../../../shared/conversation/assemble-context.ts';
 import type { CoveredThrough, Pin } from '../../../shared/conversation/head.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { Snapshot } from '../../../shared/conversation/snapshot.ts';
@@ -28,6 +29,8 @@ export interface Candidate {
   promptVersion: string;
   sourceHash: string;
   report: Record<string, unknown>;
+  /** The context that it makes. */
+  after: ContextSource;
   /** Folded messages that stay word for word: pins that the swap adds to those of the head. */
   keptPins?: readonly Pin[];
 }

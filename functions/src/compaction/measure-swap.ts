@@ -98,6 +98,7 @@ function candidateOf(measured: Measured): Candidate {
       ...(measured.condensing && { condensing: measured.condensing }),
       ...(kept.leftOut.length > 0 && { keptOver: kept.leftOut.slice(-PINS_MAX) }),
     },
+    after,
     keptPins: kept.added,
   };
 }

@@ -1,4 +1,5 @@
 import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
+import type { ContextSource } from '../../../shared/conversation/assemble-context.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { AppError } from '../../../shared/errors.ts';
@@ -14,6 +15,8 @@ export interface Outcome {
   afterTokens: number;
   /** Of a swap: who counted both. */
   tokensSource?: ContextObject['source'];
+  /** Of a swap: the context that it made. */
+  after?: Pick<ContextSource, 'history' | 'coveredThrough' | 'turns'>;
   turnsFolded: number;
   /** The generation that it made. */
   generation?: number;

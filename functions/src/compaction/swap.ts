@@ -30,7 +30,7 @@ const PINNING_SWAP_TRIES = 25;
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
   const { reading, need, bill } = run;
-  const { masks, keptPins: _, ...described } = candidate;
+  const { masks, after: _after, keptPins: _pins, ...described } = candidate;
   return {
     ...described,
     schemaVersion: 1,
@@ -60,6 +60,7 @@ const outcomeOf = (candidate: Candidate, generation: number): Outcome => ({
   beforeTokens: candidate.beforeTokens,
   afterTokens: candidate.afterTokens,
   tokensSource: candidate.counted.source,
+  after: candidate.after,
   turnsFolded: candidate.turnsFolded,
   generation,
   coveredThrough: candidate.coveredThrough,

@@ -48,6 +48,7 @@ export async function verifyTruncation(
     promptVersion: '',
     sourceHash: history?.sourceHash ?? '',
     report: history?.report ?? {},
+    after,
   };
   return { kind: 'candidate', candidate };
 }

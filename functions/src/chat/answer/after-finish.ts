@@ -56,13 +56,14 @@ export const finishedTurn = (
 /** The context as its readers see it once the finish is stored. */
 export function viewAfterFinish(
   dependencies: Pick<ChatDependencies, 'clock' | 'config' | 'sha256'>,
-  { begun, locale }: { begun: BegunTurn; locale: string | undefined },
+  production: { begun: BegunTurn; messageId: string; locale: string | undefined },
   batch: FinishBatch,
 ) {
+  const { begun, locale } = production;
   const context = viewContext(dependencies, {
     ...begun,
     head: headAfter(begun, batch),
-    // This turn is not among the others yet: its meter has counted it.
+    turns: [...begun.turns, finishedTurn(production, batch)],
     meter: batch.meter,
     locale,
   });

@@ -1,10 +1,12 @@
-import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts';
+import { contextTexts } from '../../../../shared/compaction/outcome-message.ts';
+import { automaticThreshold } from '../../../../shared/compaction/crossing.ts';
 import type { ContextMeter, Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../../shared/conversation/job.ts';
 import { contextTokens, type MeteredTurn } from '../../../../shared/conversation/meter.ts';
 import { contextObject, type ContextObject } from '../../../../shared/wire/context-object.ts';
 import { policyOf } from '../../conversation-policy.ts';
+import { leftOutOf } from '../../left-out.ts';
 import { outputFormsOf } from '../../output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
@@ -29,14 +31,16 @@ export function viewContext(
   const { head, job, locale } = view;
   const policy = policyOf(dependencies.config, head);
   const { tokens, source } = view.meter ?? contextTokens(view, outputFormsOf(dependencies, head));
+  const leftOut = { ...view, coveredThrough: head.coveredThrough, tokens };
   return contextObject({
     head,
     tokens,
     tokensSource: source,
-    thresholdTokens: policy.softThresholdTokens,
+    thresholdTokens: automaticThreshold(policy, head),
     windowTokens: policy.windowTokens,
     job,
     now: dependencies.clock.now(),
-    message: (record) => outcomeMessage(record, locale),
+    shrinkage: leftOutOf(dependencies, head, leftOut),
+    texts: contextTexts(locale),
   });
 }
