@@ -117,7 +117,9 @@ export const environmentSchema = z.object({
     .gt(0)
     .max(1)
     .optional()
-    .describe('Share of the window at which compaction is requested; 1 = never.'),
+    .describe(
+      'Share of the window at which compaction is requested; 1 = at none: not before answers would leave turns out.',
+    ),
   THRESHOLD_TOKENS: z.coerce
     .number()
     .int()

@@ -77,11 +77,10 @@ function attemptsAt(job: CompactionJob | undefined, need: Need): number {
   return job?.requestId === need.requestId ? job.attempts : 0;
 }
 
-/** The owner may have changed the setting while the need waited. */
-function isSwitchedOff(settings: Head['settings'] | undefined, need: Need): boolean {
-  if (need.kind === 'manual') return false;
+/** Whether the settings keep an automatic need from being served: the owner may have changed them while it waited. */
+export function isSwitchedOff(settings: Head['settings'] | undefined, trigger: Trigger): boolean {
   const { compaction = 'auto' } = settings ?? {};
-  return compaction === 'off' || (compaction === 'manual' && need.trigger !== 'overflow');
+  return compaction === 'off' || (compaction === 'manual' && trigger !== 'overflow');
 }
 
 /** Money comes before a breaker that a person passes. */
@@ -111,7 +110,7 @@ function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
       reason: 'RETRY_LATER',
       retryAfterMs: job.retryAt.getTime() - now.getTime(),
     };
-  if (isSwitchedOff(facts.head?.settings, need))
+  if (!isManual && isSwitchedOff(facts.head?.settings, need.trigger))
     return { kind: 'outcome', need, state: 'NOOP', reason: 'SWITCHED_OFF' };
   if (NEEDS_THRESHOLD[need.trigger] && !facts.isOverThreshold)
     return { kind: 'outcome', need, state: 'NOOP', reason: 'BELOW_THRESHOLD' };

@@ -1,6 +1,7 @@
 import type { CompactionNeeded, ContextMeter, Head } from '../conversation/head.ts';
 import type { History } from '../conversation/history.ts';
 import { policyConstants } from './policy-constants.ts';
+import { isOverLimit } from './shrunken-view.ts';
 import { isArmed, isOverThreshold, type CompactionPolicy } from './policy.ts';
 
 type LastSwap = Pick<History, 'afterTokens' | 'isPartial' | 'unproductiveSwaps'> | undefined;
@@ -19,7 +20,7 @@ export function tokensAfterLastSwap(history: LastSwap): number | null {
 
 /**
  * Tokens beyond which automatic compaction re-arms: those after the last swap, or, if they are more, those at
- * which the owner called a compaction of this generation off.
+ * which the owner called a compaction of this generation off, or one saved too little.
  */
 export function tokensToGrowFrom(
   history: History | undefined,
@@ -70,6 +71,15 @@ export function isStalled(context: {
   return tokens - history.afterTokens < policy.rearmFraction * scaleTokens;
 }
 
+const isAutomatic = ({ settings }: Pick<Head, 'settings'>) =>
+  (settings.compaction ?? 'auto') === 'auto';
+
+/** The threshold at which a conversation is compacted by itself; null: at none. */
+export const automaticThreshold = (
+  { softThresholdTokens }: Pick<CompactionPolicy, 'softThresholdTokens'>,
+  head: Pick<Head, 'settings'>,
+): number | null => (isAutomatic(head) ? softThresholdTokens : null);
+
 interface DueContext {
   head: Pick<Head, 'settings' | 'context' | 'compactionNeeded'>;
   history: History | undefined;
@@ -80,12 +90,34 @@ interface DueContext {
 }
 
 /**
+ * Whether a context takes a size that no threshold keeps it from: where none is set, the hard one, over which answers
+ * leave turns out; else so much of the window that no message fits behind it.
+ */
+function isOverflowing({ head, tokens, policy }: DueContext): boolean {
+  const { overheadTokens } = head.context;
+  return policy.softThresholdTokens === null
+    ? isOverLimit({ tokens, overheadTokens, policy })
+    : tokens > policyConstants.overflowFraction.value * policy.windowTokens;
+}
+
+/** Whether the owner has called a compaction of about this context off, or one of it saved too little. */
+function isDeclined({ head, history, tokens, policy }: DueContext): boolean {
+  const { declined } = head.compactionNeeded;
+  if (declined?.generation !== (history?.generation ?? 0)) return false;
+  const scaleTokens = policy.softThresholdTokens ?? policy.hardThresholdTokens;
+  return tokens - declined.tokens < policy.rearmFraction * scaleTokens;
+}
+
+/**
  * The need of a context as it stands, whoever waits for a compaction already; undefined: below the
- * threshold, not armed since the last swap, or compaction is not automatic. Equal to the threshold compacts.
+ * threshold, not armed since the last swap, or compaction is not automatic. Equal to the threshold compacts. What
+ * overflows waits for neither.
  */
 export function needOfContext(context: DueContext): CompactionNeeded['auto'] {
   const { head, history, tokens, policy, requestId, now } = context;
-  if ((head.settings.compaction ?? 'auto') !== 'auto') return undefined;
+  if (!isAutomatic(head)) return undefined;
+  if (isOverflowing(context) && !isDeclined(context))
+    return { requestId, since: now, trigger: 'overflow' };
   if (!isOverThreshold({ tokens, overheadTokens: head.context.overheadTokens, policy }))
     return undefined;
   const tokensBefore = tokensToGrowFrom(history, head.compactionNeeded);
@@ -103,11 +135,8 @@ export function needOfChangedContext(context: DueContext): CompactionNeeded['aut
   if (head.compactionNeeded.auto) return undefined;
   const need = needOfContext(context);
   if (need) return need;
-  const isAutomatic = (head.settings.compaction ?? 'auto') === 'auto';
   const contentTokens = tokens - head.context.overheadTokens;
-  return isAutomatic &&
-    policy.softThresholdTokens !== null &&
-    contentTokens >= policy.hardThresholdTokens
+  return isAutomatic(head) && contentTokens >= policy.hardThresholdTokens
     ? { requestId, since: now, trigger: 'overflow' }
     : undefined;
 }

@@ -1,3 +1,4 @@
+import type { ContextTexts } from '../wire/context-object.ts';
 import { policyConstants } from './policy-constants.ts';
 import { outcomeStateSchema } from './outcome-state.ts';
 import type { OutcomeState } from './outcome-state.ts';
@@ -38,6 +39,7 @@ const textByNoopReason: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
   ['NO_PROGRESS', 'notArmed'],
   ['BREAKER_OPEN', 'paused'],
   ['SPEND_LIMIT', 'paused'],
+  ['SWITCHED_OFF', 'switchedOff'],
   ['VETOED', 'vetoed'],
 ]);
 
@@ -54,6 +56,7 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   if (!state.success) return 'nothingToDo';
   if (state.data === 'NOOP') return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
   if (state.data === 'FAILED_ERROR' && outcome.reason === 'TURN_TOO_LARGE') return 'turnTooLarge';
+  if (outcome.reason === 'SAVES_TOO_LITTLE') return 'savesTooLittle';
   const isSmall = outcome.beforeTokens < policyConstants.inflatedMessageTokens.value;
   if (state.data === 'FAILED_INFLATED_TOKEN_COUNT' && isSmall) return 'notBeneficial';
   return textByState[state.data];
@@ -67,6 +70,16 @@ function figuresOf(language: string): Intl.NumberFormat {
   figuresByLanguage.set(language, figures);
   return figures;
 }
+
+/** What outcomes and contexts say to a person, in the language of `locale`. */
+export const contextTexts = (locale?: string): ContextTexts => ({
+  outcome: (record) => outcomeMessage(record, locale),
+  leftOut: ({ turns, remedy }) => {
+    const { language, texts } = outcomeTexts(locale);
+    const text = remedy === 'wait' ? texts.leftOutForNow : texts.leftOut;
+    return text.replace('{turns}', figuresOf(language).format(turns));
+  },
+});
 
 /**
  * The sentence that tells a person how a compaction stands or ended, in the language of `locale`

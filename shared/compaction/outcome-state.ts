@@ -23,7 +23,7 @@ export const outcomeStateSchema = z.enum([
 ]);
 export type OutcomeState = z.infer<typeof outcomeStateSchema>;
 
-/** How one compaction ended (or where it stands). A failed one has `afterTokens` = `beforeTokens`. */
+/** How one compaction ended, or where it stands. Tokens of the whole prompt, by one counter. */
 export interface CompactionOutcome {
   state: OutcomeState;
   trigger: Trigger;

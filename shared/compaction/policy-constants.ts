@@ -53,6 +53,12 @@ export const policyConstants = {
     origin: 'ends loops of compactions that save next to nothing',
     configure: '0 in the profile `gemini-cli`',
   },
+  overflowFraction: {
+    value: 0.95,
+    unit: 'fraction of what the window has left',
+    origin: 'a request may fill this much of it: Gemini CLI before its #16914',
+    configure: 'fixed',
+  },
   overflowTargetFraction: {
     value: 0.5,
     unit: 'fraction of the window',
@@ -124,6 +130,12 @@ export const policyConstants = {
     unit: 'milliseconds',
     origin: 'a latch without expiry would last as long as the conversation',
     configure: policySetting('breakerOpenMs'),
+  },
+  breakerGrowthFraction: {
+    value: 0.5,
+    unit: 'fraction of the conversation when the breaker opened',
+    origin: 'a history that has grown by half is another one: one try, whatever the pause',
+    configure: 'fixed',
   },
   inflatedMessageTokens: {
     value: 50_000,

@@ -38,6 +38,8 @@ export interface CompactionPolicy {
   readonly toolOutputMinimumGainTokens: number;
   readonly breakerFailures: number;
   readonly breakerOpenMs: number;
+  /** Of all failures, only a summary that is larger than the history counts for the breaker (profile `gemini-cli`). */
+  readonly onlyInflationCounts: boolean;
   /** A swap of an automatic run must save this share of the tokens before. */
   readonly minimumSavingFraction: number;
   /** And at least as many tokens: a share of the soft threshold; 0 asks for none. */
@@ -181,6 +183,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
         snapshotConstants.snapshotBudgetMaximumTokens.value,
       ),
     breakerOpenMs: settings.breakerOpenMs ?? policyConstants.breakerOpenMs.value,
+    onlyInflationCounts: isPeer,
     acceptsEqualSize: isPeer,
     excludesOverhead: !isPeer,
     tokenRule: settings.tokenRule ?? values.tokenRule,

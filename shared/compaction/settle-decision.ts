@@ -32,8 +32,9 @@ function isWorthAnotherTry({ state, reason, isRetryable }: SettleFacts): boolean
   switch (state) {
     case 'FAILED_ERROR':
       return isRetryable;
-    // A model rarely writes the same poor summary twice.
+    // A model rarely writes the same poor summary twice, and a counter comes back.
     case 'FAILED_EMPTY_SUMMARY':
+    case 'FAILED_TOKEN_COUNT_ERROR':
     case 'FAILED_VERIFICATION':
     case 'ABORTED':
     case 'SUPERSEDED':
@@ -42,7 +43,6 @@ function isWorthAnotherTry({ state, reason, isRetryable }: SettleFacts): boolean
     case 'CONTENT_TRUNCATED':
     case 'NOOP':
     case 'FAILED_INFLATED_TOKEN_COUNT':
-    case 'FAILED_TOKEN_COUNT_ERROR':
     case 'QUEUED':
     case 'RUNNING':
     case 'VERIFYING':

@@ -7,6 +7,9 @@ import { estimateContentTokens, type TokenCounting } from './token-estimate.ts';
 /** What one request leaves out; nothing of it is stored: `read_blob` finds it in the turns. */
 export interface Shrinkage {
   turnsLeftOut: number;
+  /** First and last of these turns; absent where there are none. */
+  from?: number;
+  upTo?: number;
   outputsMasked: number;
 }
 
@@ -38,19 +41,25 @@ export interface ContextToShrink {
 }
 
 const markerText = (turns: number) =>
-  `[${turns} earlier ${turns === 1 ? 'exchange is' : 'exchanges are'} left out of this request for lack of room. Nothing is lost: they are kept and will be summarised.]`;
+  `[${turns} earlier ${turns === 1 ? 'exchange is' : 'exchanges are'} left out of this request for lack of room. Nothing is lost: the conversation keeps them.]`;
 
 const markerItems = (turns: number): ContextItem[] => [
   { kind: 'marker', content: { role: 'user', parts: [{ text: markerText(turns) }] } },
   { kind: 'ack', content: { role: 'model', parts: [{ text: ACKNOWLEDGEMENT }] } },
 ];
 
+type Limited = Pick<ContextToShrink, 'policy' | 'overheadTokens'>;
+
 /** Tokens that a context may have before it is shrunk, overhead included. */
-function limitTokens({ policy, overheadTokens }: ContextToShrink): number {
+function limitTokens({ policy, overheadTokens }: Limited): number {
   const windowLimit = Math.floor(policyConstants.windowFraction.value * policy.windowTokens);
   const overhead = policy.excludesOverhead ? overheadTokens : 0;
   return Math.min(windowLimit, policy.hardThresholdTokens + overhead);
 }
+
+/** Whether a context is over the hard threshold: its next call leaves something out. */
+export const isOverLimit = (context: Limited & { tokens: number }): boolean =>
+  context.tokens > limitTokens(context);
 
 interface ExchangeSize {
   seq: number;
@@ -111,7 +120,9 @@ function cutView(
     stillTokens > 0
       ? countToLeaveOut(exchanges, stillTokens + markerTokens)
       : { count: 0, freedTokens: 0 };
-  const leftOut = new Set(exchanges.slice(0, leaving.count).map(({ seq }) => seq));
+  const leftOutSeqs = exchanges.slice(0, leaving.count).map(({ seq }) => seq);
+  const leftOut = new Set(leftOutSeqs);
+  const range = { from: leftOutSeqs[0], upTo: leftOutSeqs.at(-1) };
   const leftTokens = leaving.count > 0 ? leaving.freedTokens - markerTokens : 0;
   return {
     items: withoutOldest(items, leftOut),
@@ -122,7 +133,11 @@ function cutView(
     outputTokens: tokens,
     isOverLimit: leaving.count > 0 || freedTokens > 0,
     ...((leaving.count > 0 || shortened > 0) && {
-      shrinkage: { turnsLeftOut: leaving.count, outputsMasked: shortened },
+      shrinkage: {
+        turnsLeftOut: leaving.count,
+        ...(leaving.count > 0 && range),
+        outputsMasked: shortened,
+      },
     }),
   };
 }

@@ -13,17 +13,19 @@ export interface DroppedNeed {
   need: Need;
   state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED';
   reason: string;
+  /** Of the context. */
+  tokens: number;
   now: Date;
 }
 
-const recordOf = ({ head, need, state, reason, now }: DroppedNeed): CompactionRecord => ({
+const recordOf = ({ need, state, reason, tokens, now }: DroppedNeed): CompactionRecord => ({
   requestId: need.requestId,
   state,
   trigger: need.trigger,
   requestedAt: need.since,
   finishedAt: now,
-  beforeTokens: head.value.context.tokens,
-  afterTokens: head.value.context.tokens,
+  beforeTokens: tokens,
+  afterTokens: tokens,
   turnsFolded: 0,
   modelCalls: 0,
   durationMs: 0,

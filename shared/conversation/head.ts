@@ -69,6 +69,15 @@ export const contextMeterSchema = z.object({
 });
 export type ContextMeter = z.infer<typeof contextMeterSchema>;
 
+/** What a figure of a whole prompt is about, so that it can be kept up to date by what came since. */
+export const measuredSchema = contextMeterSchema.pick({
+  source: true,
+  seq: true,
+  pinTokens: true,
+  memoryTokens: true,
+  outputTokens: true,
+});
+
 const autoNeedSchema = z.object({
   requestId: z.string(),
   since: z.date(),
@@ -89,8 +98,8 @@ export const compactionNeededSchema = z.object({
   /** Request id of the compaction that its owner calls off while a worker is at it. */
   cancel: z.string().optional(),
   /**
-   * Size of the context when its owner called an automatic compaction off: the next one waits, as after a
-   * swap, until it has grown. Only of this generation.
+   * Size of the context when its owner called an automatic compaction off, or one saved too little: the next one waits,
+   * as after a swap, until it has grown. Only of this generation.
    */
   declined: z
     .object({ tokens: z.number().nonnegative(), generation: z.number().int().nonnegative() })

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
 import type { DocumentFields, StoredDocument } from '../ports.ts';
 import { partSchema } from './content.ts';
-import { coveredThroughSchema, triggerSchema } from './head.ts';
+import { coveredThroughSchema, measuredSchema, triggerSchema } from './head.ts';
 import { refuseNewer } from './schema-version.ts';
 import { snapshotSchema, type Snapshot } from './snapshot.ts';
 
@@ -46,8 +46,11 @@ const historyFieldsSchema = z.object({
   isPartial: z.boolean().optional(),
   /** Swaps in a row, up to this one, that saved next to nothing. Absent = 0. */
   unproductiveSwaps: z.number().int().nonnegative().optional(),
+  /** Both of the whole prompt, system instruction and tools included, by one counter. */
   beforeTokens: z.number().nonnegative(),
   afterTokens: z.number().nonnegative(),
+  /** Of a swap: what `afterTokens` is about. The meter goes on from there until a turn has been reported. */
+  counted: measuredSchema.optional(),
   /** Estimated tokens of snapshot and acknowledgement, before calibration. */
   snapshotTokens: z.number().nonnegative(),
   /** Estimated tokens by which `masks` shorten the tail, before calibration. Absent = 0. */

@@ -43,6 +43,8 @@ const jobSchema = z.object({
   step: z.string(),
   failures: z.number().int().nonnegative(),
   breakerOpenUntil: z.date().nullable(),
+  /** Conversation tokens when the breaker opened; null or absent: not open, or not known. */
+  breakerOpenTokens: z.number().nullable().optional(),
   /** Attempts at the present need; cleared when it is settled. */
   attempts: z.number().int().nonnegative(),
   /** Attempts at the newest automatic need: a manual run in between does not reset them. */

@@ -3,7 +3,8 @@ import { sentOutputs, type OutputForms } from '../compaction/sent-outputs.ts';
 import { memoryTokens, type MemoryTexts } from '../memory/render-memory.ts';
 import { itemsOfTurns } from './assemble-context.ts';
 import { hasFunctionResponse } from './content.ts';
-import type { ContextMeter, Head } from './head.ts';
+import type { z } from 'zod';
+import type { ContextMeter, Head, measuredSchema } from './head.ts';
 import type { History } from './history.ts';
 import { nothingCovered } from './next-generation.ts';
 import { pinnedTokens } from './pinned-tokens.ts';
@@ -65,12 +66,37 @@ function wordTokens({ history, turns }: Shown, { counting }: OutputForms): numbe
 const outputTokens = (shown: Shown, forms: OutputForms): number =>
   sentOutputs(outputItems(shown), forms).tokens;
 
-const ownMemoryTokens = ({ head, memory }: MeterSource): number =>
-  memory ? memoryTokens(memory) : (head.context.memoryTokens ?? 0);
+/** A figure of a whole prompt, and what it is about. */
+type Measured = z.infer<typeof measuredSchema> & Pick<ContextMeter, 'tokens'>;
+
+/** What the swap counted that made this generation; undefined: none did, or it is not known. */
+const countedBySwap = ({ head, history }: MeterSource): Measured | undefined =>
+  history?.counted && history.generation === head.generation
+    ? { ...history.counted, tokens: history.afterTokens }
+    : undefined;
+
+/** The last figure of this generation that a model gave: its report of a turn, else the count of the swap. */
+function measuredOf(source: MeterSource): Measured | undefined {
+  const { context, generation } = source.head;
+  const isReported = context.generation === generation && context.source !== 'estimated';
+  return isReported ? context : countedBySwap(source);
+}
+
+const ownMemoryTokens = (source: MeterSource): number =>
+  source.memory
+    ? memoryTokens(source.memory)
+    : ((measuredOf(source) ?? source.head.context).memoryTokens ?? 0);
 
 /** Of pins and memory. */
 const standingTokens = (source: MeterSource): number =>
   pinnedTokens(source.head.pins, source.history, ownMemoryTokens(source));
+
+/** The same as the meter stores it. */
+function standingFigures(source: MeterSource): Pick<ContextMeter, 'pinTokens' | 'memoryTokens'> {
+  const pinTokens = standingTokens(source);
+  const memory = ownMemoryTokens(source);
+  return { ...(pinTokens > 0 && { pinTokens }), ...(memory > 0 && { memoryTokens: memory }) };
+}
 
 /** Uncalibrated estimate of memory, pins, snapshot and tail as the next prompt has them. */
 export const estimatedContentTokens = (source: MeterSource, forms: OutputForms): number =>
@@ -79,35 +105,35 @@ export const estimatedContentTokens = (source: MeterSource, forms: OutputForms):
   wordTokens(source, forms) +
   outputTokens(source, forms);
 
+/** A measured figure with an estimate for what came after it, for outputs that take another form since, for pins and notes. */
+function grownTokens(source: MeterSource, measured: Measured, forms: OutputForms): number {
+  const { head, history, turns } = source;
+  const later = turns.filter(({ seq }) => seq > measured.seq);
+  const then = turns.filter(({ seq }) => seq <= measured.seq);
+  const outputsThen = measured.outputTokens ?? outputTokens({ history, turns: then }, forms);
+  const moreTokens =
+    wordTokens({ history, turns: later }, forms) +
+    (outputTokens(source, forms) - outputsThen) +
+    (standingTokens(source) - (measured.pinTokens ?? 0));
+  return Math.max(0, Math.ceil(measured.tokens + head.context.calibration * moreTokens));
+}
+
 /**
- * Tokens of the present context as the next prompt has it, but for what is left out over the hard threshold: tool
- * outputs count in the forms in which they are sent. The model's own report while it is about this generation, plus an
- * estimate for what came after it, for outputs that take another form since, and for pins and notes that came or
- * went; after a swap everything is estimated.
+ * Tokens of the present context as the next prompt has it, system instruction and tools included, but for what is left
+ * out over the hard threshold: tool outputs count in the forms in which they are sent. The model's own report while it
+ * is about this generation, else what the swap counted that made it, plus an estimate for what came after; where neither
+ * is known everything is estimated.
  */
 export function contextTokens(
   source: MeterSource,
   forms: OutputForms,
 ): { tokens: number; source: ContextMeter['source'] } {
-  const { head, history, turns } = source;
-  const { context, generation } = head;
-  if (context.generation !== generation || context.source === 'estimated')
-    return {
-      tokens: Math.ceil(
-        context.overheadTokens + context.calibration * estimatedContentTokens(source, forms),
-      ),
-      source: 'estimated',
-    };
-  const later = turns.filter(({ seq }) => seq > context.seq);
-  const measured = turns.filter(({ seq }) => seq <= context.seq);
-  const outputsThen = context.outputTokens ?? outputTokens({ history, turns: measured }, forms);
-  const moreTokens =
-    wordTokens({ history, turns: later }, forms) +
-    (outputTokens(source, forms) - outputsThen) +
-    (standingTokens(source) - (context.pinTokens ?? 0));
+  const { overheadTokens, calibration } = source.head.context;
+  const measured = measuredOf(source);
+  if (measured) return { tokens: grownTokens(source, measured, forms), source: measured.source };
   return {
-    tokens: Math.max(0, Math.ceil(context.tokens + context.calibration * moreTokens)),
-    source: context.source,
+    tokens: Math.ceil(overheadTokens + calibration * estimatedContentTokens(source, forms)),
+    source: 'estimated',
   };
 }
 
@@ -173,23 +199,24 @@ export function meterAfterTurn(
   const after = { ...before, turns: [...before.turns, { ...own, inContext: true }] };
   const estimate = turn.overheadTokens + estimatedContentTokens(after, forms);
   const outputs = outputTokens(after, forms);
-  const pinTokens = standingTokens(before);
-  const memory = ownMemoryTokens(before);
   const base = {
     generation,
     seq: own.seq,
-    ...(pinTokens > 0 && { pinTokens }),
-    ...(memory > 0 && { memoryTokens: memory }),
+    ...standingFigures(before),
     ...(outputs > 0 && { outputTokens: outputs }),
   };
-  if (usage === undefined || usage.promptTokens <= 0)
+  if (usage === undefined || usage.promptTokens <= 0) {
+    const counted = countedBySwap(after);
     return {
       ...base,
-      tokens: Math.ceil(context.calibration * estimate),
+      tokens: counted
+        ? grownTokens(after, counted, forms)
+        : Math.ceil(context.calibration * estimate),
       overheadTokens: Math.ceil(context.calibration * turn.overheadTokens),
       calibration: context.calibration,
-      source: 'estimated',
+      source: counted?.source ?? 'estimated',
     };
+  }
   const calibration = nextCalibration(context.calibration, {
     reportedTokens: usage.promptTokens,
     estimatedTokens: estimate - turn.answerTokens + saidTokens,

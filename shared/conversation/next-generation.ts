@@ -62,6 +62,7 @@ export function continuedHistory(next: {
     maskedTokensSaved: changedSeqs.length > 0 ? 0 : (source?.maskedTokensSaved ?? 0),
     beforeTokens: next.beforeTokens,
     afterTokens: next.afterTokens,
+    counted: undefined,
     report: {},
     modelCalls: 0,
     usage: { promptTokens: 0, outputTokens: 0 },

@@ -123,7 +123,7 @@ function isTrusted(
 
 /** All that may be used of a document that somebody else wrote: that there is one. */
 function untrustedHistory(document: StoredDocument): History {
-  const { signature: _, cleaned: __, ...fields } = document.fields;
+  const { signature: _, cleaned: __, counted: ___, ...fields } = document.fields;
   const emptied = { ...fields, ...nothingSaid, snapshotTokens: 0, maskedTokensSaved: 0 };
   return { ...decodeHistory({ ...document, fields: emptied }), isUntrusted: true };
 }

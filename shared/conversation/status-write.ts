@@ -1,5 +1,9 @@
 import type { DocumentFields, DocumentStore, Write } from '../ports.ts';
+import type { ContextObject } from '../wire/context-object.ts';
 import { statusPath } from './paths.ts';
+
+/** What a context object has only at times: nothing of the one before may stay. */
+const optionalFields: readonly (keyof ContextObject)[] = ['leftOut', 'recalled'];
 
 /**
  * The write that tells the owner's devices, to be put into the batch that makes it true. Chat and worker
@@ -12,7 +16,8 @@ export async function statusWrite(
 ): Promise<Write> {
   const path = statusPath(conversationId);
   const [document] = await store.get([path]);
+  const remove = optionalFields.filter((name) => !(name in fields));
   return document
-    ? { op: 'update', path, fields, guard: { exists: true } }
+    ? { op: 'update', path, fields, remove, guard: { exists: true } }
     : { op: 'create', path, fields };
 }

@@ -1,3 +1,5 @@
+import { isSwitchedOff } from '../compaction/claim-decision.ts';
+import type { Shrinkage } from '../compaction/shrunken-view.ts';
 import type { RecalledView } from './recalled-view.ts';
 import type { Head } from '../conversation/head.ts';
 import type { CompactionJob, CompactionRecord } from '../conversation/job.ts';
@@ -16,13 +18,25 @@ export type CompactionStatus = {
   message?: string;
 };
 
+/** Turns that the next call leaves out for lack of room; the transcript keeps them. */
+export type LeftOut = {
+  turns: number;
+  /** First and last of them, by number. */
+  from: number;
+  upTo: number;
+  /** wait: a compaction is on its way; compact: none comes by itself. */
+  remedy: 'wait' | 'compact';
+  /** Ready to be shown to a person. */
+  message: string;
+};
+
 /**
  * How an app learns of its context: the same object in the stream, in `GET {c}`, in the status document
  * and in events.
  */
 export type ContextObject = {
   tokens: number;
-  /** null: automatic compaction is off. */
+  /** null: nothing is compacted at a threshold. */
   thresholdTokens: number | null;
   windowTokens: number;
   /** 0–100 of the window, one decimal. */
@@ -30,22 +44,31 @@ export type ContextObject = {
   source: 'reported' | 'counted' | 'estimated';
   generation: number;
   compaction: CompactionStatus | null;
+  /** Absent: the model sees all of the context. */
+  leftOut?: LeftOut;
   /** At the end of a turn: what was brought back of folded turns for its message; absent: nothing. */
   recalled?: RecalledView;
 };
 
 export interface ContextObjectSource {
-  head: Pick<Head, 'generation' | 'coveredThrough' | 'compactionNeeded'>;
+  head: Pick<Head, 'generation' | 'coveredThrough' | 'compactionNeeded' | 'settings'>;
   tokens: number;
   tokensSource: ContextObject['source'];
   thresholdTokens: number | null;
   windowTokens: number;
   job: CompactionJob | undefined;
   now: Date;
-  /** Turns a state into the sentence for a person, in the caller's language. */
-  message: (
+  /** What the next call leaves out. */
+  shrinkage: Shrinkage | undefined;
+  texts: ContextTexts;
+}
+
+/** Sentences for a person, in the caller's language. */
+export interface ContextTexts {
+  outcome: (
     record: Pick<CompactionRecord, 'state' | 'beforeTokens' | 'afterTokens' | 'reason'>,
   ) => string;
+  leftOut: (leftOut: Pick<LeftOut, 'turns' | 'remedy'>) => string;
 }
 
 const isHeld = (job: CompactionJob | undefined, now: Date) =>
@@ -56,20 +79,24 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
   const figures = { beforeTokens: source.tokens, afterTokens: source.tokens };
   if (job && isHeld(job, now)) {
     const state = job.step === 'verify' ? 'VERIFYING' : 'RUNNING';
-    return { state, jobId: job.requestId, message: source.message({ state, ...figures }) };
+    return { state, jobId: job.requestId, message: source.texts.outcome({ state, ...figures }) };
   }
-  const need = head.compactionNeeded.manual ?? head.compactionNeeded.auto;
+  const { manual, auto } = head.compactionNeeded;
+  // What was asked for before it was switched off is not served.
+  const isServed = auto !== undefined && !isSwitchedOff(head.settings, auto.trigger);
+  const need = manual ?? (isServed ? auto : undefined);
   if (need)
     return {
       state: 'QUEUED',
       jobId: need.requestId,
       trigger: 'trigger' in need ? need.trigger : 'manual',
       at: need.since.toISOString(),
-      message: source.message({ state: 'QUEUED', ...figures }),
+      message: source.texts.outcome({ state: 'QUEUED', ...figures }),
     };
   const last = job?.records.at(-1);
   if (!last) return null;
-  return recordStatus(last, { coveredThrough: head.coveredThrough, message: source.message(last) });
+  const message = source.texts.outcome(last);
+  return recordStatus(last, { coveredThrough: head.coveredThrough, message });
 }
 
 /** The status that one attempt at a compaction leaves, or has while it works. */
@@ -93,11 +120,25 @@ export function recordStatus(
   };
 }
 
+const statesUnderWay: readonly string[] = ['QUEUED', 'RUNNING', 'VERIFYING'];
+
+/** What is left out, and how the model gets it back. */
+function leftOutView(
+  { shrinkage, texts }: Pick<ContextObjectSource, 'shrinkage' | 'texts'>,
+  compaction: CompactionStatus | null,
+): { leftOut?: LeftOut } {
+  const { turnsLeftOut: turns = 0, from, upTo } = shrinkage ?? {};
+  if (from === undefined || upTo === undefined) return {};
+  const isUnderWay = statesUnderWay.includes(compaction?.state ?? '');
+  const remedy = isUnderWay ? 'wait' : 'compact';
+  return { leftOut: { turns, from, upTo, remedy, message: texts.leftOut({ turns, remedy }) } };
+}
+
 /** The context object of the present figures and of what is known of the compaction. */
 export function contextFigures(
   figures: Pick<
     ContextObjectSource,
-    'tokens' | 'tokensSource' | 'thresholdTokens' | 'windowTokens'
+    'tokens' | 'tokensSource' | 'thresholdTokens' | 'windowTokens' | 'shrinkage' | 'texts'
   > & { generation: number },
   compaction: CompactionStatus | null,
 ): ContextObject {
@@ -109,6 +150,7 @@ export function contextFigures(
     source: figures.tokensSource,
     generation: figures.generation,
     compaction,
+    ...leftOutView(figures, compaction),
   };
 }
 

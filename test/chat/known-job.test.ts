@@ -60,6 +60,7 @@ async function comeAndGo({ store }: Instance, conversationId: string, reason: st
         need: { kind: 'auto', requestId, since, trigger: 'auto' },
         state: 'NOOP',
         reason,
+        tokens: 0,
         now: new Date(1),
       },
       { frees: true },

@@ -3,6 +3,7 @@ import { restoreGeneration } from '../../functions/src/chat/context/restore-gene
 import { parseConfig } from '../../functions/src/config.ts';
 import { isBreakerClosed } from '../../shared/compaction/breaker.ts';
 import { resolvePolicy } from '../../shared/compaction/policy.ts';
+import type { Prompt } from '../../shared/ports.ts';
 import { shortenOutput } from '../../shared/compaction/shorten-output.ts';
 import { estimatePartTokens, estimateTextTokens } from '../../shared/compaction/token-estimate.ts';
 import { toolOutputOf } from '../../shared/compaction/tool-output-mask.ts';
@@ -120,15 +121,25 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(estimateTextTokens('한'.repeat(100_001), policy.tokenRule)).toBe(130_001);
   });
 
-  test('counts every failure of an automatic run, and tries again after half an hour', async () => {
-    const bench = answering('');
+  test('tries again half an hour after a summary that grew the context, or sooner once more was said', async () => {
+    const grown = (prompt: Prompt) => JSON.stringify(prompt.contents).includes('state_snapshot');
+    const count = (prompt: Prompt) => Promise.resolve(grown(prompt) ? 9_000 : 4_000);
+    const answers = [snapshotAnswer(), snapshotAnswer()];
+    const bench = compactionBench({ model: createScriptedModel({ answers, count }) });
     const { job } = await compacted(bench);
 
-    const breaker = { failures: job?.failures ?? 0, openUntil: job?.breakerOpenUntil ?? null };
-    expect(job?.records).toMatchObject([{ state: 'FAILED_EMPTY_SUMMARY' }]);
-    expect(isBreakerClosed(breaker, bench.clock.now())).toBe(false);
-    bench.clock.advance(30 * 60_000);
-    expect(isBreakerClosed(breaker, bench.clock.now())).toBe(true);
+    const breaker = {
+      failures: job?.failures ?? 0,
+      openUntil: job?.breakerOpenUntil ?? null,
+      openedAtTokens: job?.breakerOpenTokens ?? undefined,
+    };
+    const closedAt = (minutes: number, growth: number) =>
+      isBreakerClosed(breaker, {
+        now: new Date(bench.clock.now().getTime() + minutes * 60_000),
+        tokens: growth * (breaker.openedAtTokens ?? Number.NaN),
+      });
+    expect(job?.records).toMatchObject([{ state: 'FAILED_INFLATED_TOKEN_COUNT' }]);
+    expect([closedAt(0, 1), closedAt(30, 1), closedAt(0, 1.5)]).toEqual([false, true, true]);
   });
 
   test('asks no model any more once the conversation has spent what it may', async () => {

@@ -103,7 +103,7 @@ describe('a snapshot that is itself over the threshold', () => {
     const bench = compactionBench({
       model: createScriptedModel({
         answers: [snapshotAnswer()],
-        count: (prompt) => Promise.resolve(prompt.contents.length > 30 ? 9_000 : 2_000),
+        count: (prompt) => Promise.resolve(prompt.contents.length > 30 ? 9_000 : 1_400),
       }),
     });
     const conversationId = await buildDue(bench);
@@ -123,8 +123,8 @@ describe('a snapshot that is itself over the threshold', () => {
 
   test('is left alone by the next messages, until the context has grown', async () => {
     const { bench, conversationId } = await compactedOverThreshold();
-    const sizes = [2_010, 2_050, 2_100, 2_150];
-    const model = scriptedStreamer(...sizes.map(answerAt), answerAt(2_400)).model;
+    const sizes = [1_410, 1_450, 1_500, 1_550];
+    const model = scriptedStreamer(...sizes.map(answerAt), answerAt(1_800)).model;
     const chat = chatDependencies({ store: bench.store, model });
 
     await sendAll(chat, conversationId, ['one', 'two', 'three', 'four']);

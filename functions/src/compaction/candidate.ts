@@ -1,8 +1,8 @@
 import type { PlannedMask } from '../../../shared/compaction/tail-masks.ts';
+import type { ContextSource } from '../../../shared/conversation/assemble-context.ts';
 import type { CoveredThrough, Pin } from '../../../shared/conversation/head.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { Snapshot } from '../../../shared/conversation/snapshot.ts';
-import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import type { Outcome } from './outcome.ts';
 
 /** The next generation as it would be: everything decided, nothing written but its blobs. */
@@ -22,13 +22,15 @@ export interface Candidate {
   masks: PlannedMask[];
   beforeTokens: number;
   afterTokens: number;
-  /** Who counted both. */
-  tokensSource: ContextObject['source'];
+  /** Who counted both, and what `afterTokens` is about. */
+  counted: NonNullable<History['counted']>;
   /** '' when no model was asked. */
   model: string;
   promptVersion: string;
   sourceHash: string;
   report: Record<string, unknown>;
+  /** The context that it makes. */
+  after: ContextSource;
   /** Folded messages that stay word for word: pins that the swap adds to those of the head. */
   keptPins?: readonly Pin[];
 }

@@ -18,7 +18,7 @@ import { passCrashPoint } from './crash-points.ts';
 import type { TakenLease } from './job-lease.ts';
 import { unchanged } from './outcome.ts';
 import { readContext, readHeadAndJob, type HeadAndJob } from './read-for-compaction.ts';
-import type { Reading, Run } from './run.ts';
+import { conversationTokens, type Reading, type Run } from './run.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 
 /** Two workers that start together meet at most a few times before one holds the lease. */
@@ -62,8 +62,12 @@ function decide(
       }),
     isStalled: reading !== undefined && isStalled(reading),
     isBreakerClosed: isBreakerClosed(
-      { failures: job?.failures ?? 0, openUntil: job?.breakerOpenUntil ?? null },
-      now,
+      {
+        failures: job?.failures ?? 0,
+        openUntil: job?.breakerOpenUntil ?? null,
+        openedAtTokens: job?.breakerOpenTokens ?? undefined,
+      },
+      { now, tokens: reading ? conversationTokens(reading) : 0 },
     ),
     isSpent: reachedSpendLimit(job?.spent ?? [], spendAllowanceOf(config), now) !== undefined,
   });

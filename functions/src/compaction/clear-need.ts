@@ -22,8 +22,8 @@ export interface ServedNeed {
    * was nothing to serve. Turns that ended meanwhile asked for nothing, because this need was waiting.
    */
   looksAgain: boolean;
-  /** Size of the context that the owner does not want compacted. */
-  cancelledAtTokens?: number;
+  /** Size of a context that its owner does not want compacted, or of which a summary saves too little. */
+  waitsFromTokens?: number;
   /** Last finished turn of the context that the outcome is about; later ones were not part of it. */
   measuredSeq?: number;
 }
@@ -31,13 +31,13 @@ export interface ServedNeed {
 /** A need for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
 async function renewedNeed(
   dependencies: CompactionDependencies,
-  { conversationId, need, looksAgain, measuredSeq, cancelledAtTokens }: ServedNeed,
+  { conversationId, need, looksAgain, measuredSeq, waitsFromTokens }: ServedNeed,
   head: Versioned<Head>,
 ): Promise<CompactionNeeded['auto']> {
   const hasGrown = measuredSeq !== undefined && head.value.context.seq !== measuredSeq;
   if (need.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
   // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
-  if (cancelledAtTokens !== undefined) return undefined;
+  if (waitsFromTokens !== undefined) return undefined;
   const reading = await readContext(dependencies, conversationId, { head, job: undefined });
   return needOfContext({
     head: reading.head.value,
@@ -56,8 +56,8 @@ function isWishOver({ compactionNeeded }: Head, need: ServedNeed['need']): boole
   return cancel !== undefined && cancel !== other?.requestId;
 }
 
-/** What lets an automatic compaction wait that was called off; a person's own request says nothing of it. */
-const declinedFields = ({ need, cancelledAtTokens: tokens }: ServedNeed, { generation }: Head) =>
+/** What lets the next automatic compaction wait; a person's own request says nothing of it. */
+const declinedFields = ({ need, waitsFromTokens: tokens }: ServedNeed, { generation }: Head) =>
   tokens === undefined || need.kind === 'manual'
     ? {}
     : { 'compactionNeeded.declined': { tokens, generation } };

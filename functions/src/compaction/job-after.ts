@@ -4,7 +4,7 @@ import type { DocumentFields } from '../../../shared/ports.ts';
 import { spentAfter } from '../../../shared/compaction/spend-limit.ts';
 import type { JobLease } from './job-lease.ts';
 import type { Outcome } from './outcome.ts';
-import { costOf, elapsedMs, type Run } from './run.ts';
+import { conversationTokens, costOf, elapsedMs, type Run } from './run.ts';
 
 /** The record of an attempt as it stands at `outcome`. */
 export function recordOf(run: Run, outcome: Outcome): CompactionRecord {
@@ -49,13 +49,14 @@ export function jobAfter(
   const breakerBefore = {
     failures: job?.failures ?? 0,
     openUntil: job?.breakerOpenUntil ?? null,
+    openedAtTokens: job?.breakerOpenTokens ?? undefined,
   };
   const breaker = isWithoutModel(run, outcome)
     ? breakerBefore
     : breakerAfter(
         breakerBefore,
-        { state: outcome.state, trigger: run.need.trigger },
-        { now, policy: run.reading.policy },
+        { ...outcome, trigger: run.need.trigger },
+        { now, tokens: conversationTokens(run.reading), policy: run.reading.policy },
       );
   const records = [...(job?.records ?? []), recordOf(run, outcome)].slice(-RECORDS_KEPT);
   return {
@@ -67,6 +68,7 @@ export function jobAfter(
     retryAt,
     failures: breaker.failures,
     breakerOpenUntil: breaker.openUntil,
+    breakerOpenTokens: breaker.openedAtTokens ?? null,
     spent: spentAfter(job?.spent ?? [], {
       at: now,
       tokens: promptTokens + outputTokens,

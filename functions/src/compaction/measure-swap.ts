@@ -7,6 +7,7 @@ import {
   estimateContentTokens,
   estimatePromptTokens,
 } from '../../../shared/compaction/token-estimate.ts';
+import { countedContext } from '../../../shared/conversation/counted-context.ts';
 import type { KeptPins } from '../../../shared/conversation/kept-pins.ts';
 import { PINS_MAX } from '../../../shared/conversation/pin-budget.ts';
 import {
@@ -45,6 +46,17 @@ const declarationTokens = ({ reading: { head, policy } }: ClaimedRun, { model, t
   head.value.context.calibration *
   estimatePromptTokens({ tools, contents: [] }, countingOf(policy, model));
 
+/** What the count of `after` is about, which goes as far as what was read. */
+export const countedAfter = (
+  { dependencies, reading }: ClaimedRun,
+  after: ContextSource,
+  source: TokenCounts['source'],
+): Candidate['counted'] =>
+  countedContext(after, outputFormsOf(dependencies, reading.head.value), {
+    source,
+    seq: reading.turns.at(-1)?.seq ?? reading.coveredThrough.seq,
+  });
+
 interface Measured {
   run: ClaimedRun;
   plan: FoldPlan;
@@ -75,7 +87,7 @@ function candidateOf(measured: Measured): Candidate {
     masks: measured.masks,
     beforeTokens,
     afterTokens: counts.afterTokens ?? beforeTokens,
-    tokensSource: counts.source,
+    counted: countedAfter(run, after, counts.source),
     model: checked.model,
     promptVersion: checked.promptVersion,
     sourceHash: run.dependencies.sha256(JSON.stringify(plan.contents)),
@@ -86,6 +98,7 @@ function candidateOf(measured: Measured): Candidate {
       ...(measured.condensing && { condensing: measured.condensing }),
       ...(kept.leftOut.length > 0 && { keptOver: kept.leftOut.slice(-PINS_MAX) }),
     },
+    after,
     keptPins: kept.added,
   };
 }
@@ -133,6 +146,6 @@ export async function measureSwap(
   const measured = { run, plan, checked, boundary, masks, condensing, kept, after, ...figures };
   if (decision.swap) return { kind: 'candidate', candidate: candidateOf(measured) };
   const { state, reason } = decision;
-  const tokensSource = counts.beforeTokens === null ? reading.tokensSource : counts.source;
-  return { kind: 'outcome', outcome: unchanged(beforeTokens, { state, reason, tokensSource }) };
+  const afterTokens = counts.afterTokens ?? beforeTokens;
+  return { kind: 'outcome', outcome: unchanged(beforeTokens, { state, reason, afterTokens }) };
 }

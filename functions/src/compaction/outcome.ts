@@ -1,16 +1,22 @@
 import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
+import type { ContextSource } from '../../../shared/conversation/assemble-context.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { AppError } from '../../../shared/errors.ts';
 
-/** What one attempt did. Figures that nobody determined are the ones from before. */
+/**
+ * What one attempt did. `beforeTokens` and `afterTokens` are of the whole prompt, by the same counter: what the context
+ * is with the snapshot, or would have been. Where nobody counted, both are the context's as it was read.
+ */
 export interface Outcome {
   state: OutcomeState;
   reason?: string | undefined;
   beforeTokens: number;
   afterTokens: number;
-  /** Who counted both; absent = whoever counted the context as it was read. */
+  /** Of a swap: who counted both. */
   tokensSource?: ContextObject['source'];
+  /** Of a swap: the context that it made. */
+  after?: Pick<ContextSource, 'history' | 'coveredThrough' | 'turns'>;
   turnsFolded: number;
   /** The generation that it made. */
   generation?: number;

@@ -43,6 +43,10 @@ export interface Reading {
   variant?: string;
 }
 
+/** Of the context as it was read, without what no compaction can shrink. */
+export const conversationTokens = ({ tokens, head }: Pick<Reading, 'tokens' | 'head'>): number =>
+  Math.max(0, tokens - head.value.context.overheadTokens);
+
 /** What the model calls of one attempt cost; rises as they are made. */
 export interface Bill {
   calls: number;

@@ -82,6 +82,11 @@ const isUndecided = ({ state, reason }: Outcome) =>
   state === 'SUPERSEDED' ||
   (state === 'NOOP' && (reason === 'BELOW_THRESHOLD' || reason === 'NOT_ARMED'));
 
+/** Outcomes after which another try makes sense only once more was added. */
+const isToWait = ({ state, reason }: Outcome) =>
+  reason === CANCELLED_BY_USER ||
+  (state === 'FAILED_INFLATED_TOKEN_COUNT' && reason === 'SAVES_TOO_LITTLE');
+
 const isSwapped = ({ state }: Outcome) => state === 'COMPACTED' || state === 'CONTENT_TRUNCATED';
 
 /**
@@ -118,11 +123,10 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     }
   if (decision.kind === 'retry') return decision;
   const { conversationId } = run.reading;
-  const isCancelled = outcome.reason === CANCELLED_BY_USER;
   await clearNeed(run.dependencies, {
     conversationId,
     need: run.need,
-    ...(isCancelled && { cancelledAtTokens: run.reading.tokens }),
+    ...(isToWait(outcome) && { waitsFromTokens: run.reading.tokens }),
     looksAgain: isSwapped(outcome) || isUndecided(outcome),
     measuredSeq: run.reading.head.value.context.seq,
   });

@@ -1,4 +1,5 @@
-import { outcomeMessage } from '../../../shared/compaction/outcome-message.ts';
+import { contextTexts } from '../../../shared/compaction/outcome-message.ts';
+import { automaticThreshold } from '../../../shared/compaction/crossing.ts';
 import { statusWrite } from '../../../shared/conversation/status-write.ts';
 import type { Write } from '../../../shared/ports.ts';
 import {
@@ -6,24 +7,33 @@ import {
   recordStatus,
   type ContextObject,
 } from '../../../shared/wire/context-object.ts';
+import { leftOutOf } from '../left-out.ts';
 import { recordOf } from './job-after.ts';
 import type { Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
 
 /** The context object after a step or an outcome. */
 function statusOf(run: Run, outcome: Outcome): ContextObject {
-  const { head, policy, tokensSource } = run.reading;
+  const { head, policy, tokens, tokensSource } = run.reading;
+  const isSwapped = outcome.generation !== undefined;
+  const tokensNow = isSwapped ? outcome.afterTokens : tokens;
+  // What is read again is more than the context.
+  const context = outcome.after ?? (run.reading.isReadAgain ? undefined : run.reading);
+  const texts = contextTexts();
   const compaction = recordStatus(recordOf(run, outcome), {
     coveredThrough: outcome.coveredThrough ?? head.value.coveredThrough,
-    message: outcomeMessage(outcome),
+    message: texts.outcome(outcome),
   });
   return contextFigures(
     {
-      tokens: outcome.afterTokens,
-      tokensSource: outcome.tokensSource ?? tokensSource,
-      thresholdTokens: policy.softThresholdTokens,
+      tokens: tokensNow,
+      tokensSource: (isSwapped ? outcome.tokensSource : undefined) ?? tokensSource,
+      thresholdTokens: automaticThreshold(policy, head.value),
       windowTokens: policy.windowTokens,
       generation: outcome.generation ?? head.value.generation,
+      shrinkage:
+        context && leftOutOf(run.dependencies, head.value, { ...context, tokens: tokensNow }),
+      texts,
     },
     compaction,
   );

@@ -30,8 +30,7 @@ const PINNING_SWAP_TRIES = 25;
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
   const { reading, need, bill } = run;
-  // Who counted stands in the report.
-  const { masks, tokensSource: _, keptPins: _pins, ...described } = candidate;
+  const { masks, after: _after, keptPins: _pins, ...described } = candidate;
   return {
     ...described,
     schemaVersion: 1,
@@ -60,7 +59,8 @@ const outcomeOf = (candidate: Candidate, generation: number): Outcome => ({
   state: candidate.state,
   beforeTokens: candidate.beforeTokens,
   afterTokens: candidate.afterTokens,
-  tokensSource: candidate.tokensSource,
+  tokensSource: candidate.counted.source,
+  after: candidate.after,
   turnsFolded: candidate.turnsFolded,
   generation,
   coveredThrough: candidate.coveredThrough,

@@ -60,7 +60,14 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
     case 'wait':
       return;
     case 'drop':
-      await dropNeed(dependencies, { ...overdue, job: job ?? 'unreadable', ...decision, now });
+      await dropNeed(dependencies, {
+        ...overdue,
+        job: job ?? 'unreadable',
+        ...decision,
+        // As the last turn left it: what cannot be served may be impossible to read.
+        tokens: head.value.context.tokens,
+        now,
+      });
       counts.needsDropped += 1;
       await passCrashPoint(dependencies, 'sweep-need-dropped');
       return;

@@ -1,17 +1,14 @@
 import { estimateContextTokens, type Plan } from '../../../shared/compaction/plan.ts';
 import { storedMasks } from '../../../shared/compaction/tail-masks.ts';
 import type { Candidate, Verified } from './candidate.ts';
+import { countedAfter } from './measure-swap.ts';
 import { unchanged } from './outcome.ts';
 import { contextOf, type ClaimedRun } from './run.ts';
 import { saveBlobs } from './save-blobs.ts';
 
-const nothingTruncated = ({ refusal }: ClaimedRun, tokens: number): Verified => ({
+const nothingTruncated = ({ refusal, reading }: ClaimedRun): Verified => ({
   kind: 'outcome',
-  outcome: unchanged(tokens, {
-    state: 'NOOP',
-    reason: refusal ?? 'BREAKER_OPEN',
-    tokensSource: 'estimated',
-  }),
+  outcome: unchanged(reading.tokens, { state: 'NOOP', reason: refusal ?? 'BREAKER_OPEN' }),
 });
 
 /** The generation that only shortens tool outputs: no model, the same snapshot, the same turns. */
@@ -22,7 +19,7 @@ export async function verifyTruncation(
   const { reading } = run;
   const { history } = reading;
   // Shortened outputs do not make up for turns that stand verbatim again.
-  if (reading.isReadAgain) return nothingTruncated(run, plan.beforeTokens);
+  if (reading.isReadAgain) return nothingTruncated(run);
   const masks = await saveBlobs(run, plan.masks);
   const before = contextOf(run);
   const after = {
@@ -32,7 +29,7 @@ export async function verifyTruncation(
   };
   const { calibration } = reading.head.value.context;
   const afterTokens = estimateContextTokens(after, { policy: reading.policy, calibration });
-  if (afterTokens >= plan.beforeTokens) return nothingTruncated(run, plan.beforeTokens);
+  if (afterTokens >= plan.beforeTokens) return nothingTruncated(run);
   const candidate: Candidate = {
     state: 'CONTENT_TRUNCATED',
     coveredThrough: reading.coveredThrough,
@@ -46,11 +43,12 @@ export async function verifyTruncation(
     masks,
     beforeTokens: plan.beforeTokens,
     afterTokens,
-    tokensSource: 'estimated',
+    counted: countedAfter(run, after, 'estimated'),
     model: '',
     promptVersion: '',
     sourceHash: history?.sourceHash ?? '',
     report: history?.report ?? {},
+    after,
   };
   return { kind: 'candidate', candidate };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { time, tokens } from './fields.ts';
+import { time, tokens, wholePromptTokens } from './fields.ts';
 import { ratingResponse } from './ratings.ts';
 
 /**
@@ -37,8 +37,8 @@ export const compactionRecordResponse = z.object({
   from: z.number().int().optional(),
   upTo: z.number().int().optional(),
   turnsFolded: z.number().int(),
-  beforeTokens: tokens,
-  afterTokens: tokens,
+  beforeTokens: wholePromptTokens,
+  afterTokens: wholePromptTokens,
   model: z.string().optional(),
   calls: z.number().int(),
   tokens: z.object({ promptTokens: tokens, outputTokens: tokens }).optional(),

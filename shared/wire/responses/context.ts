@@ -34,6 +34,8 @@ export type ContextItemView = z.infer<typeof contextItemResponse>;
 export const shrinkageResponse = z
   .object({
     turnsLeftOut: z.number().int().describe('Oldest turns that a marker stands in for.'),
+    from: z.number().int().optional().describe('First of these turns.'),
+    upTo: z.number().int().optional().describe('Last of these turns.'),
     outputsMasked: z.number().int().describe('Tool outputs that are shown shortened.'),
   })
   .describe(

@@ -9,7 +9,9 @@ import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
 
 const now = new Date('2026-03-01T10:00:00Z');
 const inHalfAnHour = new Date('2026-03-01T10:30:00Z');
-const options = { now, policy: { breakerFailures: 3, breakerOpenMs: 1_800_000 } };
+const policy = { breakerFailures: 3, breakerOpenMs: 1_800_000, onlyInflationCounts: false };
+const options = { now, tokens: 10_000, policy };
+const open = { failures: 3, openUntil: inHalfAnHour, openedAtTokens: 10_000 };
 
 describe('breakerAfter', () => {
   test.each<[OutcomeState, number]>([
@@ -39,7 +41,7 @@ describe('breakerAfter', () => {
 
     for (let count = 0; count < 3; count++) breaker = breakerAfter(breaker, failed, options);
 
-    expect(breaker).toEqual({ failures: 3, openUntil: inHalfAnHour });
+    expect(breaker).toEqual(open);
   });
 
   test('opens again at once when the one try after the pause fails', () => {
@@ -51,21 +53,54 @@ describe('breakerAfter', () => {
   });
 
   test('a failed manual run does not count, a successful one closes', () => {
-    const open = { failures: 3, openUntil: inHalfAnHour };
-
     expect(breakerAfter(open, { state: 'FAILED_ERROR', trigger: 'manual' }, options)).toBe(open);
     expect(breakerAfter(open, { state: 'COMPACTED', trigger: 'manual' }, options)).toEqual(
       closedBreaker,
     );
   });
+
+  test('a summary that saves too little is none of the failures', () => {
+    const outcome = {
+      state: 'FAILED_INFLATED_TOKEN_COUNT',
+      reason: 'SAVES_TOO_LITTLE',
+      trigger: 'auto',
+    } as const;
+
+    expect(breakerAfter(closedBreaker, outcome, options)).toBe(closedBreaker);
+  });
+
+  test.each<[OutcomeState, boolean]>([
+    ['FAILED_INFLATED_TOKEN_COUNT', true],
+    ['FAILED_TOKEN_COUNT_ERROR', false],
+    ['FAILED_EMPTY_SUMMARY', false],
+    ['FAILED_VERIFICATION', false],
+    ['FAILED_ERROR', false],
+  ])('in the profile gemini-cli %s opens it at once: %s', (state, opens) => {
+    const peer = { ...policy, breakerFailures: 1, onlyInflationCounts: true };
+
+    const breaker = breakerAfter(
+      closedBreaker,
+      { state, trigger: 'auto' },
+      { ...options, policy: peer },
+    );
+
+    expect(breaker.openUntil !== null).toBe(opens);
+  });
 });
 
 describe('isBreakerClosed', () => {
   test.each([
-    ['never opened', null, true],
-    ['open', inHalfAnHour, false],
-    ['pause over', now, true],
-  ])('%s', (_, openUntil, isClosed) => {
-    expect(isBreakerClosed({ failures: 3, openUntil }, now)).toBe(isClosed);
+    ['never opened', { openUntil: null }, 90_000, true],
+    ['open', {}, 14_999, false],
+    ['the pause is over', { openUntil: now }, 10_000, true],
+    ['the conversation has grown by half', {}, 15_000, true],
+    [
+      'opened by a version that did not note the size',
+      { openedAtTokens: undefined },
+      90_000,
+      false,
+    ],
+  ])('%s', (...[, state, tokens, isClosed]) => {
+    expect(isBreakerClosed({ ...open, ...state }, { now, tokens })).toBe(isClosed);
   });
 });

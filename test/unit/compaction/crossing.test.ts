@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
   isStalled,
+  automaticThreshold,
   needOfChangedContext,
+  needOfContext,
   tokensAfterLastSwap,
   tokensToGrowFrom,
   unproductiveSwapsAfter,
@@ -80,6 +82,66 @@ describe('a context that a person has changed', () => {
     });
 
     expect(need?.trigger).toBe(trigger);
+  });
+});
+
+describe('a context that a turn has left', () => {
+  const unlimited = resolvePolicy({
+    model: 'gemini-2.5-flash',
+    conversation: { thresholdFraction: 1 },
+    windowOverrides: { 'gemini-2.5-flash': 100_000 },
+  });
+  const small = resolvePolicy({
+    model: 'gemini-2.5-flash',
+    conversation: { thresholdTokens: 80_000 },
+    windowOverrides: { 'gemini-2.5-flash': 100_000 },
+  });
+  const declined = { tokens: 81_000, generation: 1 };
+
+  test.each([
+    [
+      'where no threshold is set asks for nothing up to the hard one',
+      unlimited,
+      80_000,
+      {},
+      undefined,
+    ],
+    ['where no threshold is set asks beyond the hard one', unlimited, 80_001, {}, 'overflow'],
+    [
+      'waits where one was called off at about this size',
+      unlimited,
+      81_001,
+      { declined },
+      undefined,
+    ],
+    ['asks again when it has grown since', unlimited, 101_000, { declined }, 'overflow'],
+    ['that is not armed asks for nothing within the window', small, 95_000, {}, undefined],
+    ['that is not armed asks when the window is full', small, 95_001, {}, 'overflow'],
+  ])('%s', (...[, ofPolicy, tokens, compactionNeeded, trigger]) => {
+    const need = needOfContext({
+      head: { ...head, compactionNeeded },
+      history: historyOf(80_000),
+      tokens,
+      policy: ofPolicy,
+      requestId: 'request',
+      now,
+    });
+
+    expect(need?.trigger).toBe(trigger);
+  });
+
+  test.each(['manual', 'off'] as const)('asks for nothing where compaction is %s', (compaction) => {
+    const need = needOfContext({
+      head: { ...head, settings: { compaction } },
+      history: undefined,
+      tokens: 200_000,
+      policy: unlimited,
+      requestId: 'request',
+      now,
+    });
+
+    expect(need).toBeUndefined();
+    expect(automaticThreshold(small, { settings: { compaction } })).toBeNull();
   });
 });
 

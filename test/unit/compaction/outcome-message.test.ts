@@ -27,8 +27,9 @@ describe('outcomeMessage', () => {
       'NOT_ARMED',
       'There is nothing to compact: little was added since the last compaction.',
     ],
-    ['NOOP', 'BREAKER_OPEN', 'Compaction pauses for a while. The full history stays in use.'],
-    ['NOOP', 'VETOED', 'The app chose not to compact now. The full history stays in use.'],
+    ['NOOP', 'BREAKER_OPEN', 'Compaction pauses for a while. The history stays as it is.'],
+    ['NOOP', 'SWITCHED_OFF', 'Automatic compaction is switched off for this conversation.'],
+    ['NOOP', 'VETOED', 'The app chose not to compact now. The history stays as it is.'],
     [
       'CONTENT_TRUNCATED',
       undefined,
@@ -37,7 +38,12 @@ describe('outcomeMessage', () => {
     [
       'FAILED_INFLATED_TOKEN_COUNT',
       undefined,
-      'Compaction would not be beneficial at this size. The full history stays in use.',
+      'Compaction would not be beneficial at this size: from 30,000 to 9,000 tokens. The history stays as it is.',
+    ],
+    [
+      'FAILED_INFLATED_TOKEN_COUNT',
+      'SAVES_TOO_LITTLE',
+      'Compaction would have saved too little: from 30,000 to 9,000 tokens. The history stays as it is.',
     ],
     ['FAILED_TOKEN_COUNT_ERROR', undefined, 'The tokens could not be counted. Nothing changed.'],
     ['FAILED_EMPTY_SUMMARY', undefined, 'The summary was empty. Nothing changed.'],
@@ -46,7 +52,7 @@ describe('outcomeMessage', () => {
     [
       'FAILED_ERROR',
       'TURN_TOO_LARGE',
-      'One message is too large to be summarised. The full history stays in use.',
+      'One message is too large to be summarised. The history stays as it is.',
     ],
     ['ABORTED', undefined, 'Compaction was stopped. Nothing changed.'],
     ['SUPERSEDED', undefined, 'The conversation changed in the meantime. Nothing was replaced.'],

@@ -95,7 +95,7 @@ describe('the view of one request over the hard threshold', () => {
       'turn',
       'turn',
     ]);
-    expect(view.shrinkage).toEqual({ turnsLeftOut: 3, outputsMasked: 0 });
+    expect(view.shrinkage).toEqual({ turnsLeftOut: 3, from: 1, upTo: 3, outputsMasked: 0 });
     expect(view.tokens).toBeLessThanOrEqual(limit);
     expect(tokensOf(view.items)).toBeLessThanOrEqual(limit);
   });

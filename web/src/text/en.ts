@@ -61,8 +61,7 @@ export const en = {
     decline: 'Decline',
     contentFilter: 'The model did not answer this.',
     length: 'The answer reached its longest length.',
-    turnsLeftOut: (count: string) =>
-      `Until the compaction is done the model sees this without its oldest turns (${count}).`,
+    turnsLeftOut: (count: string) => `The model answers this without the oldest turns (${count}).`,
     toBottom: 'To the newest message',
   },
   composer: {
@@ -78,7 +77,7 @@ export const en = {
     gauge: 'Context in use',
     partsEstimated: 'parts estimated',
     limits:
-      'At the first mark it is compacted. From the second on the model sees a shortened view until that is done.',
+      'At the first mark it is compacted. From the second on the model sees a shortened view.',
     notDue: 'Over the threshold: the next compaction comes when more was added since the last one.',
     thresholdField: 'Threshold (tokens)',
     thresholdHint: 'From how many tokens on this conversation is compacted',
@@ -101,7 +100,13 @@ export const en = {
       free: 'Free',
     },
     marks: { soft: 'Compacts', hard: 'Shortens', window: 'Window' },
-    noThreshold: 'Automatic compaction is off',
+    noThreshold: 'Nothing is compacted at a threshold',
+    leftOut: {
+      wait: (count: string) =>
+        `The model does not see the oldest turns (${count}). A compaction is on its way.`,
+      compact: (count: string) =>
+        `The model does not see the oldest turns (${count}). “Compact now” gives it a summary of them.`,
+    },
     items: 'Parts of the prompt',
     compactNow: 'Compact now',
     generation: (figure: string) => `Generation ${figure}`,

@@ -62,8 +62,7 @@ export const ja: Texts = {
     decline: '断る',
     contentFilter: 'モデルはこれに回答しませんでした。',
     length: '回答が最大の長さに達しました。',
-    turnsLeftOut: (count) =>
-      `コンパクションが終わるまで、モデルには最も古い ${count} 往復が見えません。`,
+    turnsLeftOut: (count) => `モデルは最も古い ${count} 往復を見ずに回答します。`,
     toBottom: '最新のメッセージへ',
   },
   composer: {
@@ -78,8 +77,7 @@ export const ja: Texts = {
       '最初のメッセージから、コンテキストの使用量とプロンプトの内訳がここに表示されます。すぐにコンパクションを見るには、「イベント」の「再生」で会話を再生してください。',
     gauge: '使用中のコンテキスト',
     partsEstimated: '内訳は推定値',
-    limits:
-      '最初の印で圧縮されます。次の印からは、圧縮が終わるまでモデルには短縮した内容が見えます。',
+    limits: '最初の印で圧縮されます。次の印からは、モデルには短縮した内容が見えます。',
     notDue: 'しきい値を超えています。次の圧縮は、前回からの追加が増えたときに行われます。',
     thresholdField: 'しきい値（トークン）',
     thresholdHint: 'この会話を圧縮し始めるトークン数',
@@ -102,7 +100,12 @@ export const ja: Texts = {
       free: '空き',
     },
     marks: { soft: '圧縮', hard: '短縮', window: 'ウィンドウ' },
-    noThreshold: '自動コンパクションはオフです',
+    noThreshold: 'しきい値では圧縮されません',
+    leftOut: {
+      wait: (count) => `モデルには最も古い ${count} 往復が見えません。圧縮が進行中です。`,
+      compact: (count) =>
+        `モデルには最も古い ${count} 往復が見えません。「今すぐ圧縮」でその要約がモデルに渡ります。`,
+    },
     items: 'プロンプトの内訳',
     compactNow: '今すぐ圧縮',
     generation: (figure) => `世代 ${figure}`,

@@ -1,9 +1,7 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
-import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { withWholePairs, type Turn } from '../../../../shared/conversation/turn.ts';
 import type { FinishBatch } from '../../../../shared/conversation/turn-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { outputFormsOf } from '../../output-forms.ts';
 import { recalledView } from '../../../../shared/wire/recalled-view.ts';
 import { viewContext } from '../context/view-context.ts';
 import type { BegunTurn } from '../send/begin-turn.ts';
@@ -58,17 +56,15 @@ export const finishedTurn = (
 /** The context as its readers see it once the finish is stored. */
 export function viewAfterFinish(
   dependencies: Pick<ChatDependencies, 'clock' | 'config' | 'sha256'>,
-  { begun, locale }: { begun: BegunTurn; locale: string | undefined },
+  production: { begun: BegunTurn; messageId: string; locale: string | undefined },
   batch: FinishBatch,
 ) {
-  const head = headAfter(begun, batch);
-  // Before this turn is among the others: its meter has counted it.
-  const meter = batch.meter ?? contextTokens({ ...begun, head }, outputFormsOf(dependencies, head));
+  const { begun, locale } = production;
   const context = viewContext(dependencies, {
-    head,
-    tokens: meter.tokens,
-    tokensSource: meter.source,
-    job: begun.job,
+    ...begun,
+    head: headAfter(begun, batch),
+    turns: [...begun.turns, finishedTurn(production, batch)],
+    meter: batch.meter,
     locale,
   });
   return { ...context, ...recalledView(batch) };

@@ -14,6 +14,7 @@ import { AppError } from '../../../../shared/errors.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
+import { readPresent } from './continue-history.ts';
 import { viewContext } from './view-context.ts';
 import { retryWhenLost } from '../../retry-when-lost.ts';
 
@@ -27,14 +28,20 @@ const compactionNotFound = (conversationId: string, jobId: string) =>
     metadata: { jobId },
   });
 
+type CancelDependencies = Pick<
+  ChatDependencies,
+  'store' | 'cache' | 'signer' | 'logger' | 'clock' | 'config' | 'sha256'
+>;
+
 /** The batch that calls a queued compaction off, with what the owner's devices see then. */
 async function dropWrites(
-  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'config'>,
+  dependencies: CancelDependencies,
   own: OwnConversation,
   { need }: Extract<CancelDecision, { kind: 'queued' }>,
 ): Promise<Write[]> {
   const { conversationId, head, job, jobUpdateTime } = own;
-  const { tokens, source: tokensSource } = head.value.context;
+  const present = await readPresent(dependencies, { conversationId, head: head.value });
+  const { tokens } = present;
   const { generation } = head.value;
   const dropped: DroppedNeed = {
     conversationId,
@@ -43,14 +50,14 @@ async function dropWrites(
     need,
     state: 'ABORTED',
     reason: CANCELLED_BY_USER,
+    tokens,
     now: dependencies.clock.now(),
   };
   const { [need.kind]: _, ...compactionNeeded } = head.value.compactionNeeded;
   const view = {
+    ...present,
     head: { ...head.value, compactionNeeded },
     job: jobAfterDrop(dropped),
-    tokens,
-    tokensSource,
     locale: undefined,
   };
   // A person's own request says nothing of what the threshold asks for.
@@ -75,7 +82,7 @@ interface Cancellation {
 }
 
 async function cancellationOf(
-  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'config'>,
+  dependencies: CancelDependencies,
   own: OwnConversation,
   jobId: string,
 ): Promise<Cancellation> {
@@ -115,7 +122,7 @@ async function cancellationOf(
  * Throws NOT_FOUND, COMPACTION_NOT_FOUND, GuardLostError when others won every try.
  */
 export async function cancelCompaction(
-  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'config'>,
+  dependencies: CancelDependencies,
   of: { caller: Caller; conversationId: string; jobId: string },
 ): Promise<CancelledCompaction> {
   return retryWhenLost(dependencies.clock, async () => {

@@ -8,6 +8,7 @@ import { RECORDS_KEPT, type CompactionRecord } from '../../../../shared/conversa
 import { generationFields } from '../../../../shared/conversation/next-generation.ts';
 import { compactionJobPath, headPath, historyPath } from '../../../../shared/conversation/paths.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
+import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { DocumentFields, Write } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -30,8 +31,8 @@ export interface NewGeneration<T> {
   history: History;
   /** The head as the batch leaves it, for the status document. */
   headAfter: Head;
-  /** Tokens of the context afterwards. */
-  tokens: number;
+  /** The turns behind it. */
+  turns: readonly Turn[];
   fields: DocumentFields;
   remove?: readonly string[];
   /** Writes beside head and history that the head's guard covers. */
@@ -44,7 +45,10 @@ export interface NewGeneration<T> {
 /** What to do with a conversation: take a generation, or nothing. */
 export type Decision<T> = NewGeneration<T> | { result: T };
 
-type ChangeDependencies = Pick<ChatDependencies, 'store' | 'clock' | 'randomness' | 'config'>;
+type ChangeDependencies = Pick<
+  ChatDependencies,
+  'store' | 'clock' | 'randomness' | 'config' | 'sha256'
+>;
 
 /**
  * Takes the lease from a worker in flight: what it makes can never be swapped in, and its next write
@@ -76,14 +80,13 @@ function ownersStatus<T>(
   own: OwnConversation,
   change: NewGeneration<T>,
 ): Promise<Write> {
-  const { headAfter, tokens, record } = change;
+  const { headAfter: head, history, turns, record } = change;
   const job = own.job && {
     ...own.job,
     owner: '',
     records: record ? [...own.job.records, record] : own.job.records,
   };
-  const tokensSource = 'estimated';
-  const view = { head: headAfter, tokens, tokensSource, job, locale: undefined } as const;
+  const view = { head, history, turns, job, locale: undefined };
   return statusWrite(dependencies.store, own.conversationId, {
     ...viewContext(dependencies, view),
   });

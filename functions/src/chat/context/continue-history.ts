@@ -20,6 +20,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 /** The context before the change. */
 export interface Present {
   history: History | undefined;
+  turns: Turn[];
   tokens: number;
 }
 
@@ -44,7 +45,7 @@ export async function readPresent(
     throw new GuardLostError({ paths: [historyPath(conversationId, generation)] });
   const forms = outputFormsOf(dependencies, head);
   const { tokens } = contextTokens({ head, ...parts }, forms);
-  return { history: parts.history, tokens };
+  return { ...parts, tokens };
 }
 
 /** The terminal turns behind `source`, as the head that was read shows them. */

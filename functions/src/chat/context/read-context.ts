@@ -1,11 +1,9 @@
 import type { History } from '../../../../shared/conversation/history.ts';
-import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import type { ContextObject } from '../../../../shared/wire/context-object.ts';
-import { outputFormsOf } from '../../output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
 import { viewContext } from './view-context.ts';
@@ -41,10 +39,5 @@ export function contextObjectOf(
   context: ConversationContext,
   locale: string | undefined,
 ): ContextObject {
-  const head = context.head.value;
-  const { tokens, source: tokensSource } = contextTokens(
-    { ...context, head },
-    outputFormsOf(dependencies, head),
-  );
-  return viewContext(dependencies, { head, tokens, tokensSource, job: context.job, locale });
+  return viewContext(dependencies, { ...context, head: context.head.value, locale });
 }

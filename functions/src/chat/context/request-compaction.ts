@@ -13,6 +13,7 @@ import { changeHead } from '../conversation/change-head.ts';
 import { refuseMismatch } from '../conversation/etag.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
+import { readPresent } from './continue-history.ts';
 import { viewContext } from './view-context.ts';
 
 const alreadyRunning = (conversationId: string, jobId: string) =>
@@ -51,7 +52,7 @@ function knownState(
 }
 
 /** Tells the owner's other devices that a compaction is on its way. */
-function queuedStatus(
+async function queuedStatus(
   dependencies: ChatDependencies,
   conversationId: string,
   queued: {
@@ -61,12 +62,12 @@ function queuedStatus(
   },
 ): Promise<Write> {
   const { manual, job } = queued;
+  const present = await readPresent(dependencies, { conversationId, head: queued.head });
   const head = {
     ...queued.head,
     compactionNeeded: { ...queued.head.compactionNeeded, manual },
   };
-  const { tokens, source: tokensSource } = head.context;
-  const status = viewContext(dependencies, { head, tokens, tokensSource, job, locale: undefined });
+  const status = viewContext(dependencies, { ...present, head, job, locale: undefined });
   return statusWrite(dependencies.store, conversationId, { ...status });
 }
 

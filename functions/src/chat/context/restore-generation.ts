@@ -145,14 +145,14 @@ async function restore(
     restoredFrom: request.generation,
     afterTokens: (tokens) => tokens,
   });
-  const { history, tokens } = next;
+  const { history, turns, tokens } = next;
   // What waits was asked for by the context before.
   const headAfter: Head = { ...next.headAfter, compactionNeeded: {} };
   const need = needAfterChange(dependencies, { head: headAfter, history, tokens });
   const compactionNeeded = need ? { auto: { ...need } } : {};
   return {
     history,
-    tokens,
+    turns,
     headAfter: { ...headAfter, compactionNeeded },
     fields: { compactionNeeded },
     record: recordOf(history),

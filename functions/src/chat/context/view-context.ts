@@ -1,30 +1,46 @@
-import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts';
+import { contextTexts } from '../../../../shared/compaction/outcome-message.ts';
+import { automaticThreshold } from '../../../../shared/compaction/crossing.ts';
 import type { ContextMeter, Head } from '../../../../shared/conversation/head.ts';
+import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../../shared/conversation/job.ts';
+import { contextTokens, type MeteredTurn } from '../../../../shared/conversation/meter.ts';
 import { contextObject, type ContextObject } from '../../../../shared/wire/context-object.ts';
 import { policyOf } from '../../conversation-policy.ts';
+import { leftOutOf } from '../../left-out.ts';
+import { outputFormsOf } from '../../output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+
+/** A conversation's context as it stands, from one generation. */
+export interface ContextNow {
+  head: Head;
+  history: History | undefined;
+  /** The terminal turns of the tail. */
+  turns: readonly MeteredTurn[];
+}
 
 /** The context object of a conversation as its owner sees it now. */
 export function viewContext(
-  dependencies: Pick<ChatDependencies, 'config' | 'clock'>,
-  view: {
-    head: Head;
-    tokens: number;
-    tokensSource: ContextMeter['source'];
+  dependencies: Pick<ChatDependencies, 'config' | 'clock' | 'sha256'>,
+  view: ContextNow & {
+    /** Default: what the context weighs. */
+    meter?: Pick<ContextMeter, 'tokens' | 'source'> | undefined;
     job: CompactionJob | undefined;
     locale: string | undefined;
   },
 ): ContextObject {
-  const policy = policyOf(dependencies.config, view.head);
+  const { head, job, locale } = view;
+  const policy = policyOf(dependencies.config, head);
+  const { tokens, source } = view.meter ?? contextTokens(view, outputFormsOf(dependencies, head));
+  const leftOut = { ...view, coveredThrough: head.coveredThrough, tokens };
   return contextObject({
-    head: view.head,
-    tokens: view.tokens,
-    tokensSource: view.tokensSource,
-    thresholdTokens: policy.softThresholdTokens,
+    head,
+    tokens,
+    tokensSource: source,
+    thresholdTokens: automaticThreshold(policy, head),
     windowTokens: policy.windowTokens,
-    job: view.job,
+    job,
     now: dependencies.clock.now(),
-    message: (record) => outcomeMessage(record, view.locale),
+    shrinkage: leftOutOf(dependencies, head, leftOut),
+    texts: contextTexts(locale),
   });
 }

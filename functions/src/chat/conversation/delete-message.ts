@@ -115,7 +115,7 @@ async function eraseTurns(
       afterTokens: (tokens) => rearmsFrom({ source, present: present.history, tokens }),
     },
   );
-  const { history, tokens, headAfter } = next;
+  const { history, turns: tail, tokens, headAfter } = next;
   // Turns that were folded stand verbatim again, or are to be read again: they may need folding anew.
   const isOther = source?.generation !== present.history?.generation || source?.mended === true;
   const need = isOther
@@ -127,7 +127,7 @@ async function eraseTurns(
   const items = await repeatingItems(dependencies, of, turns);
   return {
     history,
-    tokens,
+    turns: tail,
     left,
     headAfter: {
       ...headAfter,

@@ -2,7 +2,6 @@ import type { SentView } from '../../../../shared/compaction/shrunken-view.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import type { CompactionJob } from '../../../../shared/conversation/job.ts';
-import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { statusWrite } from '../../../../shared/conversation/status-write.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
@@ -10,7 +9,6 @@ import type { Content } from '../../../../shared/conversation/content.ts';
 import type { Prompt, Write } from '../../../../shared/ports.ts';
 import type { QuotaRequest, Reservation } from '../../../../shared/quota-ports.ts';
 import type { ProgressAtStart } from '../answer/turn-progress.ts';
-import { outputFormsOf } from '../../output-forms.ts';
 import { beginWrites } from './begin-writes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readBefore, replacesOf, type Begin, type ContextBefore } from './context-before.ts';
@@ -77,11 +75,7 @@ async function replacementStatus(
   before: ContextBefore,
 ): Promise<Write[]> {
   if (!before.replacement) return [];
-  const { head } = before;
-  const forms = outputFormsOf(dependencies, head);
-  const { tokens, source: tokensSource } = contextTokens(before, forms);
-  const { job } = state;
-  const status = viewContext(dependencies, { head, tokens, tokensSource, job, locale: undefined });
+  const status = viewContext(dependencies, { ...before, job: state.job, locale: undefined });
   return [await statusWrite(dependencies.store, request.conversationId, { ...status })];
 }
 

@@ -1,4 +1,4 @@
-import { shrinkContext, type ShrunkenView } from '../../../../shared/compaction/shrunken-view.ts';
+import type { ShrunkenView } from '../../../../shared/compaction/shrunken-view.ts';
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
 import type { OutputForms } from '../../../../shared/compaction/sent-outputs.ts';
 import { assembleContext, turnItems } from '../../../../shared/conversation/assemble-context.ts';
@@ -13,7 +13,8 @@ import {
 } from '../../../../shared/conversation/meter.ts';
 import { sendableTurn } from '../../../../shared/conversation/sendable.ts';
 import type { MemoryTexts } from '../../../../shared/memory/render-memory.ts';
-import { meterCounting, policyOf } from '../../conversation-policy.ts';
+import { meterCounting } from '../../conversation-policy.ts';
+import { shrunkenView } from '../../left-out.ts';
 import { outputFormsOf, type Viewing } from '../../output-forms.ts';
 
 /** A head with all that its context is made of, from one generation. */
@@ -24,18 +25,10 @@ export interface ContextOfHead extends Head {
 }
 
 const viewOf = (
-  { config }: Viewing,
+  viewing: Viewing,
   context: ContextOfHead,
-  { tokens, forms }: { tokens: number; forms: OutputForms },
-): ShrunkenView =>
-  shrinkContext({
-    items: assembleContext(context),
-    tokens,
-    overheadTokens: context.context.overheadTokens,
-    calibration: context.context.calibration,
-    policy: policyOf(config, context),
-    forms,
-  });
+  sized: { tokens: number; forms: OutputForms },
+): ShrunkenView => shrunkenView(viewing, context, { items: assembleContext(context), ...sized });
 
 /**
  * What the next call sends before its new message: the context, tool outputs in the forms in which they go, shrunk

@@ -1,3 +1,5 @@
+import { isSwitchedOff } from '../../../../shared/compaction/claim-decision.ts';
+import { policyConstants } from '../../../../shared/compaction/policy-constants.ts';
 import type { CompactionPolicy } from '../../../../shared/compaction/policy.ts';
 import { estimateContentTokens } from '../../../../shared/compaction/token-estimate.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
@@ -8,9 +10,6 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
 import { userContent, type SendRequest } from './send-request.ts';
 
-/** A request may fill this share of what the window has left (Gemini CLI's factor before its #16914). */
-const OVERFLOW_FRACTION = 0.95;
-
 /** A compaction takes seconds; earlier there is nothing to try again for, ms. */
 const OVERFLOW_RETRY_MS = 5_000;
 
@@ -19,7 +18,8 @@ const willOverflow = (sizes: {
   requestTokens: number;
   windowTokens: number;
 }) =>
-  sizes.requestTokens > OVERFLOW_FRACTION * Math.max(0, sizes.windowTokens - sizes.contextTokens);
+  sizes.requestTokens >
+  policyConstants.overflowFraction.value * Math.max(0, sizes.windowTokens - sizes.contextTokens);
 
 interface Sizes {
   contextTokens: number;
@@ -100,7 +100,11 @@ export function refuseHopeless(
   throw overflowError(request.conversationId, { ...sizes, advice: shortenIt(windowTokens) });
 }
 
-/** Resolves to whether a compaction is on its way. */
+/** Whether a compaction waits that a worker will serve: the owner may have switched it off meanwhile. */
+const isWaiting = ({ compactionNeeded: { auto, manual }, settings }: Head): boolean =>
+  manual !== undefined || (auto !== undefined && !isSwitchedOff(settings, auto.trigger));
+
+/** Resolves to whether a compaction is asked for. */
 async function requestForOverflow(
   dependencies: ChatDependencies,
   conversationId: string,
@@ -109,7 +113,7 @@ async function requestForOverflow(
   const requestId = dependencies.randomness.uuid();
   const since = dependencies.clock.now();
   const { compactionNeeded, settings, lastSeq } = head.value;
-  if (compactionNeeded.auto || compactionNeeded.manual) {
+  if (isWaiting(head.value)) {
     await publishOverdue(dependencies, conversationId, compactionNeeded);
     return true;
   }
@@ -149,7 +153,7 @@ export async function refuseRoundOverflow(
     fitsAfterCompaction(check) &&
     (await requestForOverflow(dependencies, conversationId, head));
   const advice = isOnItsWay
-    ? '. The conversation is being compacted: send the same message again in a moment.'
+    ? '. A compaction of the conversation is asked for: send the same message again in a moment.'
     : shortenIt(windowTokens);
   const subject = 'What the tools of this answer have given';
   const sizes = { requestTokens, contextTokens, windowTokens, advice, subject };
@@ -177,7 +181,7 @@ export async function refuseOverflow(
     fitsAfterCompaction(check) &&
     (await requestForOverflow(dependencies, conversationId, head));
   const advice = isOnItsWay
-    ? '. The conversation is being compacted: send it again in a moment, or shorten it.'
+    ? '. A compaction of the conversation is asked for: send it again in a moment, or shorten it.'
     : shortenIt(windowTokens);
   throw overflowError(conversationId, { requestTokens, contextTokens, windowTokens, advice });
 }

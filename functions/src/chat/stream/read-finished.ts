@@ -1,6 +1,5 @@
 import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
 import { decodeJob, type CompactionJob } from '../../../../shared/conversation/job.ts';
-import { contextTokens } from '../../../../shared/conversation/meter.ts';
 import { compactionJobPath, headPath } from '../../../../shared/conversation/paths.ts';
 import { readContextParts, readTurns } from '../../../../shared/conversation/read-conversation.ts';
 import { readFramesAfter } from '../../../../shared/conversation/stored-frames.ts';
@@ -8,7 +7,6 @@ import { isResting, type Turn } from '../../../../shared/conversation/turn.ts';
 import { cursorPlace } from '../../../../shared/wire/frame-ids.ts';
 import { recalledView } from '../../../../shared/wire/recalled-view.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
-import { outputFormsOf } from '../../output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { FinishedTurn } from '../answer/live-turn.ts';
 import { notFoundError } from '../not-found.ts';
@@ -36,12 +34,8 @@ export async function finishedFrom(
 ): Promise<FinishedTurn> {
   const { conversationId, head, job, turn, locale } = of;
   const parts = await readContextParts(dependencies, { conversationId, head });
-  const { tokens, source: tokensSource } = contextTokens(
-    { head, ...parts },
-    outputFormsOf(dependencies, head),
-  );
   const context = {
-    ...viewContext(dependencies, { head, tokens, tokensSource, job, locale }),
+    ...viewContext(dependencies, { head, ...parts, job, locale }),
     ...recalledView(turn),
   };
   return { turn, context, replayed: true };

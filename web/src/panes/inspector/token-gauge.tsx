@@ -108,6 +108,11 @@ export function TokenGauge({ app, conversation }: { app: App; conversation: Open
         {context.source !== 'estimated' && ` · ${texts.partsEstimated}`}
         {context.thresholdTokens === null && ` · ${texts.noThreshold}`}
       </p>
+      {context.leftOut && (
+        <p class="gauge-source">
+          {texts.leftOut[context.leftOut.remedy](count(context.leftOut.turns))}
+        </p>
+      )}
       {isNotDue(context) && <p class="quiet gauge-source">{texts.notDue}</p>}
     </div>
   );
