@@ -1,4 +1,5 @@
 import { policyConstants } from './policy-constants.ts';
+import { isUnpaid } from './unpaid.ts';
 import { outcomeStateSchema } from './outcome-state.ts';
 import type { OutcomeState } from './outcome-state.ts';
 import { outcomeTexts } from './outcome-texts.ts';
@@ -39,6 +40,8 @@ const textByNoopReason: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
   ['BREAKER_OPEN', 'paused'],
   ['SPEND_LIMIT', 'paused'],
   ['VETOED', 'vetoed'],
+  ['USER_DAILY_USD', 'waitsForUser'],
+  ['GLOBAL_BUDGET', 'waitsForAll'],
 ]);
 
 /** Generations that no compaction made. */
@@ -52,7 +55,8 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   if (otherState) return otherState;
   const state = outcomeStateSchema.safeParse(outcome.state);
   if (!state.success) return 'nothingToDo';
-  if (state.data === 'NOOP') return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
+  if (state.data === 'NOOP' || isUnpaid(outcome.reason))
+    return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
   if (state.data === 'FAILED_ERROR' && outcome.reason === 'TURN_TOO_LARGE') return 'turnTooLarge';
   const isSmall = outcome.beforeTokens < policyConstants.inflatedMessageTokens.value;
   if (state.data === 'FAILED_INFLATED_TOKEN_COUNT' && isSmall) return 'notBeneficial';

@@ -8,6 +8,8 @@ export interface OutcomeTexts {
   nothingToFold: string;
   notArmed: string;
   paused: string;
+  waitsForUser: string;
+  waitsForAll: string;
   vetoed: string;
   truncated: string;
   notBeneficial: string;
@@ -33,6 +35,10 @@ const en: OutcomeTexts = {
   nothingToFold: 'There is nothing to compact: the newest messages stay as they are.',
   notArmed: 'There is nothing to compact: little was added since the last compaction.',
   paused: 'Compaction pauses for a while. The full history stays in use.',
+  waitsForUser:
+    'Compaction waits: what one user may cost in a day is used up. It goes on by itself the next day. The full history stays in use.',
+  waitsForAll:
+    'Compaction waits: the service has reached its budget of the day. It goes on by itself the next day. The full history stays in use.',
   vetoed: 'The app chose not to compact now. The full history stays in use.',
   truncated: 'Long tool outputs were shortened, from {before} to {after} tokens.',
   notBeneficial: 'Compaction would not be beneficial at this size. The full history stays in use.',
@@ -57,6 +63,10 @@ const ko: OutcomeTexts = {
   nothingToFold: '압축할 내용이 없습니다. 최근 메시지는 그대로 둡니다.',
   notArmed: '압축할 내용이 없습니다. 지난 압축 이후 추가된 내용이 적습니다.',
   paused: '압축을 잠시 쉽니다. 전체 기록을 그대로 사용합니다.',
+  waitsForUser:
+    '압축이 대기 중입니다. 사용자 한 명의 하루 비용 한도를 다 썼습니다. 다음 날 저절로 이어집니다. 전체 기록을 그대로 사용합니다.',
+  waitsForAll:
+    '압축이 대기 중입니다. 서비스의 하루 예산을 다 썼습니다. 다음 날 저절로 이어집니다. 전체 기록을 그대로 사용합니다.',
   vetoed: '앱이 지금은 압축하지 않기로 했습니다. 전체 기록을 그대로 사용합니다.',
   truncated: '긴 도구 출력을 {before}토큰에서 {after}토큰으로 줄였습니다.',
   notBeneficial: '이 크기에서는 압축해도 이점이 없습니다. 전체 기록을 그대로 사용합니다.',
@@ -81,6 +91,10 @@ const ja: OutcomeTexts = {
   nothingToFold: '圧縮するものはありません。最新のメッセージはそのまま残ります。',
   notArmed: '圧縮するものはありません。前回の圧縮からの追加がわずかです。',
   paused: '圧縮をしばらく休止します。履歴全体をそのまま使います。',
+  waitsForUser:
+    '圧縮は待機中です。ユーザー1人の1日の費用の上限に達しました。翌日に自動で再開します。履歴全体をそのまま使います。',
+  waitsForAll:
+    '圧縮は待機中です。サービスの1日の予算に達しました。翌日に自動で再開します。履歴全体をそのまま使います。',
   vetoed: 'アプリが今は圧縮しないことを選びました。履歴全体をそのまま使います。',
   truncated: '長いツール出力を{before}トークンから{after}トークンに短縮しました。',
   notBeneficial: 'この大きさでは圧縮しても効果がありません。履歴全体をそのまま使います。',

@@ -1,3 +1,4 @@
+import { waitsForMoney } from '../compaction/unpaid.ts';
 import type { RecalledView } from './recalled-view.ts';
 import type { Head } from '../conversation/head.ts';
 import type { CompactionJob, CompactionRecord } from '../conversation/job.ts';
@@ -59,14 +60,17 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
     return { state, jobId: job.requestId, message: source.message({ state, ...figures }) };
   }
   const need = head.compactionNeeded.manual ?? head.compactionNeeded.auto;
-  if (need)
+  if (need) {
+    const waits = waitsForMoney(job, need) ? { reason: job?.records.at(-1)?.reason } : {};
     return {
       state: 'QUEUED',
       jobId: need.requestId,
       trigger: 'trigger' in need ? need.trigger : 'manual',
       at: need.since.toISOString(),
-      message: source.message({ state: 'QUEUED', ...figures }),
+      ...(waits.reason !== undefined && { reason: waits.reason }),
+      message: source.message({ state: 'QUEUED', ...figures, ...waits }),
     };
+  }
   const last = job?.records.at(-1);
   if (!last) return null;
   return recordStatus(last, { coveredThrough: head.coveredThrough, message: source.message(last) });

@@ -2,9 +2,11 @@ import { contentText, type Content } from '../../../shared/conversation/content.
 import { summaryOutputTokens } from '../../../shared/compaction/summariser-rooms.ts';
 import { reportedCall } from '../../../shared/models/prices.ts';
 import { AppError } from '../../../shared/errors.ts';
-import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
+import type { ModelRequest, ModelResponse, ModelUsage } from '../../../shared/ports.ts';
 import { limitingModelOf } from '../conversation-policy.ts';
 import { answeringModel, callCostMicros } from '../models-in-use.ts';
+import { paidCall } from '../quota/paid-call.ts';
+import { passCrashPoint } from './crash-points.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 
 /** One answer of the summariser, its thoughts left out. */
@@ -37,13 +39,41 @@ function enter({ bill, dependencies }: ClaimedRun, model: string, usage: ModelUs
     cost === undefined || bill.costMicros === undefined ? undefined : bill.costMicros + cost;
 }
 
+/** One call, paid for out of the dollars of the conversation's owner. */
+async function generateOnce(run: ClaimedRun, request: ModelRequest): Promise<ModelResponse> {
+  const { bill, dependencies, reading } = run;
+  const { ownerUid } = reading.head.value;
+  const { conversationId } = reading;
+  const { answer, settled } = await paidCall(
+    dependencies,
+    {
+      work: 'compactions',
+      conversationId,
+      ownerUid,
+      request,
+      isMore: bill.calls > 0,
+      pass: (point) => passCrashPoint(dependencies, point),
+    },
+    () => {
+      bill.calls += 1;
+      return dependencies.model.generate(request, run.signal);
+    },
+  );
+  await settled;
+  await passCrashPoint(dependencies, 'call-settled');
+  return answer;
+}
+
 /** Asks the first model that there is: a model may be retired, or not offered where this is deployed. */
-async function generate(run: ClaimedRun, models: string[], request: Omit<ModelRequest, 'model'>) {
+async function generate(
+  run: ClaimedRun,
+  models: string[],
+  request: Omit<ModelRequest, 'model'>,
+): Promise<ModelResponse> {
   const { bill, dependencies } = run;
   const [model = '', ...others] = models;
   try {
-    bill.calls += 1;
-    const answer = await dependencies.model.generate({ ...request, model }, run.signal);
+    const answer = await generateOnce(run, { ...request, model });
     bill.model = model;
     enter(run, model, answer.usage);
     return answer;
@@ -59,7 +89,8 @@ async function generate(run: ClaimedRun, models: string[], request: Omit<ModelRe
 /**
  * Calls the run's summariser and enters it in the bill, failed calls too. An answer that was cut or
  * blocked half-way is refused: it is no memory, however much of it there is. A model that does not exist is
- * replaced by the next one that does. Throws what the model throws.
+ * replaced by the next one that does. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the
+ * model throws.
  */
 export async function askSummariser(
   run: ClaimedRun,

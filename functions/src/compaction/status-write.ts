@@ -1,4 +1,5 @@
 import { outcomeMessage } from '../../../shared/compaction/outcome-message.ts';
+import { isUnpaid } from '../../../shared/compaction/unpaid.ts';
 import { statusWrite } from '../../../shared/conversation/status-write.ts';
 import type { Write } from '../../../shared/ports.ts';
 import {
@@ -13,10 +14,11 @@ import type { Run } from './run.ts';
 /** The context object after a step or an outcome. */
 function statusOf(run: Run, outcome: Outcome): ContextObject {
   const { head, policy, tokensSource } = run.reading;
-  const compaction = recordStatus(recordOf(run, outcome), {
+  const status = recordStatus(recordOf(run, outcome), {
     coveredThrough: outcome.coveredThrough ?? head.value.coveredThrough,
     message: outcomeMessage(outcome),
   });
+  const compaction = isUnpaid(outcome.reason) ? { ...status, state: 'QUEUED' } : status;
   return contextFigures(
     {
       tokens: outcome.afterTokens,

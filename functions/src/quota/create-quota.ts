@@ -11,7 +11,13 @@ import {
   spentRefusal,
   type Wanted,
 } from '../../../shared/quota/reserve-decision.ts';
-import { decodeUsage, reservationId } from '../../../shared/quota/usage.ts';
+import {
+  decodeUsage,
+  openAt,
+  reservationId,
+  spentMicrosOf,
+  sumOfCosts,
+} from '../../../shared/quota/usage.ts';
 import { QUEUE_MAX } from '../../../shared/conversation/queue-decision.ts';
 import type { Config } from '../config.ts';
 import { callCostMicros } from '../models-in-use.ts';
@@ -63,11 +69,18 @@ async function reserve(
   const { caller, conversationId, abandoned = [] } = request;
   const day = dayOf(clock.now());
   const path = usagePath(caller.uid, day);
-  const [[document]] = await Promise.all([store.get([path]), budget.refuseSpent()]);
+  const [document] = await store.get([path]);
   const now = clock.now();
   const wanted = wantedBy(counting, request);
+  const usage = decodeUsage(document);
+  const others = openAt(usage, now).filter(({ id }) => id !== wanted.id);
+  await budget.refuseSpent({
+    usedMicros: spentMicrosOf(usage),
+    heldMicros: sumOfCosts(others),
+    wantedMicros: wanted.costMicros,
+  });
   const decision = decideReservation({
-    usage: decodeUsage(document),
+    usage,
     limits,
     wanted,
     abandoned: abandoned.map((messageId) => reservationId({ conversationId, messageId })),
@@ -99,11 +112,11 @@ const streamsError = (caller: Caller, of: { limit: number; used: number; now: Da
 async function refuseSpent(counting: Counting, caller: Caller, limits: QuotaLimits): Promise<void> {
   const { store, clock, budget } = counting;
   const now = clock.now();
-  const [[document]] = await Promise.all([
-    store.get([usagePath(caller.uid, dayOf(now))]),
-    budget.refuseSpent(),
-  ]);
-  const refusal = spentRefusal(decodeUsage(document), { limits, now });
+  const [document] = await store.get([usagePath(caller.uid, dayOf(now))]);
+  const usage = decodeUsage(document);
+  const own = { usedMicros: spentMicrosOf(usage), heldMicros: 0, wantedMicros: 0 };
+  await budget.refuseSpent(own);
+  const refusal = spentRefusal(usage, { limits, now });
   if (refusal) throw quotaError(refusal, caller.tier);
 }
 
