@@ -9,6 +9,7 @@ const reasons: Readonly<Record<LimitName, string>> = {
   streams: 'USER_STREAMS',
   requestsPerMinute: 'USER_RPM',
   messagesPerDay: 'USER_DAILY_MESSAGES',
+  creationsPerDay: 'USER_DAILY_CREATIONS',
   tokensPerDay: 'USER_DAILY_TOKENS',
   costMicrosPerDay: 'USER_DAILY_USD',
 };
@@ -37,6 +38,8 @@ function publicMessage(refusal: QuotaRefusal, tier: CallerTier): string {
       return `${limit} messages may be sent in a minute. Wait a moment, then send this one again.`;
     case 'messagesPerDay':
       return `${limit} messages may be sent in a day. ${dayAdvice(refusal, tier)}.`;
+    case 'creationsPerDay':
+      return `${limit} conversations, forks, devices and notes may be made in a day, a fork counts once for every 100 turns, and ${left} are left. ${dayAdvice(refusal, tier)}.`;
     case 'tokensPerDay':
       return `The message needs about ${wanted} tokens with its conversation, and ${left} of the day's ${limit} are left. ${dayAdvice(refusal, tier)}; a new conversation needs fewer.`;
     case 'costMicrosPerDay':

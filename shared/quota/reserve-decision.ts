@@ -89,7 +89,7 @@ function minuteRefusal(begun: readonly Date[], { limits, now }: Asked) {
 }
 
 /** A limit of the day: what is settled, on its way and wanted must fit together. */
-function dayRefusal(
+export function dayRefusal(
   of: Pick<QuotaRefusal, 'name' | 'used' | 'reserved' | 'wanted'>,
   { limits, now }: Pick<Asked, 'limits' | 'now'>,
 ): QuotaRefusal | undefined {

@@ -55,6 +55,7 @@ export function usageView(of: {
         reserved: sumOfCosts(open) + sumOfCosts(heldAt(usage.held, now)),
         resetTime,
       }),
+      creationsPerDay: line('creationsPerDay', usage.created, { reserved: 0, resetTime }),
       requestsPerMinute: line('requestsPerMinute', begun.length, {
         reserved: 0,
         resetTime: minuteEnd,

@@ -41,6 +41,8 @@ const usageSchema = z.object({
   messages: count,
   tokens: count,
   costMicros: count,
+  /** Conversations, forks, devices and notes that were made. */
+  created: count,
   compactions: workSchema,
   titles: workSchema,
   routing: workSchema,

@@ -1,6 +1,14 @@
 import { reportedCall } from '../../../shared/models/prices.ts';
 import { usagePath } from '../../../shared/conversation/paths.ts';
-import type { Clock, Caller, DocumentStore, Logger, Randomness } from '../../../shared/ports.ts';
+import type {
+  Caller,
+  Clock,
+  DocumentStore,
+  Logger,
+  Randomness,
+  Write,
+} from '../../../shared/ports.ts';
+import { decideCreation } from '../../../shared/quota/creation-decision.ts';
 import type { Quota, QuotaRequest, Reservation } from '../../../shared/quota-ports.ts';
 import { dayOf } from '../../../shared/quota/day.ts';
 import { isCounting, type QuotaLimits } from '../../../shared/quota/limits.ts';
@@ -120,6 +128,22 @@ async function refuseSpent(counting: Counting, caller: Caller, limits: QuotaLimi
   if (refusal) throw quotaError(refusal, caller.tier);
 }
 
+/** Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT. */
+async function create(
+  { store, clock }: Counting,
+  caller: Caller,
+  of: { limits: QuotaLimits; count: number },
+): Promise<readonly Write[]> {
+  const { limits, count } = of;
+  if (limits.creationsPerDay === 0) return [];
+  const now = clock.now();
+  const path = usagePath(caller.uid, dayOf(now));
+  const [document] = await store.get([path]);
+  const decision = decideCreation(decodeUsage(document), count, { limits, now });
+  if (decision.kind === 'refused') throw quotaError(decision.refusal, caller.tier);
+  return [usageWrite({ path, document }, decision.usage, now)];
+}
+
 /**
  * The quota that the environment sets, counted in `users/{uid}/usage/{day}`; nothing is read or written where
  * it sets none. A turn costs one read before it starts, one write in its batch, and one read and one write
@@ -141,6 +165,7 @@ export function createQuota(dependencies: QuotaDependencies): Quota {
   return {
     reserve: (request) => reserve(counting, { request, limits: limitsOf(request.caller) }),
     refuseSpent: (caller) => refuseSpent(counting, caller, limitsOf(caller)),
+    create: (caller, count) => create(counting, caller, { limits: limitsOf(caller), count }),
     openStream: (caller) => {
       refuseStream(caller);
       return streams.open(caller.uid);

@@ -35,6 +35,7 @@ const limits = {
   messagesPerDay: 200,
   tokensPerDay: 500_000,
   requestsPerMinute: 30,
+  creationsPerDay: 0,
   streams: 3,
   costMicrosPerDay: 5_000_000,
 };
