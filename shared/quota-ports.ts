@@ -58,6 +58,11 @@ export interface Quota {
    */
   refuseSpent(caller: Caller): Promise<void>;
   /**
+   * Counts things that a caller makes beside messages. Returns what goes into the batch that makes them, guarded by
+   * what was read: who loses asks anew. Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT, StoreUnavailableError.
+   */
+  create(caller: Caller, count: number): Promise<readonly Write[]>;
+  /**
    * Takes a place for a stream of this instance until the returned function is called. Throws USER_STREAMS
    * where the caller has as many open as is allowed.
    */

@@ -49,7 +49,8 @@ export interface ModelHealth {
   /** Throws MODEL_PAUSED with the time left while the model is left alone. */
   refusePaused(model: string): void;
   answered(model: string): void;
-  failed(model: string, error: AppError): void;
+  /** What says nothing of the model, a pause or a limit in dollars, leaves it as it is. */
+  failed(model: string, error: unknown): void;
 }
 
 /**
@@ -66,6 +67,8 @@ export function createModelHealth(clock: Pick<Clock, 'now'>): ModelHealth {
     },
     answered: (model) => void healths.delete(model),
     failed: (model, error) => {
+      const isOfModel = error instanceof AppError && error.reason.startsWith('MODEL_');
+      if (!isOfModel || error.reason === 'MODEL_PAUSED') return;
       const health = healthAfter(healths.get(model) ?? healthy, error, nowMs());
       healths.delete(model);
       if (health === healthy) return;

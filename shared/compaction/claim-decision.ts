@@ -1,6 +1,7 @@
 import type { Head, Trigger } from '../conversation/head.ts';
 import type { CompactionJob } from '../conversation/job.ts';
 import { CANCELLED_BY_USER } from './cancel-decision.ts';
+import { isUnpaid, waitsForMoney, type UnpaidReason } from './unpaid.ts';
 
 /** A need is tried this often; then it is settled with what was found, so that none is served for ever. */
 export const ATTEMPTS_PER_NEED = 3;
@@ -36,11 +37,13 @@ export interface ClaimFacts {
 }
 
 /** Why a run may not ask a model. */
-export type ModelRefusal = 'BREAKER_OPEN' | 'SPEND_LIMIT';
+export type ModelRefusal = 'BREAKER_OPEN' | 'SPEND_LIMIT' | UnpaidReason;
 
 export type ClaimDecision =
   /** Nothing to do and nothing to record: a duplicate, late or orphaned event. */
   | { kind: 'nothing'; reason: 'NOT_LIVE' | 'NO_NEED' }
+  /** It waits for the day to turn; the sweep comes back to it. */
+  | { kind: 'nothing'; reason: 'UNPAID' }
   | { kind: 'busy'; reason: 'LEASE_HELD' | 'RETRY_LATER'; retryAfterMs: number }
   /** The outcome stands in the job already; only the need is left to clear. */
   | { kind: 'settled'; need: Need }
@@ -65,8 +68,10 @@ const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
 
 function isRecorded(job: CompactionJob | undefined, need: Need): boolean {
   return (job?.records ?? []).some(
-    ({ requestId, state }) =>
+    ({ requestId, state, reason }) =>
       requestId === need.requestId &&
+      // One that waits for dollars is not settled.
+      !(state === 'NOOP' && isUnpaid(reason)) &&
       (need.kind === 'manual' || state === 'COMPACTED' || state === 'CONTENT_TRUNCATED'),
   );
 }
@@ -104,12 +109,9 @@ function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
     return { kind: 'outcome', need, state: 'ABORTED', reason: CANCELLED_BY_USER };
   if (attempts >= ATTEMPTS_PER_NEED)
     return { kind: 'outcome', need, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
-  if (job?.retryAt && job.retryAt > now && !isManual)
-    return {
-      kind: 'busy',
-      reason: 'RETRY_LATER',
-      retryAfterMs: job.retryAt.getTime() - now.getTime(),
-    };
+  const waitMs = Math.max(0, (job?.retryAt?.getTime() ?? 0) - now.getTime());
+  if (waitMs > 0 && waitsForMoney(job, need)) return { kind: 'nothing', reason: 'UNPAID' };
+  if (waitMs > 0 && !isManual) return { kind: 'busy', reason: 'RETRY_LATER', retryAfterMs: waitMs };
   if (!isManual && isSwitchedOff(facts.head?.settings, need.trigger))
     return { kind: 'outcome', need, state: 'NOOP', reason: 'SWITCHED_OFF' };
   if (NEEDS_THRESHOLD[need.trigger] && !facts.isOverThreshold)

@@ -1,5 +1,6 @@
 import type { ContextTexts } from '../wire/context-object.ts';
 import { policyConstants } from './policy-constants.ts';
+import { isUnpaid } from './unpaid.ts';
 import { outcomeStateSchema } from './outcome-state.ts';
 import type { OutcomeState } from './outcome-state.ts';
 import { outcomeTexts } from './outcome-texts.ts';
@@ -41,6 +42,8 @@ const textByNoopReason: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
   ['SPEND_LIMIT', 'paused'],
   ['SWITCHED_OFF', 'switchedOff'],
   ['VETOED', 'vetoed'],
+  ['USER_DAILY_USD', 'waitsForUser'],
+  ['GLOBAL_BUDGET', 'waitsForAll'],
 ]);
 
 /** Generations that no compaction made. */
@@ -54,7 +57,8 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   if (otherState) return otherState;
   const state = outcomeStateSchema.safeParse(outcome.state);
   if (!state.success) return 'nothingToDo';
-  if (state.data === 'NOOP') return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
+  if (state.data === 'NOOP' || isUnpaid(outcome.reason))
+    return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
   if (state.data === 'FAILED_ERROR' && outcome.reason === 'TURN_TOO_LARGE') return 'turnTooLarge';
   if (outcome.reason === 'SAVES_TOO_LITTLE') return 'savesTooLittle';
   const isSmall = outcome.beforeTokens < policyConstants.inflatedMessageTokens.value;

@@ -11,6 +11,8 @@ export interface OutcomeTexts {
   nothingToFold: string;
   notArmed: string;
   paused: string;
+  waitsForUser: string;
+  waitsForAll: string;
   switchedOff: string;
   vetoed: string;
   truncated: string;
@@ -40,6 +42,10 @@ const en: OutcomeTexts = {
   nothingToFold: 'There is nothing to compact: the newest messages stay as they are.',
   notArmed: 'There is nothing to compact: little was added since the last compaction.',
   paused: 'Compaction pauses for a while. The history stays as it is.',
+  waitsForUser:
+    'Compaction waits: what one user may cost in a day is used up. It goes on by itself the next day. The history stays as it is.',
+  waitsForAll:
+    'Compaction waits: the service has reached its budget of the day. It goes on by itself the next day. The history stays as it is.',
   switchedOff: 'Automatic compaction is switched off for this conversation.',
   vetoed: 'The app chose not to compact now. The history stays as it is.',
   truncated: 'Long tool outputs were shortened, from {before} to {after} tokens.',
@@ -73,6 +79,10 @@ const ko: OutcomeTexts = {
   nothingToFold: '압축할 내용이 없습니다. 최근 메시지는 그대로 둡니다.',
   notArmed: '압축할 내용이 없습니다. 지난 압축 이후 추가된 내용이 적습니다.',
   paused: '압축을 잠시 쉽니다. 기록은 그대로 둡니다.',
+  waitsForUser:
+    '압축이 대기 중입니다. 사용자 한 명의 하루 비용 한도를 다 썼습니다. 다음 날 저절로 이어집니다. 기록은 그대로 둡니다.',
+  waitsForAll:
+    '압축이 대기 중입니다. 서비스의 하루 예산을 다 썼습니다. 다음 날 저절로 이어집니다. 기록은 그대로 둡니다.',
   switchedOff: '이 대화에서는 자동 압축이 꺼져 있습니다.',
   vetoed: '앱이 지금은 압축하지 않기로 했습니다. 기록은 그대로 둡니다.',
   truncated: '긴 도구 출력을 {before}토큰에서 {after}토큰으로 줄였습니다.',
@@ -106,6 +116,10 @@ const ja: OutcomeTexts = {
   nothingToFold: '圧縮するものはありません。最新のメッセージはそのまま残ります。',
   notArmed: '圧縮するものはありません。前回の圧縮からの追加がわずかです。',
   paused: '圧縮をしばらく休止します。履歴はそのままです。',
+  waitsForUser:
+    '圧縮は待機中です。ユーザー1人の1日の費用の上限に達しました。翌日に自動で再開します。履歴はそのままです。',
+  waitsForAll:
+    '圧縮は待機中です。サービスの1日の予算に達しました。翌日に自動で再開します。履歴はそのままです。',
   switchedOff: 'この会話では自動圧縮がオフになっています。',
   vetoed: 'アプリが今は圧縮しないことを選びました。履歴はそのままです。',
   truncated: '長いツール出力を{before}トークンから{after}トークンに短縮しました。',
@@ -140,6 +154,8 @@ const zh: OutcomeTexts = {
   nothingToFold: '没有需要压缩的内容：最新的消息保持原样。',
   notArmed: '没有需要压缩的内容：上次压缩之后新增的内容很少。',
   paused: '压缩暂停一段时间。历史记录保持不变。',
+  waitsForUser: '压缩正在等待：单个用户一天的费用额度已用完，第二天会自动继续。历史记录保持不变。',
+  waitsForAll: '压缩正在等待：服务一天的预算已用完，第二天会自动继续。历史记录保持不变。',
   switchedOff: '此对话已关闭自动压缩。',
   vetoed: '应用选择暂不压缩。历史记录保持不变。',
   truncated: '较长的工具输出已从 {before} 个 token 缩短到 {after} 个 token。',

@@ -1,12 +1,16 @@
 import type { Head } from '../conversation/head.ts';
 import type { CompactionJob } from '../conversation/job.ts';
 import type { Need } from './claim-decision.ts';
+import { waitsForMoney } from './unpaid.ts';
 
 /** A need that waits longer than its event travels is published again. */
 export const REPUBLISH_AFTER_MS = 60_000;
 
 /** A need that no worker could serve or settle for this long is settled by the sweep. */
 export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
+
+/** One that waits for dollars is looked at again and again by workers; some days later nobody needs it any more. */
+export const GIVE_UP_UNPAID_AFTER_MS = 7 * GIVE_UP_AFTER_MS;
 
 export type OverdueDecision =
   | { kind: 'publish' }
@@ -22,8 +26,8 @@ export type OverdueDecision =
 export function decideOverdue(facts: {
   now: Date;
   state: Head['state'];
-  need: Pick<Need, 'kind' | 'since'>;
-  job: Pick<CompactionJob, 'owner' | 'leaseUntil' | 'retryAt'> | undefined;
+  need: Pick<Need, 'kind' | 'since' | 'requestId'>;
+  job: Pick<CompactionJob, 'owner' | 'leaseUntil' | 'retryAt' | 'records'> | undefined;
 }): OverdueDecision {
   const { now, state, need, job } = facts;
   const waitedMs = now.getTime() - need.since.getTime();
@@ -31,9 +35,11 @@ export function decideOverdue(facts: {
   // A fork begins with its own needs, an erased conversation has none.
   if (state !== 'live' || waitedMs <= REPUBLISH_AFTER_MS) return { kind: 'wait' };
   if (job && job.owner !== '' && job.leaseUntil > now) return { kind: 'wait' };
-  if (waitedMs > GIVE_UP_AFTER_MS)
+  const isUnpaid = waitsForMoney(job, need);
+  if (waitedMs > (isUnpaid ? GIVE_UP_UNPAID_AFTER_MS : GIVE_UP_AFTER_MS))
     return { kind: 'drop', state: 'FAILED_ERROR', reason: 'NOT_SERVED' };
-  // A person who asks passes the back-off.
-  if (need.kind === 'auto' && job?.retryAt && job.retryAt > now) return { kind: 'wait' };
+  // A person who asks passes the back-off, and no limit in dollars.
+  if ((need.kind === 'auto' || isUnpaid) && job?.retryAt && job.retryAt > now)
+    return { kind: 'wait' };
   return { kind: 'publish' };
 }

@@ -6,6 +6,8 @@ export interface QuotaLimits {
   /** Uncached input and output, thoughts included. */
   tokensPerDay: number;
   requestsPerMinute: number;
+  /** Conversations, forks, devices and notes, as `creationsOfFork` counts them. */
+  creationsPerDay: number;
   /** Answers on their way at once, and, on one instance, open streams. */
   streams: number;
   /** Compactions and titles included; millionths of a US dollar. */

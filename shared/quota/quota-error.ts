@@ -1,12 +1,15 @@
 import { AppError } from '../errors.ts';
 import type { CallerTier } from '../ports.ts';
 import type { LimitName } from './limits.ts';
-import type { QuotaRefusal } from './reserve-decision.ts';
+import { nextDayOf } from './day.ts';
+import { BUSY_RETRY_MS, type QuotaRefusal } from './reserve-decision.ts';
+import type { SpendRefusal, Spending } from './spend-decision.ts';
 
 const reasons: Readonly<Record<LimitName, string>> = {
   streams: 'USER_STREAMS',
   requestsPerMinute: 'USER_RPM',
   messagesPerDay: 'USER_DAILY_MESSAGES',
+  creationsPerDay: 'USER_DAILY_CREATIONS',
   tokensPerDay: 'USER_DAILY_TOKENS',
   costMicrosPerDay: 'USER_DAILY_USD',
 };
@@ -35,6 +38,8 @@ function publicMessage(refusal: QuotaRefusal, tier: CallerTier): string {
       return `${limit} messages may be sent in a minute. Wait a moment, then send this one again.`;
     case 'messagesPerDay':
       return `${limit} messages may be sent in a day. ${dayAdvice(refusal, tier)}.`;
+    case 'creationsPerDay':
+      return `${limit} conversations, forks, devices and notes may be made in a day, a fork counts once for every 100 turns, and ${left} are left. ${dayAdvice(refusal, tier)}.`;
     case 'tokensPerDay':
       return `The message needs about ${wanted} tokens with its conversation, and ${left} of the day's ${limit} are left. ${dayAdvice(refusal, tier)}; a new conversation needs fewer.`;
     case 'costMicrosPerDay':
@@ -63,14 +68,37 @@ export function quotaError(refusal: QuotaRefusal, tier: CallerTier): AppError {
   });
 }
 
-/** 429: all users together have cost what they may in a day. What that is, is nobody's business. */
-export const globalBudgetError = (of: { resetTime: Date; now: Date; spentMicros: number }) =>
+/** 429: all users together have cost what they may in a day, or hold the rest. What that is, is nobody's business. */
+export const globalBudgetError = (of: {
+  kind: SpendRefusal;
+  resetTime: Date;
+  now: Date;
+  spentMicros: number;
+}) =>
   new AppError({
     status: 'RESOURCE_EXHAUSTED',
     reason: 'GLOBAL_BUDGET',
-    message: `the budget of the day is spent: ${of.spentMicros} millionths of a dollar`,
-    publicMessage: `The service has reached its budget of the day. It goes on from ${of.resetTime.toISOString()} on.`,
+    message: `the budget of the day is ${of.kind}: ${of.spentMicros} millionths of a dollar are settled`,
+    publicMessage:
+      of.kind === 'held'
+        ? 'The service is about to reach its budget of the day: others on their way hold the rest. Try again when they are done.'
+        : `The service has reached its budget of the day. It goes on from ${of.resetTime.toISOString()} on.`,
     retryable: true,
-    retryAfterMs: of.resetTime.getTime() - of.now.getTime(),
+    retryAfterMs: of.kind === 'held' ? BUSY_RETRY_MS : of.resetTime.getTime() - of.now.getTime(),
     metadata: { resetTime: of.resetTime.toISOString() },
   });
+
+/** 429: the dollars of the owner's day do not allow a call that answers no message. */
+export const workRefusedError = (kind: SpendRefusal, of: Spending, now: Date): AppError =>
+  quotaError(
+    {
+      name: 'costMicrosPerDay',
+      limit: of.limitMicros,
+      used: of.usedMicros,
+      reserved: of.heldMicros,
+      wanted: of.wantedMicros,
+      resetTime: nextDayOf(now),
+      retryAfterMs: kind === 'held' ? BUSY_RETRY_MS : nextDayOf(now).getTime() - now.getTime(),
+    },
+    'signedIn',
+  );

@@ -2,15 +2,17 @@ import { nextDayOf } from './day.ts';
 import type { LimitName, QuotaLimits } from './limits.ts';
 import {
   begunWithin,
+  heldAt,
   MINUTE_MS,
   openAt,
   spentMicrosOf,
+  sumOfCosts,
   type OpenReservation,
   type Usage,
 } from './usage.ts';
 
 /** When others of the same user are on their way, one of them may be done after this time. */
-const BUSY_RETRY_MS = 5_000;
+export const BUSY_RETRY_MS = 5_000;
 
 /** The document of a user holds no more of them, whatever is allowed. */
 export const OPEN_MAX = 500;
@@ -87,7 +89,7 @@ function minuteRefusal(begun: readonly Date[], { limits, now }: Asked) {
 }
 
 /** A limit of the day: what is settled, on its way and wanted must fit together. */
-function dayRefusal(
+export function dayRefusal(
   of: Pick<QuotaRefusal, 'name' | 'used' | 'reserved' | 'wanted'>,
   { limits, now }: Pick<Asked, 'limits' | 'now'>,
 ): QuotaRefusal | undefined {
@@ -124,7 +126,8 @@ function spendingRefusal(others: readonly OpenReservation[], asked: Asked) {
       {
         name: 'costMicrosPerDay',
         used: spentMicrosOf(usage),
-        reserved: sum(others.map(({ costMicros }) => costMicros)),
+        // Calls that are no messages hold dollars alone.
+        reserved: sumOfCosts(others) + sumOfCosts(heldAt(usage.held, asked.now)),
         wanted: wanted.costMicros,
       },
       asked,
@@ -173,6 +176,7 @@ export function decideReservation(asked: Asked): ReserveDecision {
     kind: 'reserved',
     usage: {
       ...usage,
+      held: heldAt(usage.held, now),
       open: [...others, { id, attempt, tokens, costMicros, until }],
       begun: isCounted ? [...begun, now] : begun,
     },

@@ -45,17 +45,16 @@ export function usageAfter(
   };
 }
 
-/** The document after a piece of work: it costs, and is no message. */
-export const usageAfterWork = (
+/** The document once what a call took that is no message stands in the place of what it held. */
+export const usageAfterCall = (
   usage: Usage,
-  work: WorkName,
-  bill: { tokens: number; costMicros: number; by: string },
+  call: { work: WorkName; isMore: boolean; id: string; tokens: number; costMicros: number },
 ): Usage => ({
   ...usage,
-  [work]: {
-    runs: usage[work].runs + 1,
-    tokens: usage[work].tokens + bill.tokens,
-    costMicros: usage[work].costMicros + bill.costMicros,
-    by: bill.by,
+  [call.work]: {
+    runs: usage[call.work].runs + (call.isMore ? 0 : 1),
+    tokens: usage[call.work].tokens + call.tokens,
+    costMicros: usage[call.work].costMicros + call.costMicros,
   },
+  held: usage.held.filter(({ id }) => id !== call.id),
 });

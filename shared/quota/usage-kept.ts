@@ -2,9 +2,6 @@ import { noUsage, type Usage } from './usage.ts';
 
 type Work = Usage['titles'];
 
-/** Without the nonce, which names nothing any more. */
-const workKept = ({ runs, tokens, costMicros }: Work): Work => ({ runs, tokens, costMicros });
-
 const workSum = (kept: Work, later: Work): Work => ({
   ...later,
   runs: kept.runs + later.runs,
@@ -21,10 +18,11 @@ export const usageKept = (usage: Usage): Usage => ({
   messages: usage.messages,
   tokens: usage.tokens,
   costMicros: usage.costMicros,
-  compactions: workKept(usage.compactions),
-  titles: workKept(usage.titles),
-  routing: workKept(usage.routing),
-  condensing: workKept(usage.condensing),
+  created: usage.created,
+  compactions: usage.compactions,
+  titles: usage.titles,
+  routing: usage.routing,
+  condensing: usage.condensing,
   begun: usage.begun,
 });
 
@@ -34,6 +32,7 @@ export const usageSum = (kept: Usage, later: Usage): Usage => ({
   messages: kept.messages + later.messages,
   tokens: kept.tokens + later.tokens,
   costMicros: kept.costMicros + later.costMicros,
+  created: kept.created + later.created,
   compactions: workSum(kept.compactions, later.compactions),
   titles: workSum(kept.titles, later.titles),
   routing: workSum(kept.routing, later.routing),

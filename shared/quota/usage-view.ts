@@ -4,9 +4,11 @@ import { dayOf, nextDayOf } from './day.ts';
 import type { LimitName, QuotaLimits } from './limits.ts';
 import {
   begunWithin,
+  heldAt,
   MINUTE_MS,
   openAt,
   spentMicrosOf,
+  sumOfCosts,
   type Usage,
   type WorkName,
 } from './usage.ts';
@@ -22,8 +24,6 @@ export function usageView(of: {
   const { messages, tokens } = usage;
   const open = openAt(usage, now);
   const begun = begunWithin(usage, now);
-  const sumOf = (field: 'tokens' | 'costMicros') =>
-    open.reduce((sum, reservation) => sum + reservation[field], 0);
   const line = (
     name: LimitName,
     used: number,
@@ -47,11 +47,15 @@ export function usageView(of: {
     tier,
     limits: {
       messagesPerDay: line('messagesPerDay', messages, { reserved: open.length, resetTime }),
-      tokensPerDay: line('tokensPerDay', tokens, { reserved: sumOf('tokens'), resetTime }),
-      costMicrosPerDay: line('costMicrosPerDay', spentMicrosOf(usage), {
-        reserved: sumOf('costMicros'),
+      tokensPerDay: line('tokensPerDay', tokens, {
+        reserved: open.reduce((sum, each) => sum + each.tokens, 0),
         resetTime,
       }),
+      costMicrosPerDay: line('costMicrosPerDay', spentMicrosOf(usage), {
+        reserved: sumOfCosts(open) + sumOfCosts(heldAt(usage.held, now)),
+        resetTime,
+      }),
+      creationsPerDay: line('creationsPerDay', usage.created, { reserved: 0, resetTime }),
       requestsPerMinute: line('requestsPerMinute', begun.length, {
         reserved: 0,
         resetTime: minuteEnd,

@@ -17,13 +17,22 @@ const reservationSchema = z.object({
 /** What an answer on its way may take. */
 export type OpenReservation = z.infer<typeof reservationSchema>;
 
+/** What one call of a model that answers no message may cost until it is settled. */
+export const heldSchema = z.object({
+  /** Drawn for the call. */
+  id: z.string(),
+  costMicros: count,
+  /** A call that is not settled by then is nobody's. */
+  until: z.date(),
+});
+
+export type HeldCost = z.infer<typeof heldSchema>;
+
 const workSchema = z
   .object({
     runs: count,
     tokens: count,
     costMicros: count,
-    /** Nonce of the last one, so that a commit whose reply was lost is not made again. */
-    by: z.string().optional(),
   })
   .prefault({});
 
@@ -32,11 +41,15 @@ const usageSchema = z.object({
   messages: count,
   tokens: count,
   costMicros: count,
+  /** Conversations, forks, devices and notes that were made. */
+  created: count,
   compactions: workSchema,
   titles: workSchema,
   routing: workSchema,
   condensing: workSchema,
   open: z.array(reservationSchema).default([]),
+  /** Calls on their way that are no messages: they hold dollars, and no place among the answers. */
+  held: z.array(heldSchema).default([]),
   /** Turns that began in the last minute, the oldest first. */
   begun: z.array(z.date()).default([]),
 });
@@ -61,6 +74,7 @@ export const encodeUsage = (usage: Usage, now: Date): DocumentFields => ({
   routing: { ...usage.routing },
   condensing: { ...usage.condensing },
   open: usage.open.map((reservation) => ({ ...reservation })),
+  held: usage.held.map((call) => ({ ...call })),
   expireTime: expiryOf(now),
 });
 
@@ -79,6 +93,14 @@ export const reservationId = (of: { conversationId: string; messageId: string })
 /** What is on its way at a time. */
 export const openAt = ({ open }: Usage, now: Date): OpenReservation[] =>
   open.filter(({ until }) => until > now);
+
+/** Calls that are no messages and on their way at a time. */
+export const heldAt = (held: readonly HeldCost[], now: Date): HeldCost[] =>
+  held.filter(({ until }) => until > now);
+
+/** Millionths of a dollar that several hold together. */
+export const sumOfCosts = (of: readonly { costMicros: number }[]): number =>
+  of.reduce((sum, { costMicros }) => sum + costMicros, 0);
 
 /** What the minute of the limit of requests is. */
 export const MINUTE_MS = 60_000;

@@ -6,7 +6,7 @@ import type { DocumentStore, StoredDocument } from '../ports.ts';
 export const DEVICES_MAX = 10;
 
 /** Documents of one read: all there can be, and those of requests that run at the same time. */
-const DEVICES_PER_READ = 50;
+export const DEVICES_PER_READ = 50;
 
 const deviceSchema = z.object({
   schemaVersion: z.literal(1),

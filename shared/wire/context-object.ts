@@ -1,5 +1,6 @@
 import { isSwitchedOff } from '../compaction/claim-decision.ts';
 import type { Shrinkage } from '../compaction/shrunken-view.ts';
+import { waitsForMoney } from '../compaction/unpaid.ts';
 import type { RecalledView } from './recalled-view.ts';
 import type { Head } from '../conversation/head.ts';
 import type { CompactionJob, CompactionRecord } from '../conversation/job.ts';
@@ -85,14 +86,17 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
   // What was asked for before it was switched off is not served.
   const isServed = auto !== undefined && !isSwitchedOff(head.settings, auto.trigger);
   const need = manual ?? (isServed ? auto : undefined);
-  if (need)
+  if (need) {
+    const waits = waitsForMoney(job, need) ? { reason: job?.records.at(-1)?.reason } : {};
     return {
       state: 'QUEUED',
       jobId: need.requestId,
       trigger: 'trigger' in need ? need.trigger : 'manual',
       at: need.since.toISOString(),
-      message: source.texts.outcome({ state: 'QUEUED', ...figures }),
+      ...(waits.reason !== undefined && { reason: waits.reason }),
+      message: source.texts.outcome({ state: 'QUEUED', ...figures, ...waits }),
     };
+  }
   const last = job?.records.at(-1);
   if (!last) return null;
   const message = source.texts.outcome(last);

@@ -12,6 +12,9 @@ import { slowModel } from './slow-model.ts';
 /** The answer of a test takes longer. */
 const DRAIN_MS = 300;
 
+/** Dollars that nobody uses up: calls of the summariser are held and settled as in a deployment. */
+const LIMITS = { USER_DAILY_USD: 1_000, GLOBAL_DAILY_USD: 1_000 };
+
 const refused = () =>
   new AppError({
     status: 'RESOURCE_EXHAUSTED',
@@ -103,7 +106,12 @@ export function withFault(
           const good = await model.generate(request, signal);
           return scenario.summary?.(++summaries) ?? good;
         });
-      return { ...plain, ...sharedOf(outage, of, plain), model: { ...model, generate } };
+      return {
+        ...plain,
+        ...sharedOf(outage, of, plain),
+        config: { ...plain.config, ...LIMITS },
+        model: { ...model, generate },
+      };
     },
   };
 }

@@ -11,6 +11,7 @@ import { caller, conversation } from '../property/actors.ts';
 import { answerMark, marksIn, questionMark } from '../property/scripted-models.ts';
 import { due, MARKS, problem, type After, type Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
+import { isCount } from '../support/commit-rules.ts';
 import { readableFields } from '../support/readable-fields.ts';
 
 const FORK = 'fork-of-c-one';
@@ -25,8 +26,10 @@ const under = ({ everything }: After, path: string) =>
 /** What tells of a person or of what was said, beside tombstones. */
 const remains = (after: After): string[] =>
   after.everything
-    .filter(({ fields }) => {
+    .filter(({ path, fields }) => {
       const text = readableFields(fields);
+      // Figures of the day outlive an erasure; nothing in them names a conversation.
+      if (isCount(path)) return text.includes('c1') || marksIn(text).length > 0;
       return fields['state'] !== 'erased' || text.includes('u1') || marksIn(text).length > 0;
     })
     .map(({ path }) => `${path} is left`);

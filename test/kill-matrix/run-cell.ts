@@ -9,6 +9,7 @@ import { createInterleaving } from '../property/interleaving.ts';
 import { violationsOf } from '../property/invariants.ts';
 import type { RunRecord, ShownContext } from '../property/run-program.ts';
 import { marksIn } from '../property/scripted-models.ts';
+import { isCount } from '../support/commit-rules.ts';
 import { createWorld, type WorldOptions } from '../property/world.ts';
 import { shownContents } from '../support/shown-contents.ts';
 import { createRecordedStore } from '../support/recorded-store.ts';
@@ -68,7 +69,7 @@ async function recover(running: Running): Promise<void> {
 const contentOf = (documents: readonly StoredDocument[]) =>
   new Map(documents.map(({ path, updateTime }) => [path, updateTime]));
 
-/** Who comes back after a long time has nothing left to say. */
+/** Who comes back after a long time has nothing left to say, but what it has spent. */
 async function thaw(running: Running): Promise<string[]> {
   const before = contentOf(await running.documents());
   running.world.outage.thaw();
@@ -76,7 +77,7 @@ async function thaw(running: Running): Promise<string[]> {
   const after = contentOf(await running.documents());
   const paths = new Set([...before.keys(), ...after.keys()]);
   return [...paths]
-    .filter((path) => before.get(path) !== after.get(path))
+    .filter((path) => before.get(path) !== after.get(path) && !isCount(path))
     .map((path) => `a process that stood still came back and changed ${path}`);
 }
 

@@ -1,4 +1,5 @@
-import type { ModelResponse } from '../../shared/ports.ts';
+import type { ModelResponse, StoredDocument } from '../../shared/ports.ts';
+import { decodeUsage, spentMicrosOf } from '../../shared/quota/usage.ts';
 import { compactionJobPath, headPath, turnPath } from '../../shared/conversation/paths.ts';
 import { CONVERSATION } from '../property/initial-state.ts';
 import { madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
@@ -17,6 +18,22 @@ import type { Stage } from './stage.ts';
 
 const deliverNeed = ({ deliver }: Stage) =>
   deliver({ schemaVersion: 1, conversationId: CONVERSATION, requestId: 'before' });
+
+/** What the calls cost is in the books of the user and of all alike. */
+function booked({ everything }: After) {
+  const costs = (isMeant: RegExp, costOf: (document: StoredDocument) => unknown) =>
+    everything
+      .filter(({ path }) => isMeant.test(path))
+      .reduce((sum, document) => sum + Number(costOf(document)), 0);
+  const ofUser = costs(/^users\/[^/]+\/usage\//, (document) =>
+    spentMicrosOf(decodeUsage(document)),
+  );
+  const ofAll = costs(/^budget\//, ({ fields }) => fields['costMicros']);
+  return [
+    ...problem(ofUser === 0, 'no call of the summariser is in the books'),
+    ...problem(ofUser !== ofAll, `${ofUser} are the user's, and ${ofAll} those of all`),
+  ];
+}
 
 const compactedOnce = ({ documents }: After) => {
   const swaps = documents.histories.filter(
@@ -87,6 +104,9 @@ const compactions: Scenario[] = [
       'before-claim',
       'claimed',
       'planned',
+      'call-held',
+      'call-answered',
+      'call-settled',
       'summarised',
       'status-written',
       'verified',
@@ -99,7 +119,7 @@ const compactions: Scenario[] = [
     ],
     initial: due,
     run: deliverNeed,
-    problems: compactedOnce,
+    problems: (after) => [...compactedOnce(after), ...booked(after)],
   },
   {
     name: 'a compaction during which the user goes on',

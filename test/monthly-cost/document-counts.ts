@@ -24,6 +24,6 @@ export interface DocumentCounts {
 export const documentCounts: DocumentCounts = {
   turn: { reads: 7, writes: 29, deletes: 0, expiring: 11, messages: 0 },
   elsewhere: { reads: 68, writes: 11, deletes: 0, expiring: 2, messages: 0 },
-  compaction: { reads: 75, writes: 14, deletes: 0, expiring: 0, messages: 5 },
+  compaction: { reads: 121, writes: 20, deletes: 0, expiring: 0, messages: 5 },
   sweep: { reads: 19, writes: 0, deletes: 0, expiring: 0, messages: 0 },
 };

@@ -56,10 +56,10 @@ describe('the scale of so many daily users', () => {
     expect(at(full * 1.01).chatInstances).toBe(2);
   });
 
-  test('writes the budget once in two seconds for each instance, not for each turn', () => {
+  test('writes the budget once in two seconds for each instance, not for each turn, and twice for each call of a worker', () => {
     const { chatInstances, compactions, budgetWritesOfShard } = at(1_000);
 
-    expect(budgetWritesOfShard).toBeCloseTo((chatInstances / 2 + compactions) / 20);
+    expect(budgetWritesOfShard).toBeCloseTo((chatInstances / 2 + 4 * compactions) / 20);
   });
 
   test.each(Object.entries(deployed))(

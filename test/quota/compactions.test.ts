@@ -2,15 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { BUDGET_SHARDS } from '../../functions/src/quota/quota-settings.ts';
-import { spendOnWork } from '../../functions/src/quota/spend-on-work.ts';
-import { budgetShardPath, headPath, usagePath } from '../../shared/conversation/paths.ts';
+import { paidCall, type WorkCall } from '../../functions/src/quota/paid-call.ts';
+import { showUsage } from '../../functions/src/quota/show-usage.ts';
+import { budgetShardPath, usagePath } from '../../shared/conversation/paths.ts';
 import { dayOf, nextDayOf } from '../../shared/quota/day.ts';
 import { buildDue, compactOnce } from '../support/compacted-conversation.ts';
 import { recordCommits } from '../support/commit-rules.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
 import { serveErasures } from '../support/erasing.ts';
 import { lifecycle, owner } from '../support/lifecycle.ts';
-import { answerOrReason, limitedChat, usageOf } from '../support/quotas.ts';
+import { sumOfCosts } from '../../shared/quota/usage.ts';
+import { answerOrReason, HOUSE_PRICES, limitedChat, usageOf } from '../support/quotas.ts';
 import { createRecordedStore } from '../support/recorded-store.ts';
 
 const configWith = (limits: Record<string, string>) =>
@@ -19,6 +21,27 @@ const configWith = (limits: Record<string, string>) =>
     PUBSUB_EMULATOR_HOST: 'localhost:1',
     ...limits,
   });
+
+const reported = { promptTokens: 100, cachedTokens: 0, outputTokens: 50, thoughtsTokens: 0 };
+
+const callOf = (conversationId: string): WorkCall => ({
+  work: 'compactions',
+  conversationId,
+  ownerUid: 'u1',
+  request: {
+    model: 'gemini-3.5-flash',
+    contents: [{ role: 'user', parts: [{ text: 'Summarise.' }] }],
+    maxOutputTokens: 1_000,
+    role: 'utility_compressor',
+    promptId: 'request-1',
+  },
+});
+
+/** With waits that pass at once. */
+const passing = (bench: CompactionBench) => ({
+  ...bench,
+  clock: { now: () => bench.clock.now(), wait: () => Promise.resolve() },
+});
 
 const limited = { USER_DAILY_USD: '1', GLOBAL_DAILY_USD: '10' };
 
@@ -83,35 +106,83 @@ describe('a compaction', () => {
     expect(await answerOrReason(rich, 'c-2')).toBe('done');
   });
 
-  test('is counted once when the reply was lost', async () => {
-    const { bench, conversationId, loseReplyOf } = await compactedBench(limited);
-    const before = await usageOf(bench.store);
-    loseReplyOf(({ path }) => path.startsWith('users/'));
-    const clock = { now: () => bench.clock.now(), wait: () => Promise.resolve() };
-    const work = 'compactions' as const;
-    const bill = { work, conversationId, ownerUid: 'u1', tokens: 10, costMicros: 5 };
+  test.each(['held', 'settled'])(
+    'is counted once when the reply to what is %s was lost',
+    async (which) => {
+      const { bench, conversationId, loseReplyOf } = await compactedBench(limited);
+      const before = await usageOf(bench.store);
+      const lose = () => loseReplyOf(({ path }) => path.startsWith('users/'));
+      if (which === 'held') lose();
 
-    await spendOnWork({ ...bench, clock }, bill);
+      await paidCall(passing(bench), callOf(conversationId), async () => {
+        if (which === 'settled') lose();
+        return Promise.resolve({ usage: reported });
+      }).then(({ settled }) => settled);
 
+      const { compactions, held } = await usageOf(bench.store);
+      expect(compactions.runs).toBe(before.compactions.runs + 1);
+      expect(compactions.costMicros).toBeGreaterThan(before.compactions.costMicros);
+      expect(held).toEqual([]);
+    },
+  );
+
+  test('whose worker dies between two effects holds its dollars until its time is over', async () => {
+    const config = configWith({ ...limited, ...HOUSE_PRICES });
+    const bench = compactionBench({
+      config,
+      atCrashPoint: (point) =>
+        point === 'call-answered' ? Promise.reject(new Error('died')) : Promise.resolve(),
+    });
+    const conversationId = await buildDue(bench, { head: { model: 'house-model' } });
+
+    await expect(compactOnce(bench, conversationId)).rejects.toThrow('died');
+
+    const died = await usageOf(bench.store);
+    expect(died).toMatchObject({ compactions: { runs: 0 }, held: [{ id: expect.any(String) }] });
+    bench.clock.advance(config.COMPACTION_TIMEOUT_MS);
+    const { limits } = await showUsage(bench, { uid: 'u1', tier: 'signedIn' });
+    expect(limits.costMicrosPerDay).toMatchObject({ used: 0, reserved: 0 });
+  });
+
+  test('that is called off while the model works is counted as all that it held', async () => {
+    const bench = compactionBench({ config: configWith(limited) });
+    const conversationId = await buildDue(bench);
+    let heldMicros = 0;
+    const stopped = new Error('the call was aborted');
+
+    const paid = paidCall(passing(bench), callOf(conversationId), async () => {
+      heldMicros = sumOfCosts((await usageOf(bench.store)).held);
+      throw stopped;
+    });
+
+    await expect(paid).rejects.toBe(stopped);
     const { compactions } = await usageOf(bench.store);
-    expect(compactions.runs).toBe(before.compactions.runs + 1);
-    expect(compactions.costMicros).toBe(before.compactions.costMicros + 5);
+    expect(heldMicros).toBeGreaterThan(0);
+    expect(compactions.costMicros).toBe(heldMicros);
   });
 
   test('leaves nothing behind a user who is erased meanwhile', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world);
-    await eraseUser(world.chat, { caller: owner });
-    const config = configWith(limited);
-    const work = 'compactions' as const;
-    const bill = { work, conversationId, ownerUid: owner.uid, tokens: 10, costMicros: 5 };
+    const bench = passing({ ...world.bench, config: configWith(limited) });
 
-    await spendOnWork({ ...world.bench, config }, bill);
-    await serveErasures(world);
-    await spendOnWork({ ...world.bench, config }, bill);
+    const paid = await paidCall(bench, callOf(conversationId), async () => {
+      await eraseUser(world.chat, { caller: owner });
+      await serveErasures(world);
+      return { usage: reported };
+    });
+    await paid.settled;
+    world.bench.clock.advance(24 * 60 * 60_000);
+    const behind = paidCall(bench, callOf(conversationId), () =>
+      Promise.resolve({ usage: reported }),
+    );
 
-    const paths = (await world.documents()).map(({ path }) => path);
-    expect(paths.filter((path) => !path.startsWith('budget/'))).toEqual([headPath(conversationId)]);
+    await expect(behind).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+    const left = await world.documents();
+    expect(left.filter(({ path }) => path.startsWith('conversations/'))).toHaveLength(1);
+    const counted = left.filter(({ path }) => path.startsWith('users/'));
+    expect(counted.map(({ path }) => path)).toEqual([usagePath(owner.uid, '2026-01-02')]);
+    expect(JSON.stringify(counted)).not.toContain(conversationId);
   });
 });
 

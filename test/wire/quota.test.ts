@@ -274,6 +274,6 @@ describe('GET /v1/users/me/usage', () => {
 
     const shown = usageResponse.parse(await (await server.call('/v1/users/me/usage')).json());
 
-    expect(Object.values(shown.limits).map(({ limit }) => limit)).toEqual(Array(5).fill(null));
+    expect(Object.values(shown.limits).map(({ limit }) => limit)).toEqual(Array(6).fill(null));
   });
 });

@@ -1,36 +1,37 @@
-import { reportedCall } from '../../../shared/models/prices.ts';
-import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
-import type { WorkName } from '../../../shared/quota/usage.ts';
+import type { ModelUsage } from '../../../shared/ports.ts';
 import { logModelCall } from '../log-model-call.ts';
-import { callCostMicros } from '../models-in-use.ts';
-import { spendOnWork } from '../quota/spend-on-work.ts';
+import { paidCall, type WorkCall } from '../quota/paid-call.ts';
 import { untilAborted } from './answer/abortable.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 
 /* Calls of a cheap model beside an answer: for a title, for the choice of a model, to condense an output. */
 
 /** What the model said, without its thoughts. */
-export interface SideAnswer {
+interface Said {
   text: string;
   usage?: ModelUsage | undefined;
   finishReason?: string | undefined;
 }
 
-/**
- * The whole answer to one side call; of one that does not end, a little more than `maximumCharacters` (UTF-16
- * units). Throws what the model throws, and what `signal` was aborted with.
- */
-export async function askBeside(
+/** The answer to a side call, and what it cost. */
+export interface SideAnswer extends Said {
+  /** Millionths of a US dollar; absent where the model reported no figures. */
+  costMicros: number | undefined;
+  /** Never rejects. The request that is served waits for it; who is waited for by that must wait here. */
+  settled: Promise<void>;
+}
+
+export interface SideCall extends WorkCall {
+  maximumCharacters: number;
+  signal: AbortSignal;
+}
+
+async function listen(
   dependencies: Pick<ChatDependencies, 'model' | 'clock' | 'logger'>,
-  of: {
-    request: ModelRequest;
-    conversationId: string;
-    maximumCharacters: number;
-    signal: AbortSignal;
-  },
-): Promise<SideAnswer> {
-  const { request, maximumCharacters, signal } = of;
-  const said: SideAnswer = { text: '' };
+  call: SideCall,
+): Promise<Said> {
+  const { request, maximumCharacters, signal } = call;
+  const said: Said = { text: '' };
   const startMs = dependencies.clock.now().getTime();
   let failure: unknown;
   try {
@@ -45,37 +46,22 @@ export async function askBeside(
     failure = error;
     throw error;
   } finally {
-    logModelCall(dependencies, { ...of, ...said, startMs, error: failure });
+    logModelCall(dependencies, { ...call, ...said, startMs, error: failure });
   }
 }
 
-/** Which work a side call was, of which model, for whom. */
-export interface SideWork {
-  work: WorkName;
-  model: string;
-  conversationId: string;
-  ownerUid: string;
-}
-
-/** What a side call cost, in millionths of a US dollar. */
-interface SideBill {
-  costMicros: number;
-  /** Never rejects. The request that is served waits for it; who is waited for by that must wait here. */
-  counted: Promise<void>;
-}
-
-/** Counts what a side call cost into its user's dollars, behind the answer. */
-export function billBeside(
+/**
+ * The whole answer to one side call; of one that does not end, a little more than `maximumCharacters` (UTF-16
+ * units). It is paid for out of its user's dollars, and settled behind the answer. Throws what `paidCall` and the
+ * model throw, and what `signal` was aborted with.
+ */
+export async function askBeside(
   dependencies: ChatDependencies,
-  { model, ...of }: SideWork,
-  usage: ModelUsage,
-): SideBill {
-  const { config, afterwork } = dependencies;
-  const costMicros = callCostMicros(config, reportedCall(model, usage));
-  const tokens = usage.promptTokens + usage.outputTokens + usage.thoughtsTokens;
-  const counted = spendOnWork(dependencies, { ...of, tokens, costMicros }).finally(() =>
-    afterwork.delete(counted),
-  );
-  afterwork.add(counted);
-  return { costMicros, counted };
+  call: SideCall,
+): Promise<SideAnswer> {
+  const { afterwork } = dependencies;
+  const paid = await paidCall(dependencies, call, () => listen(dependencies, call));
+  const settled = paid.settled.finally(() => afterwork.delete(settled));
+  afterwork.add(settled);
+  return { ...paid.answer, costMicros: paid.costMicros, settled };
 }

@@ -2,10 +2,12 @@ import { contentText, type Content } from '../../../shared/conversation/content.
 import { summaryOutputTokens } from '../../../shared/compaction/summariser-rooms.ts';
 import { reportedCall } from '../../../shared/models/prices.ts';
 import { AppError } from '../../../shared/errors.ts';
-import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
+import type { ModelRequest, ModelResponse, ModelUsage } from '../../../shared/ports.ts';
 import { logModelCall } from '../log-model-call.ts';
 import { limitingModelOf } from '../conversation-policy.ts';
 import { answeringModel, callCostMicros } from '../models-in-use.ts';
+import { paidCall } from '../quota/paid-call.ts';
+import { passCrashPoint } from './crash-points.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 
 /** One answer of the summariser, its thoughts left out. */
@@ -38,29 +40,72 @@ function enter({ bill, dependencies }: ClaimedRun, model: string, usage: ModelUs
     cost === undefined || bill.costMicros === undefined ? undefined : bill.costMicros + cost;
 }
 
+interface NamedRequest {
+  request: ModelRequest;
+  /** Of the words that ask, for the log. */
+  promptVersion: string | undefined;
+}
+
+async function generateOnce(
+  { dependencies, reading, bill, signal }: ClaimedRun,
+  named: NamedRequest,
+): Promise<ModelResponse> {
+  const call = {
+    ...named,
+    conversationId: reading.conversationId,
+    startMs: dependencies.clock.now().getTime(),
+  };
+  bill.calls += 1;
+  try {
+    const answer = await dependencies.model.generate(named.request, signal);
+    logModelCall(dependencies, { ...call, ...answer });
+    return answer;
+  } catch (error) {
+    logModelCall(dependencies, { ...call, error });
+    throw error;
+  }
+}
+
+/** One call, paid for out of the dollars of the conversation's owner. */
+async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
+  const { bill, dependencies, reading } = run;
+  const { answer, settled } = await paidCall(
+    dependencies,
+    {
+      work: 'compactions',
+      conversationId: reading.conversationId,
+      ownerUid: reading.head.value.ownerUid,
+      request: named.request,
+      isMore: bill.calls > 0,
+      pass: (point) => passCrashPoint(dependencies, point),
+    },
+    () => generateOnce(run, named),
+  );
+  await settled;
+  await passCrashPoint(dependencies, 'call-settled');
+  return answer;
+}
+
 /** Asks the first model that there is: a model may be retired, or not offered where this is deployed. */
 async function generate(
   run: ClaimedRun,
   models: string[],
   { promptVersion, ...request }: Omit<ModelRequest, 'model'> & { promptVersion?: string },
-) {
+): Promise<ModelResponse> {
   const { bill, dependencies } = run;
   const [model = '', ...others] = models;
-  const named = { request: { ...request, model }, promptVersion };
-  const { conversationId } = run.reading;
-  const startMs = dependencies.clock.now().getTime();
   try {
-    bill.calls += 1;
-    const answer = await dependencies.model.generate(named.request, run.signal);
-    logModelCall(dependencies, { ...named, ...answer, conversationId, startMs });
+    const answer = await payFor(run, { request: { ...request, model }, promptVersion });
     bill.model = model;
     enter(run, model, answer.usage);
     return answer;
   } catch (error) {
-    logModelCall(dependencies, { ...named, conversationId, startMs, error });
     const isMissing = error instanceof AppError && error.reason === 'MODEL_UNKNOWN';
     if (!isMissing || others.length === 0) throw error;
-    dependencies.logger.log('WARNING', 'summariser_missing', { conversationId, model });
+    dependencies.logger.log('WARNING', 'summariser_missing', {
+      conversationId: run.reading.conversationId,
+      model,
+    });
     return generate(run, others, { ...request, ...(promptVersion && { promptVersion }) });
   }
 }
@@ -68,7 +113,8 @@ async function generate(
 /**
  * Calls the run's summariser and enters it in the bill, failed calls too. An answer that was cut or
  * blocked half-way is refused: it is no memory, however much of it there is. A model that does not exist is
- * replaced by the next one that does. Throws what the model throws.
+ * replaced by the next one that does. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the
+ * model throws.
  */
 export async function askSummariser(
   run: ClaimedRun,

@@ -13,6 +13,7 @@ import { compactionJobPath } from '../../../shared/conversation/paths.ts';
 import { mayBeCommitted } from '../../../shared/errors.ts';
 import type { DocumentFields, Write } from '../../../shared/ports.ts';
 import { spendAllowanceOf } from '../conversation-policy.ts';
+import { spentLimit } from '../quota/spent-limit.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passCrashPoint } from './crash-points.ts';
 import type { TakenLease } from './job-lease.ts';
@@ -71,6 +72,17 @@ function decide(
     ),
     isSpent: reachedSpendLimit(job?.spent ?? [], spendAllowanceOf(config), now) !== undefined,
   });
+}
+
+/** A claim without a model where the dollars of the day are used up; read only by who would ask one. */
+async function refuseUnpaid(
+  dependencies: CompactionDependencies,
+  decision: ClaimDecision,
+  { ownerUid }: { ownerUid: string },
+): Promise<ClaimDecision> {
+  if (decision.kind !== 'claim' || !decision.isModelAllowed) return decision;
+  const refusal = await spentLimit(dependencies, ownerUid);
+  return refusal ? { ...decision, isModelAllowed: false, refusal } : decision;
 }
 
 interface Taking {
@@ -166,9 +178,11 @@ export async function claimCompaction(
     const reading = isAsked
       ? await readContext(dependencies, conversationId, { head, job })
       : undefined;
-    const decision = decide(dependencies, { head, job: reading?.job ?? job }, reading);
-    if (decision.kind === 'nothing' || decision.kind === 'busy') return decision;
+    const decided = decide(dependencies, { head, job: reading?.job ?? job }, reading);
+    if (decided.kind === 'nothing' || decided.kind === 'busy') return decided;
     if (reading === undefined) return { kind: 'nothing', reason: 'NO_NEED' };
+    const decision = await refuseUnpaid(dependencies, decided, reading.head.value);
+    if (decision.kind === 'nothing' || decision.kind === 'busy') return decision;
     const { need } = decision;
     if (decision.kind === 'settled') return decision;
     const run = runOf(dependencies, reading, need);

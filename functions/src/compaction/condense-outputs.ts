@@ -15,6 +15,7 @@ import { toolOutputConstants } from '../../../shared/compaction/tool-output-cons
 import { AppError } from '../../../shared/errors.ts';
 import { inParallel } from '../in-parallel.ts';
 import { askSummariser, promptIdOf } from './ask-summariser.ts';
+import { CrashedError } from './crash-points.ts';
 import { summariserOfRun, type ClaimedRun } from './run.ts';
 import { withDeadline } from '../with-deadline.ts';
 
@@ -94,7 +95,7 @@ async function condense(
   try {
     answered = await askOnce(run, target, promptId);
   } catch (error) {
-    if (run.signal.aborted) throw error;
+    if (run.signal.aborted || error instanceof CrashedError) throw error;
     const isPassing = error instanceof AppError && error.retryable;
     answered = { ok: false, reason: reasonOf(error), isPassing };
   }

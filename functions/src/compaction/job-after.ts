@@ -1,7 +1,12 @@
 import { breakerAfter } from '../../../shared/compaction/breaker.ts';
-import { RECORDS_KEPT, type CompactionRecord } from '../../../shared/conversation/job.ts';
+import {
+  RECORDS_KEPT,
+  type CompactionJob,
+  type CompactionRecord,
+} from '../../../shared/conversation/job.ts';
 import type { DocumentFields } from '../../../shared/ports.ts';
 import { spentAfter } from '../../../shared/compaction/spend-limit.ts';
+import { isUnpaid, waitsForMoney } from '../../../shared/compaction/unpaid.ts';
 import type { JobLease } from './job-lease.ts';
 import type { Outcome } from './outcome.ts';
 import { conversationTokens, costOf, elapsedMs, type Run } from './run.ts';
@@ -34,6 +39,24 @@ export function recordOf(run: Run, outcome: Outcome): CompactionRecord {
 const isWithoutModel = ({ isModelAllowed }: Run, { reason }: Outcome) =>
   !isModelAllowed || reason === 'TURN_TOO_LARGE';
 
+/** Attempts at the need: one that nobody could pay for is none. */
+function attemptsAfter({ need, attempt }: Run, { reason }: Outcome, retryAt: Date | null) {
+  if (!isUnpaid(reason)) return { attempts: retryAt === null ? 0 : attempt };
+  const count = Math.max(0, attempt - 1);
+  return {
+    attempts: count,
+    ...(need.kind === 'auto' && { autoAttempts: { requestId: need.requestId, count } }),
+  };
+}
+
+/** The records with a new one, which stands in the place of an earlier wait of the same request for dollars. */
+function recordsAfter(run: Run, job: Pick<CompactionJob, 'records'> | undefined, outcome: Outcome) {
+  const before = job?.records ?? [];
+  const kept =
+    isUnpaid(outcome.reason) && waitsForMoney(job, run.need) ? before.slice(0, -1) : before;
+  return [...kept, recordOf(run, outcome)].slice(-RECORDS_KEPT);
+}
+
 /**
  * What an outcome leaves in `jobs/compaction`: its record, the breaker, the back-off, what was spent, and no lease.
  * `retryAt` null means that the need is settled and the next one starts with no attempts.
@@ -58,13 +81,13 @@ export function jobAfter(
         { ...outcome, trigger: run.need.trigger },
         { now, tokens: conversationTokens(run.reading), policy: run.reading.policy },
       );
-  const records = [...(job?.records ?? []), recordOf(run, outcome)].slice(-RECORDS_KEPT);
+  const records = recordsAfter(run, job, outcome);
   return {
     owner: '',
     leaseUntil: now,
     requestId: run.need.requestId,
     step: '',
-    attempts: retryAt === null ? 0 : run.attempt,
+    ...attemptsAfter(run, outcome, retryAt),
     retryAt,
     failures: breaker.failures,
     breakerOpenUntil: breaker.openUntil,

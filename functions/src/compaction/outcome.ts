@@ -1,5 +1,6 @@
 import type { OutcomeState } from '../../../shared/compaction/outcome-state.ts';
 import type { ContextSource } from '../../../shared/conversation/assemble-context.ts';
+import { isUnpaid } from '../../../shared/compaction/unpaid.ts';
 import type { History } from '../../../shared/conversation/history.ts';
 import type { ContextObject } from '../../../shared/wire/context-object.ts';
 import { AppError } from '../../../shared/errors.ts';
@@ -60,7 +61,7 @@ export class StoppedError extends AppError {
 }
 
 /**
- * The outcome that an error means. An error after the signal fired is that stop's echo. What is no
+ * The outcome that an error means. Dollars that are used up are no failure: the request waits. An error after the signal fired is that stop's echo. What is no
  * AppError is a defect: recorded and not tried again.
  */
 export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: number): Outcome {
@@ -69,6 +70,12 @@ export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: numb
     return unchanged(tokens, { state: cause.state, reason: cause.reason, isRetryable: true });
   if (signal.aborted)
     return unchanged(tokens, { state: 'ABORTED', reason: 'CANCELLED', isRetryable: true });
+  if (cause instanceof AppError && isUnpaid(cause.reason))
+    return unchanged(tokens, {
+      state: 'NOOP',
+      reason: cause.reason,
+      retryAfterMs: cause.retryAfterMs,
+    });
   if (cause instanceof AppError)
     return unchanged(tokens, {
       state: 'FAILED_ERROR',

@@ -1,4 +1,3 @@
-import { AppError } from '../../../shared/errors.ts';
 import type { Clock, ModelGenerator } from '../../../shared/ports.ts';
 import { createModelHealth } from '../model-health.ts';
 
@@ -15,7 +14,7 @@ export function createPausingGenerator(model: ModelGenerator, clock: Pick<Clock,
       health.answered(request.model);
       return response;
     } catch (error) {
-      if (error instanceof AppError && !signal.aborted) health.failed(request.model, error);
+      if (!signal.aborted) health.failed(request.model, error);
       throw error;
     }
   };

@@ -6,7 +6,6 @@ import {
   type Plan,
 } from '../../../shared/compaction/plan.ts';
 import { strategyNameOf } from '../conversation-policy.ts';
-import { spendOnWork } from '../quota/spend-on-work.ts';
 import { stackFrames } from '../stack-frames.ts';
 import type { Verified } from './candidate.ts';
 import { clearNeed } from './clear-need.ts';
@@ -18,7 +17,7 @@ import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { foldFromTokens } from './fallback-strategy.ts';
 import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
-import { contextOf, costOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
+import { contextOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { runPostCompactHooks, runPreCompactHooks, tellNoop } from './run-hooks.ts';
 import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
@@ -151,16 +150,6 @@ function resultOf(settlement: Settlement, outcome: Outcome): CompactionResult {
     : { kind: 'done', state, reason };
 }
 
-/** What the calls cost counts into the limits of the conversation's owner, whatever came of them. */
-const countSpending = ({ dependencies, reading, bill }: Run): Promise<void> =>
-  spendOnWork(dependencies, {
-    work: 'compactions',
-    conversationId: reading.conversationId,
-    ownerUid: reading.head.value.ownerUid,
-    tokens: bill.promptTokens + bill.outputTokens,
-    ...costOf(bill),
-  });
-
 async function serve(
   run: Run,
   claim: Extract<Claim, { kind: 'claimed' }>,
@@ -180,7 +169,6 @@ async function serve(
     const { outcome, plan } = await attempt(claimed);
     await lease.stop();
     const settlement = await settle(run, outcome, lease);
-    await countSpending(run);
     await passCrashPoint(dependencies, 'settled');
     await reportOutcome(run, outcome);
     if (plan) await runPostCompactHooks(claimed, plan, outcome);

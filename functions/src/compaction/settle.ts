@@ -2,6 +2,7 @@ import { CANCELLED_BY_USER } from '../../../shared/compaction/cancel-decision.ts
 import { decideSettle } from '../../../shared/compaction/settle-decision.ts';
 import { compactionJobPath } from '../../../shared/conversation/paths.ts';
 import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
+import { nextDayOf } from '../../../shared/quota/day.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import type { DocumentFields, DocumentStore, Write } from '../../../shared/ports.ts';
 import { clearNeed } from './clear-need.ts';
@@ -16,6 +17,7 @@ import { outcomeStatusWrite } from './status-write.ts';
 const RECORD_TRIES = 5;
 
 export type Settlement =
+  /** Nothing is to be delivered again; a need that waits for dollars is the sweep's. */
   | { kind: 'settled' }
   /** The event is to be delivered again. */
   | { kind: 'retry'; retryAfterMs: number }
@@ -107,9 +109,15 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
   const left = outcome.state === 'SUPERSEDED' ? leftBy(outcome.reason) : undefined;
   if (left) return left;
   const { store, clock } = run.dependencies;
-  const decision = decideSettle({ ...outcome, kind: run.need.kind, attempts: run.attempt });
+  const now = clock.now();
+  const decision = decideSettle({
+    ...outcome,
+    kind: run.need.kind,
+    attempts: run.attempt,
+    untilNextDayMs: nextDayOf(now).getTime() - now.getTime(),
+  });
   const retryAt =
-    decision.kind === 'retry' ? new Date(clock.now().getTime() + decision.retryAfterMs) : null;
+    decision.kind === 'clear' ? null : new Date(now.getTime() + decision.retryAfterMs);
   if (!isSwapped(outcome))
     try {
       await record(store, { run, lease, outcome, retryAt });
@@ -122,6 +130,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
       throw error;
     }
   if (decision.kind === 'retry') return decision;
+  if (decision.kind === 'wait') return { kind: 'settled' };
   const { conversationId } = run.reading;
   await clearNeed(run.dependencies, {
     conversationId,

@@ -1,5 +1,6 @@
 import { contextTexts } from '../../../shared/compaction/outcome-message.ts';
 import { automaticThreshold } from '../../../shared/compaction/crossing.ts';
+import { isUnpaid } from '../../../shared/compaction/unpaid.ts';
 import { statusWrite } from '../../../shared/conversation/status-write.ts';
 import type { Write } from '../../../shared/ports.ts';
 import {
@@ -20,10 +21,11 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
   // What is read again is more than the context.
   const context = outcome.after ?? (run.reading.isReadAgain ? undefined : run.reading);
   const texts = contextTexts();
-  const compaction = recordStatus(recordOf(run, outcome), {
+  const status = recordStatus(recordOf(run, outcome), {
     coveredThrough: outcome.coveredThrough ?? head.value.coveredThrough,
     message: texts.outcome(outcome),
   });
+  const compaction = isUnpaid(outcome.reason) ? { ...status, state: 'QUEUED' } : status;
   return contextFigures(
     {
       tokens: tokensNow,

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { budgetShardPath } from '../../../shared/conversation/paths.ts';
-import { dayOf, expiryOf, nextDayOf } from '../../../shared/quota/day.ts';
+import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
+import { spendRefusal } from '../../../shared/quota/spend-decision.ts';
 import { globalBudgetError } from '../../../shared/quota/quota-error.ts';
 import type {
   Clock,
@@ -9,12 +9,8 @@ import type {
   StoredDocument,
   Write,
 } from '../../../shared/ports.ts';
+import { shardPaths, shardWrite, sumOfShards } from './budget-shards.ts';
 import { BUDGET_CACHE_MS, BUDGET_SHARDS, BUDGET_WRITE_EVERY_MS } from './quota-settings.ts';
-
-const shardSchema = z.object({ costMicros: z.number().nonnegative() });
-
-const costOf = (document: StoredDocument | undefined): number =>
-  document ? shardSchema.parse(document.fields).costMicros : 0;
 
 /** What is to be added to a shard now. */
 export interface BudgetPart {
@@ -23,12 +19,25 @@ export interface BudgetPart {
   costMicros: number;
 }
 
+/** What of the day's dollars is one user's, millionths. */
+export interface OwnSpending {
+  /** Settled. */
+  usedMicros: number;
+  /** Held by answers on their way. */
+  heldMicros: number;
+  /** What the next call may take. */
+  wantedMicros: number;
+}
+
 /** What all users together have cost on a day, in shards so that instances that write at once do not meet. */
 export interface Budget {
   /** Whether there is one: else nothing is written. */
   isLimited: boolean;
-  /** Throws GLOBAL_BUDGET where it is spent, as far as this instance knows; StoreUnavailableError. */
-  refuseSpent(): Promise<void>;
+  /**
+   * Throws GLOBAL_BUDGET where nothing is left, or too little beside what is on its way; StoreUnavailableError. No
+   * user alone can pass it by more than one call, for what is their own is never taken from memory.
+   */
+  refuseSpent(own: OwnSpending): Promise<void>;
   /**
    * Counts a cost here, where it is known at once. Returns what is to be written with it; undefined where the budget
    * was written a moment ago: then a later cost carries it. What nobody carries before the process ends is not counted.
@@ -46,16 +55,21 @@ export interface BudgetDependencies {
   randomness: Randomness;
 }
 
-/** A sum of the shards, and when it was read. */
+/** Sums of the shards, millionths of a dollar, and when they were read. */
 interface Known {
   day: string;
-  costMicros: number;
+  usedMicros: number;
+  heldMicros: number;
   readAtMs: number;
 }
 
+/** Far from the limit a cost may be written a little later, and a sum be old: as many such calls would still fit. */
+export const FAR_CALLS = 100;
+
 /**
- * The budget of the deployment; `limitMicros` 0 = no limit. The sum of the shards is read once in 10 s, so it
- * can be overspent by what is on its way when it is reached, and by what other instances settle in 12 s.
+ * The budget of the deployment; `limitMicros` 0 = no limit. The sum of the shards is read once in 10 s, and anew
+ * wherever that sum and all that a user has of the day might reach the limit. It can be overspent by the answers of
+ * others that are on their way then.
  */
 export function createBudget(
   { store, clock, randomness }: BudgetDependencies,
@@ -68,35 +82,46 @@ export function createBudget(
   const carriedOn = (day: string) => (carried.day === day ? carried.costMicros : 0);
   const read = async (now: Date): Promise<Known> => {
     const day = dayOf(now);
-    const paths = Array.from({ length: BUDGET_SHARDS }, (_, n) => budgetShardPath(day, n));
-    const shards = await store.get(paths);
-    const costMicros = shards.reduce((sum, shard) => sum + costOf(shard), carriedOn(day));
-    return { day, costMicros, readAtMs: now.getTime() };
+    const sum = sumOfShards(await store.get(shardPaths(day)), now);
+    known = {
+      day,
+      usedMicros: sum.usedMicros + carriedOn(day),
+      heldMicros: sum.heldMicros,
+      readAtMs: now.getTime(),
+    };
+    return known;
   };
   const current = async (now: Date): Promise<Known> => {
     const isFresh =
       known?.day === dayOf(now) && Math.abs(now.getTime() - known.readAtMs) < BUDGET_CACHE_MS;
     if (known && isFresh) return known;
     reading ??= read(now).finally(() => (reading = undefined));
-    known = await reading;
-    return known;
+    return reading;
   };
   const anyShardOf = (day: string) =>
     budgetShardPath(day, Number.parseInt(randomness.uuid().slice(0, 7), 16) % BUDGET_SHARDS);
+  const isFarAfter = (day: string, costMicros: number) =>
+    known?.day === day && known.usedMicros + FAR_CALLS * costMicros < limitMicros;
   return {
     isLimited: limitMicros > 0,
-    refuseSpent: async () => {
+    refuseSpent: async (own) => {
       if (limitMicros === 0) return;
       const now = clock.now();
-      const { costMicros: spentMicros } = await current(now);
-      if (spentMicros >= limitMicros)
-        throw globalBudgetError({ resetTime: nextDayOf(now), now, spentMicros });
+      const before = await current(now);
+      const ownMicros = own.usedMicros + own.heldMicros + own.wantedMicros;
+      if (before.usedMicros + before.heldMicros + ownMicros < limitMicros) return;
+      const { usedMicros, heldMicros } = await read(now);
+      const spending = { limitMicros, usedMicros, heldMicros: heldMicros + own.heldMicros };
+      const kind = spendRefusal({ ...spending, wantedMicros: own.wantedMicros });
+      if (kind)
+        throw globalBudgetError({ kind, resetTime: nextDayOf(now), now, spentMicros: usedMicros });
     },
     take: (day, costMicros) => {
-      if (known?.day === day) known = { ...known, costMicros: known.costMicros + costMicros };
+      if (known?.day === day) known = { ...known, usedMicros: known.usedMicros + costMicros };
       const sumMicros = carriedOn(day) + costMicros;
       const nowMs = clock.now().getTime();
-      if (Math.abs(nowMs - writtenAtMs) < BUDGET_WRITE_EVERY_MS) {
+      const isJustWritten = Math.abs(nowMs - writtenAtMs) < BUDGET_WRITE_EVERY_MS;
+      if (isJustWritten && isFarAfter(day, costMicros)) {
         carried = { day, costMicros: sumMicros };
         return undefined;
       }
@@ -107,15 +132,7 @@ export function createBudget(
     giveBack: ({ day, costMicros }) => {
       if (carried.day === day) carried = { day, costMicros: carried.costMicros + costMicros };
     },
-    write: ({ path, costMicros }, document) => {
-      const fields = {
-        schemaVersion: 1,
-        costMicros: costOf(document) + costMicros,
-        expireTime: expiryOf(clock.now()),
-      };
-      return document
-        ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
-        : { op: 'create', path, fields };
-    },
+    write: ({ path, costMicros }, document) =>
+      shardWrite({ path, document }, { addMicros: costMicros }, clock.now()),
   };
 }

@@ -1,6 +1,14 @@
 import { reportedCall } from '../../../shared/models/prices.ts';
 import { usagePath } from '../../../shared/conversation/paths.ts';
-import type { Clock, Caller, DocumentStore, Logger, Randomness } from '../../../shared/ports.ts';
+import type {
+  Caller,
+  Clock,
+  DocumentStore,
+  Logger,
+  Randomness,
+  Write,
+} from '../../../shared/ports.ts';
+import { decideCreation } from '../../../shared/quota/creation-decision.ts';
 import type { Quota, QuotaRequest, Reservation } from '../../../shared/quota-ports.ts';
 import { dayOf } from '../../../shared/quota/day.ts';
 import { isCounting, type QuotaLimits } from '../../../shared/quota/limits.ts';
@@ -11,7 +19,13 @@ import {
   spentRefusal,
   type Wanted,
 } from '../../../shared/quota/reserve-decision.ts';
-import { decodeUsage, reservationId } from '../../../shared/quota/usage.ts';
+import {
+  decodeUsage,
+  openAt,
+  reservationId,
+  spentMicrosOf,
+  sumOfCosts,
+} from '../../../shared/quota/usage.ts';
 import { QUEUE_MAX } from '../../../shared/conversation/queue-decision.ts';
 import type { Config } from '../config.ts';
 import { callCostMicros } from '../models-in-use.ts';
@@ -63,11 +77,18 @@ async function reserve(
   const { caller, conversationId, abandoned = [] } = request;
   const day = dayOf(clock.now());
   const path = usagePath(caller.uid, day);
-  const [[document]] = await Promise.all([store.get([path]), budget.refuseSpent()]);
+  const [document] = await store.get([path]);
   const now = clock.now();
   const wanted = wantedBy(counting, request);
+  const usage = decodeUsage(document);
+  const others = openAt(usage, now).filter(({ id }) => id !== wanted.id);
+  await budget.refuseSpent({
+    usedMicros: spentMicrosOf(usage),
+    heldMicros: sumOfCosts(others),
+    wantedMicros: wanted.costMicros,
+  });
   const decision = decideReservation({
-    usage: decodeUsage(document),
+    usage,
     limits,
     wanted,
     abandoned: abandoned.map((messageId) => reservationId({ conversationId, messageId })),
@@ -99,12 +120,28 @@ const streamsError = (caller: Caller, of: { limit: number; used: number; now: Da
 async function refuseSpent(counting: Counting, caller: Caller, limits: QuotaLimits): Promise<void> {
   const { store, clock, budget } = counting;
   const now = clock.now();
-  const [[document]] = await Promise.all([
-    store.get([usagePath(caller.uid, dayOf(now))]),
-    budget.refuseSpent(),
-  ]);
-  const refusal = spentRefusal(decodeUsage(document), { limits, now });
+  const [document] = await store.get([usagePath(caller.uid, dayOf(now))]);
+  const usage = decodeUsage(document);
+  const own = { usedMicros: spentMicrosOf(usage), heldMicros: 0, wantedMicros: 0 };
+  await budget.refuseSpent(own);
+  const refusal = spentRefusal(usage, { limits, now });
   if (refusal) throw quotaError(refusal, caller.tier);
+}
+
+/** Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT. */
+async function create(
+  { store, clock }: Counting,
+  caller: Caller,
+  of: { limits: QuotaLimits; count: number },
+): Promise<readonly Write[]> {
+  const { limits, count } = of;
+  if (limits.creationsPerDay === 0) return [];
+  const now = clock.now();
+  const path = usagePath(caller.uid, dayOf(now));
+  const [document] = await store.get([path]);
+  const decision = decideCreation(decodeUsage(document), count, { limits, now });
+  if (decision.kind === 'refused') throw quotaError(decision.refusal, caller.tier);
+  return [usageWrite({ path, document }, decision.usage, now)];
 }
 
 /**
@@ -128,6 +165,7 @@ export function createQuota(dependencies: QuotaDependencies): Quota {
   return {
     reserve: (request) => reserve(counting, { request, limits: limitsOf(request.caller) }),
     refuseSpent: (caller) => refuseSpent(counting, caller, limitsOf(caller)),
+    create: (caller, count) => create(counting, caller, { limits: limitsOf(caller), count }),
     openStream: (caller) => {
       refuseStream(caller);
       return streams.open(caller.uid);

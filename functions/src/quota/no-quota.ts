@@ -4,5 +4,6 @@ import type { Quota } from '../../../shared/quota-ports.ts';
 export const noQuota: Quota = {
   reserve: () => Promise.resolve(undefined),
   refuseSpent: () => Promise.resolve(),
+  create: () => Promise.resolve([]),
   openStream: () => () => undefined,
 };

@@ -21,6 +21,24 @@ export interface UsageChange {
   change: (documents: readonly (StoredDocument | undefined)[], tries: number) => Write[] | 'done';
 }
 
+/**
+ * Runs `write` until it neither loses its guards nor misses its reply; `tries` counts from 1: from the second on, an
+ * earlier one may have been applied. Throws what the last try throws.
+ */
+export async function writeGuarded<T>(
+  clock: Pick<Clock, 'wait'>,
+  write: (tries: number) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write(tries);
+    } catch (error) {
+      if (!mayBeCommitted(error) || tries >= TRIES) throw error;
+      await clock.wait(Math.min(RETRY_MAX_MS, RETRY_MS * tries));
+    }
+  }
+}
+
 /** Adds it, under the update time of what was read. Throws GuardLostError when others won every try. */
 export async function writeUsage(
   dependencies: { store: Pick<DocumentStore, 'get' | 'commit'>; clock: Clock; budget: Budget },
@@ -28,21 +46,17 @@ export async function writeUsage(
 ): Promise<void> {
   const { store, clock, budget } = dependencies;
   const part = budget.isLimited && costMicros > 0 ? budget.take(day, costMicros) : undefined;
-  for (let tries = 1; ; tries++) {
-    try {
+  try {
+    await writeGuarded(clock, async (tries) => {
       const documents = await store.get([...paths, ...(part ? [part.path] : [])]);
       const changed = change(documents, tries);
       if (changed === 'done') return;
       const added = part ? [budget.write(part, documents[paths.length])] : [];
       const writes = [...changed, ...added];
       if (writes.length > 0) await store.commit(writes);
-      return;
-    } catch (error) {
-      if (!mayBeCommitted(error) || tries >= TRIES) {
-        if (part) budget.giveBack(part);
-        throw error;
-      }
-      await clock.wait(Math.min(RETRY_MAX_MS, RETRY_MS * tries));
-    }
+    });
+  } catch (error) {
+    if (part) budget.giveBack(part);
+    throw error;
   }
 }

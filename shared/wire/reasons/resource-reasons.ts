@@ -83,6 +83,12 @@ export const resourceReasons = {
     on: 'declared',
     meaning: 'The uploads of the message are too large together.',
   },
+  USER_DAILY_CREATIONS: {
+    status: 'RESOURCE_EXHAUSTED',
+    on: 'declared',
+    meaning:
+      'The user has made as many conversations, forks, devices and notes as they may in a day; come back at `resetTime`.',
+  },
   USER_DAILY_UPLOADS: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'declared',

@@ -25,6 +25,9 @@ export const usageResponse = z.object({
     costMicrosPerDay: quotaLine.describe(
       'Millionths of a US dollar; compactions, titles, routing and condensing included.',
     ),
+    creationsPerDay: quotaLine.describe(
+      'Conversations, forks, devices and notes that were made; a fork counts once for every 100 turns.',
+    ),
     requestsPerMinute: quotaLine,
     streams: quotaLine.describe('Answers on their way.'),
   }),

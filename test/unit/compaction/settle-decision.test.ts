@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { decideSettle, type SettleFacts } from '../../../shared/compaction/settle-decision.ts';
 
-const failed: SettleFacts = { kind: 'auto', state: 'FAILED_ERROR', isRetryable: true, attempts: 1 };
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const failed: SettleFacts = {
+  kind: 'auto',
+  state: 'FAILED_ERROR',
+  isRetryable: true,
+  attempts: 1,
+  untilNextDayMs: 5 * HOUR_MS,
+};
 
 describe('what becomes of a need', () => {
   test.each<[string, Partial<SettleFacts>, object]>([
@@ -36,6 +45,20 @@ describe('what becomes of a need', () => {
     ['a change meanwhile', { state: 'SUPERSEDED' }, { kind: 'retry', retryAfterMs: 1_000 }],
   ])('after %s', (_, facts, expected) => {
     expect(decideSettle({ ...failed, ...facts })).toMatchObject(expected);
+  });
+
+  test.each<[string, Partial<SettleFacts>, number]>([
+    ['no longer than an hour', {}, HOUR_MS],
+    ['no longer than the day lasts', { untilNextDayMs: 7 * MINUTE_MS }, 7 * MINUTE_MS],
+    ['a minute where others hold the rest', { retryAfterMs: 5_000 }, MINUTE_MS],
+    ['whoever asked', { kind: 'manual' }, HOUR_MS],
+    ['however often it was tried', { attempts: 3 }, HOUR_MS],
+  ])('that nobody could pay for: it waits %s', (_, facts, waitMs) => {
+    for (const reason of ['USER_DAILY_USD', 'GLOBAL_BUDGET'])
+      expect(decideSettle({ ...failed, state: 'NOOP', reason, ...facts })).toEqual({
+        kind: 'wait',
+        retryAfterMs: waitMs,
+      });
   });
 
   test.each(['FAILED_ERROR', 'ABORTED', 'SUPERSEDED', 'NOOP', 'COMPACTED'] as const)(

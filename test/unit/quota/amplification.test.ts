@@ -15,7 +15,7 @@ import {
 } from '../../../shared/compaction/spend-limit.ts';
 import { tailLimits, tailStart } from '../../../shared/compaction/split-tail.ts';
 import { decideReservation } from '../../../shared/quota/reserve-decision.ts';
-import { takenBy, usageAfter, usageAfterWork } from '../../../shared/quota/settle.ts';
+import { takenBy, usageAfter, usageAfterCall } from '../../../shared/quota/settle.ts';
 import { noUsage, type Usage } from '../../../shared/quota/usage.ts';
 
 /*
@@ -35,6 +35,7 @@ const limits = {
   messagesPerDay: 200,
   tokensPerDay: 500_000,
   requestsPerMinute: 30,
+  creationsPerDay: 0,
   streams: 3,
   costMicrosPerDay: 5_000_000,
 };
@@ -120,7 +121,7 @@ function compact(conversation: Conversation, policy: Policy, now: Date) {
     history: { afterTokens, unproductiveSwaps },
     spent: spentAfter(conversation.spent, { at: now, tokens, calls: 2 }),
   };
-  return { after, bill: { tokens, costMicros: micros, by: '' } };
+  return { after, bill: { tokens, costMicros: micros } };
 }
 
 /** What a day comes to before the limits end it. */
@@ -157,7 +158,7 @@ function simulate(pattern: Pattern) {
     if (!isDue(conversation, policy, now)) continue;
     const { after, bill } = compact(conversation, policy, now);
     conversation = after;
-    usage = usageAfterWork(usage, 'compactions', bill);
+    usage = usageAfterCall(usage, { work: 'compactions', isMore: false, id: '', ...bill });
   }
   const spentMicros = usage.costMicros + usage.compactions.costMicros;
   return { usage, spentMicros, microsPerToken: spentMicros / usage.tokens };

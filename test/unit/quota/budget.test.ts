@@ -7,6 +7,9 @@ import { createManualClock } from '../../fakes/manual-clock.ts';
 
 const LIMIT = 1_000;
 
+/** Somebody who has taken nothing yet, and wants next to nothing. */
+const nobody = { usedMicros: 0, heldMicros: 0, wantedMicros: 0 };
+
 function world() {
   let [reads, writes] = [0, 0];
   const clock = createManualClock(new Date('2026-01-02T23:59:00.000Z'));
@@ -35,7 +38,7 @@ describe('the budget of all', () => {
     const budget = instance();
     for (let i = 0; i < 25; i++) await add(budget, 40);
 
-    await expect(budget.refuseSpent()).rejects.toMatchObject({
+    await expect(budget.refuseSpent(nobody)).rejects.toMatchObject({
       reason: 'GLOBAL_BUDGET',
       retryAfterMs: 60_000,
       metadata: { resetTime: '2026-01-03T00:00:00.000Z' },
@@ -45,21 +48,21 @@ describe('the budget of all', () => {
   test('is known at once to who spends it, and within ten seconds to the others', async () => {
     const { clock, instance, add } = world();
     const [one, other] = [instance(), instance()];
-    await Promise.all([one.refuseSpent(), other.refuseSpent()]);
+    await Promise.all([one.refuseSpent(nobody), other.refuseSpent(nobody)]);
     await add(one, LIMIT);
 
-    await expect(one.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
-    await expect(other.refuseSpent()).resolves.toBeUndefined();
+    await expect(one.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+    await expect(other.refuseSpent(nobody)).resolves.toBeUndefined();
     clock.advance(10_000);
-    await expect(other.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+    await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
   });
 
   test('is read once in ten seconds, however many ask', async () => {
     const { instance, reads } = world();
     const budget = instance();
 
-    await Promise.all(Array.from({ length: 50 }, () => budget.refuseSpent()));
-    await budget.refuseSpent();
+    await Promise.all(Array.from({ length: 50 }, () => budget.refuseSpent(nobody)));
+    await budget.refuseSpent(nobody);
 
     expect(reads()).toBe(1);
   });
@@ -67,14 +70,52 @@ describe('the budget of all', () => {
   test('is written once in two seconds, however many answers end, and loses none of them', async () => {
     const { clock, instance, add, writes } = world();
     const [budget, other] = [instance(), instance()];
-    for (let i = 0; i < 50; i++) await add(budget, 10);
+    await budget.refuseSpent(nobody);
+    for (let i = 0; i < 50; i++) await add(budget, 1);
     expect(writes()).toBe(1);
 
     clock.advance(2_000);
-    await add(budget, 500);
+    await add(budget, LIMIT - 50);
 
     expect(writes()).toBe(2);
-    await expect(other.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+    await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+  });
+
+  test('is written at once where it is nearly reached, so that every instance can know', async () => {
+    const { instance, add, writes } = world();
+    const [budget, other] = [instance(), instance()];
+    await budget.refuseSpent(nobody);
+
+    for (let i = 0; i < 20; i++) await add(budget, 50);
+
+    expect(writes()).toBe(20);
+    await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+  });
+
+  test('is read anew for a user with whose own dollars it may be reached', async () => {
+    const { instance, add, reads } = world();
+    const [one, other] = [instance(), instance()];
+    await other.refuseSpent(nobody);
+    await add(one, LIMIT);
+    const before = reads();
+
+    await expect(other.refuseSpent(nobody)).resolves.toBeUndefined();
+    expect(reads()).toBe(before);
+    const own = { usedMicros: LIMIT - 10, heldMicros: 0, wantedMicros: 10 };
+    await expect(other.refuseSpent(own)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+  });
+
+  test('lets one begin beside others only where both fit', async () => {
+    const { instance, add } = world();
+    const budget = instance();
+    await add(budget, LIMIT - 10);
+
+    const alone = { usedMicros: 0, heldMicros: 0, wantedMicros: 20 };
+    await expect(budget.refuseSpent(alone)).resolves.toBeUndefined();
+    await expect(budget.refuseSpent({ ...alone, heldMicros: 1 })).rejects.toMatchObject({
+      reason: 'GLOBAL_BUDGET',
+      retryAfterMs: 5_000,
+    });
   });
 
   test('keeps for a later answer what could not be written', async () => {
@@ -86,18 +127,18 @@ describe('the budget of all', () => {
     clock.advance(2_000);
     await add(budget, 1);
 
-    await expect(other.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+    await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
   });
 
   test('begins anew at midnight', async () => {
     const { clock, instance, add } = world();
     const budget = instance();
     await add(budget, LIMIT);
-    await expect(budget.refuseSpent()).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+    await expect(budget.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
 
     clock.advance(60_000);
 
-    await expect(budget.refuseSpent()).resolves.toBeUndefined();
+    await expect(budget.refuseSpent(nobody)).resolves.toBeUndefined();
   });
 });
 

@@ -9,6 +9,7 @@ const unlimited: QuotaLimits = {
   messagesPerDay: 0,
   tokensPerDay: 0,
   requestsPerMinute: 0,
+  creationsPerDay: 0,
   streams: 0,
   costMicrosPerDay: 0,
 };

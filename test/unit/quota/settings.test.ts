@@ -21,6 +21,7 @@ describe('the limits of a deployment', () => {
           messagesPerDay: 20,
           tokensPerDay: 30_000,
           requestsPerMinute: 10,
+          creationsPerDay: 100,
           streams: 3,
           costMicrosPerDay: 5_000_000,
         },
@@ -28,6 +29,7 @@ describe('the limits of a deployment', () => {
           messagesPerDay: 200,
           tokensPerDay: 500_000,
           requestsPerMinute: 30,
+          creationsPerDay: 1_000,
           streams: 3,
           costMicrosPerDay: 5_000_000,
         },
@@ -47,6 +49,7 @@ describe('the limits of a deployment', () => {
       messagesPerDay: 0,
       tokensPerDay: 0,
       requestsPerMinute: 0,
+      creationsPerDay: 0,
       streams: 0,
       costMicrosPerDay: 500_000,
     });

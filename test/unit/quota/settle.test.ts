@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
-import { takenBy, usageAfter, usageAfterWork } from '../../../shared/quota/settle.ts';
+import { takenBy, usageAfter, usageAfterCall } from '../../../shared/quota/settle.ts';
 import { noUsage } from '../../../shared/quota/usage.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');
@@ -61,11 +61,21 @@ describe('what a call took', () => {
   test.each(['compactions', 'titles', 'routing', 'condensing'] as const)(
     'by %s is apart from messages and tokens',
     (work) => {
-      const bill = { tokens: 30_000, costMicros: 900, by: 'n' };
+      const other = { id: 'other', costMicros: 5, until: now };
+      const before = { ...noUsage, held: [{ id: 'first', costMicros: 7, until: now }, other] };
+      const call = { work, isMore: false, id: 'first', tokens: 30_000, costMicros: 900 };
 
-      expect(usageAfterWork(usageAfterWork(noUsage, work, bill), work, bill)).toEqual({
+      const after = usageAfterCall(before, call);
+
+      expect(after).toEqual({
         ...noUsage,
-        [work]: { runs: 2, tokens: 60_000, costMicros: 1_800, by: 'n' },
+        [work]: { runs: 1, tokens: 30_000, costMicros: 900 },
+        held: [other],
+      });
+      expect(usageAfterCall(after, { ...call, isMore: true })[work]).toEqual({
+        runs: 1,
+        tokens: 60_000,
+        costMicros: 1_800,
       });
     },
   );

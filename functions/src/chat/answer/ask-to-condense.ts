@@ -8,7 +8,7 @@ import { turnId } from '../../../../shared/conversation/paths.ts';
 import type { ModelRequest } from '../../../../shared/ports.ts';
 import { answeringModel } from '../../models-in-use.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { askBeside, billBeside } from '../side-call.ts';
+import { askBeside } from '../side-call.ts';
 
 /** Whose output is to be condensed. */
 export interface CondensingFor {
@@ -39,10 +39,8 @@ export async function askToCondense(
     promptId: `${turnId(of.seq)}${CONDENSING_SUFFIX}${of.index + 1}`,
   };
   const { conversationId, ownerUid } = of;
-  const asked = { request, conversationId, maximumCharacters, signal };
-  const said = await askBeside(dependencies, asked);
+  const work = { work: 'condensing', conversationId, ownerUid, request } as const;
+  const said = await askBeside(dependencies, { ...work, maximumCharacters, signal });
   modelHealth.answered(model);
-  if (said.usage)
-    billBeside(dependencies, { work: 'condensing', model, conversationId, ownerUid }, said.usage);
   return said.finishReason === 'STOP' ? said.text : undefined;
 }

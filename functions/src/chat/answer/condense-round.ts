@@ -65,8 +65,7 @@ async function condense(
     const text = checked.mask.part && toolOutputOf(checked.mask.part)?.text;
     return text === undefined ? { reason: 'INTERNAL' } : { text };
   } catch (error) {
-    const isOwn = !signal.aborted && error instanceof AppError && error.reason !== 'MODEL_PAUSED';
-    if (isOwn) modelHealth.failed(answeringModel(config, config.CONDENSING_MODEL), error);
+    if (!signal.aborted) modelHealth.failed(answeringModel(config, config.CONDENSING_MODEL), error);
     return { reason: reasonOf(error) };
   }
 }

@@ -1,6 +1,5 @@
 import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
 import { headPath } from '../../../../shared/conversation/paths.ts';
-import { GuardLostError } from '../../../../shared/errors.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import type { ConversationPatch } from '../../../../shared/wire/requests/conversations.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -9,6 +8,7 @@ import { firstHead } from '../send/first-head.ts';
 import { idAsStored } from '../id-as-stored.ts';
 import { notFoundError } from '../not-found.ts';
 import { readNotes } from '../../memory-of.ts';
+import { retryWhenLost } from '../../retry-when-lost.ts';
 import { isOwn } from './own-conversation.ts';
 import {
   refuseHooks,
@@ -46,7 +46,7 @@ function requestedHead(
 
 /**
  * Creates a conversation. An id that the caller already has gives that conversation as it is
- * (`isNew: false`). Throws FIELD_NOT_WRITABLE, ROUTING_NOT_SET, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, and NOT_FOUND for an id that is taken
+ * (`isNew: false`), and counts as none more. Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT, FIELD_NOT_WRITABLE, ROUTING_NOT_SET, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, and NOT_FOUND for an id that is taken
  * by somebody else or deleted, as everywhere.
  */
 export async function createConversation(
@@ -59,14 +59,16 @@ export async function createConversation(
   const path = headPath(conversationId);
   const { revision } = await readNotes(dependencies, request.caller.uid);
   const head = requestedHead(dependencies, request, revision);
-  try {
-    await dependencies.store.commit([{ op: 'create', path, fields: { ...head } }]);
+  const { store, quota, clock } = dependencies;
+  return retryWhenLost(clock, async () => {
+    const [document] = request.id === undefined ? [] : await store.get([path]);
+    if (document) {
+      const existing = decodeHead(document).value;
+      if (!isOwn(existing, request.caller)) throw notFoundError(conversationId);
+      return { conversationId, head: existing, isNew: false };
+    }
+    const counted = await quota.create(request.caller, 1);
+    await store.commit([{ op: 'create', path, fields: { ...head } }, ...counted]);
     return { conversationId, head, isNew: true };
-  } catch (error) {
-    if (!(error instanceof GuardLostError)) throw error;
-  }
-  const [document] = await dependencies.store.get([path]);
-  const existing = document && decodeHead(document).value;
-  if (!existing || !isOwn(existing, request.caller)) throw notFoundError(conversationId);
-  return { conversationId, head: existing, isNew: false };
+  });
 }

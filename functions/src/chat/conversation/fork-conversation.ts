@@ -178,7 +178,7 @@ async function dropFork(
  * whole; a request that died half way is begun anew by the same id, or swept away. Turns that only later
  * messages replaced are in the context of the fork.
  * Throws NOT_FOUND, MESSAGE_NOT_FOUND, TURN_IN_PROGRESS, FORK_TOO_LARGE, IDEMPOTENCY_KEY_REUSED,
- * FORK_TAKEN_OVER, CONVERSATION_BUSY.
+ * FORK_TAKEN_OVER, CONVERSATION_BUSY, USER_DAILY_CREATIONS, ANONYMOUS_LIMIT.
  */
 export async function forkConversation(
   dependencies: ChatDependencies,

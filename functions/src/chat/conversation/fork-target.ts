@@ -2,14 +2,14 @@ import type { Head } from '../../../../shared/conversation/head.ts';
 import { newHead } from '../../../../shared/conversation/new-head.ts';
 import { headPath } from '../../../../shared/conversation/paths.ts';
 import { readHead } from '../../../../shared/conversation/read-conversation.ts';
-import { AppError, mayBeCommitted } from '../../../../shared/errors.ts';
+import { AppError, mayBeCommitted, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { Caller, DocumentFields, Write } from '../../../../shared/ports.ts';
+import { creationsOfFork } from '../../../../shared/quota/creation-decision.ts';
+import { retryWhenLost } from '../../retry-when-lost.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** How often one batch is tried when the store does not answer. */
 const COMMIT_TRIES = 5;
-/** Two makers of one fork meet a few times at most. */
-const CLAIM_TRIES = 5;
 
 /** What a fork is a copy of. */
 export interface ForkSource {
@@ -17,6 +17,12 @@ export interface ForkSource {
   head: Head;
   /** The last turn that is copied. */
   seq: number;
+}
+
+interface WantedFork {
+  caller: Caller;
+  conversationId: string;
+  source: ForkSource;
 }
 
 /** The head of a fork that this request is making. Its epoch is the nonce of the last batch. */
@@ -74,56 +80,60 @@ function forkingHead(dependencies: ChatDependencies, caller: Caller, source: For
   };
 }
 
-/** Creates the head, or returns the one that is there. */
-async function createOrRead(
+/** Returns the head that is there, or creates it, which counts as so many things made as it has hundreds of turns. */
+function readOrCreate(
   dependencies: ChatDependencies,
-  conversationId: string,
+  { caller, conversationId, source }: WantedFork,
   head: Head,
-): Promise<{ head: Head; updateTime: string } | undefined> {
-  const { store } = dependencies;
-  try {
-    const [updateTime = ''] = await store.commit([
-      { op: 'create', path: headPath(conversationId), fields: { ...head } },
-    ]);
-    return { head, updateTime };
-  } catch (error) {
-    if (!mayBeCommitted(error)) throw error;
-  }
-  const found = await readHead(store, conversationId);
-  return found && { head: found.value, updateTime: found.updateTime };
+): Promise<{ head: Head; updateTime: string }> {
+  const { store, quota, clock } = dependencies;
+  const path = headPath(conversationId);
+  return retryWhenLost(clock, async () => {
+    const found = await readHead(store, conversationId);
+    if (found) return { head: found.value, updateTime: found.updateTime };
+    const counted = await quota.create(caller, creationsOfFork(source.seq));
+    try {
+      const [updateTime = ''] = await store.commit([
+        { op: 'create', path, fields: { ...head } },
+        ...counted,
+      ]);
+      return { head, updateTime };
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      // It may stand all the same.
+      const made = await readHead(store, conversationId);
+      if (!made) throw error;
+      return { head: made.value, updateTime: made.updateTime };
+    }
+  });
 }
 
 /**
  * Makes the head of a fork one's own: a new one, or one that an earlier try of the same request left. From
  * here on that earlier try can write nothing. A fork that is finished is returned as it is.
  * Throws NOT_FOUND for an id of somebody else or of a conversation that was deleted, IDEMPOTENCY_KEY_REUSED
- * for another conversation of the caller, FORK_TAKEN_OVER.
+ * for another conversation of the caller, FORK_TAKEN_OVER, USER_DAILY_CREATIONS, ANONYMOUS_LIMIT.
  */
 export async function claimFork(
   dependencies: ChatDependencies,
-  fork: { caller: Caller; conversationId: string; source: ForkSource },
+  fork: WantedFork,
 ): Promise<{ kind: 'claimed'; target: ForkTarget } | { kind: 'live'; head: Head }> {
   const { caller, conversationId, source } = fork;
   const drawn = forkingHead(dependencies, caller, source);
-  for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-    const found = await createOrRead(dependencies, conversationId, drawn);
-    if (!found) continue;
-    const { head, updateTime } = found;
-    const target: ForkTarget = { conversationId, epoch: head.epoch, updateTime };
-    if (head.epoch === drawn.epoch) return { kind: 'claimed', target };
-    const isTheirs = head.ownerUid === caller.uid;
-    if (!isTheirs || (head.state !== 'live' && head.state !== 'forking'))
-      throw idUnusable(conversationId);
-    if (!isForkOf(head, source)) throw idTaken(conversationId);
-    if (head.state === 'live') return { kind: 'live', head };
-    await commitToFork(dependencies, target, {
-      // The sweep takes forks away by their age.
-      fields: { createTime: drawn.createTime },
-      build: () => Promise.resolve([]),
-    });
-    return { kind: 'claimed', target };
-  }
-  throw takenOver(conversationId);
+  const { head, updateTime } = await readOrCreate(dependencies, fork, drawn);
+  const target: ForkTarget = { conversationId, epoch: head.epoch, updateTime };
+  if (head.epoch === drawn.epoch) return { kind: 'claimed', target };
+  const isTheirs = head.ownerUid === caller.uid;
+  if (!isTheirs || (head.state !== 'live' && head.state !== 'forking'))
+    throw idUnusable(conversationId);
+  if (!isForkOf(head, source)) throw idTaken(conversationId);
+  if (head.state === 'live') return { kind: 'live', head };
+  await commitToFork(dependencies, target, {
+    // The sweep takes forks away by their age.
+    fields: { createTime: drawn.createTime },
+    build: () => Promise.resolve([]),
+  });
+  return { kind: 'claimed', target };
 }
 
 /**

@@ -3,6 +3,7 @@ import { AppError } from '../../../../shared/errors.ts';
 import type { Caller, Write } from '../../../../shared/ports.ts';
 import {
   decodeDevice,
+  DEVICES_PER_READ,
   readDevices,
   surplusDevices,
   type Device,
@@ -27,7 +28,7 @@ const deviceNotFound = (deviceId: string) =>
   });
 
 async function putOnce(
-  { store, clock }: Pick<ChatDependencies, 'store' | 'clock'>,
+  { store, clock, quota }: Pick<ChatDependencies, 'store' | 'clock' | 'quota'>,
   { caller, deviceId, token, platform, locale }: DeviceOf & PutDevice,
 ): Promise<{ device: Device; isNew: boolean }> {
   const path = devicePath(caller.uid, deviceId);
@@ -43,25 +44,29 @@ async function putOnce(
   const write: Write = known
     ? { op: 'update', path, fields, remove, guard: { updateTime: known.updateTime } }
     : { op: 'create', path, fields };
-  await store.commit([write]);
+  const counted = known ? [] : await quota.create(caller, 1);
+  await store.commit([write, ...counted]);
   return { device: { id: deviceId, ...fields }, isNew: !known };
 }
 
 /**
  * Puts a device of the caller, in the place of the one that has the id. A user has at most 10: the one that
- * was put longest ago makes room. Throws StoreUnavailableError.
+ * was put longest ago makes room. Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT, StoreUnavailableError.
  */
 export async function putDevice(
-  dependencies: Pick<ChatDependencies, 'store' | 'clock'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'quota'>,
   request: DeviceOf & PutDevice,
 ): Promise<{ device: Device; isNew: boolean }> {
   const { store, clock } = dependencies;
   const put = await retryWhenLost(clock, () => putOnce(dependencies, request));
-  const devices = await readDevices(store, request.caller.uid);
-  const surplus = surplusDevices(devices, put.device);
-  // Without a guard: who deletes them first has done it for all.
-  if (surplus.length > 0) await store.commit(surplus.map(({ path }) => ({ op: 'delete', path })));
-  return put;
+  for (;;) {
+    const devices = await readDevices(store, request.caller.uid);
+    const surplus = surplusDevices(devices, put.device);
+    // Without a guard: who deletes them first has done it for all.
+    if (surplus.length > 0) await store.commit(surplus.map(({ path }) => ({ op: 'delete', path })));
+    // Many that were put at once are more than one read gives.
+    if (surplus.length === 0 || devices.length < DEVICES_PER_READ) return put;
+  }
 }
 
 /** The caller's devices, the one that was put last first. */

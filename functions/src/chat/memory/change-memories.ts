@@ -16,6 +16,8 @@ type MemoryDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
 export interface NoteToSave {
   made: Omit<NewNote, 'savedAt'>;
   guards?: readonly Write[];
+  /** What goes with a note that is new: it is counted. */
+  count?: () => Promise<readonly Write[]>;
 }
 
 /**
@@ -29,7 +31,7 @@ export const saveNote = (
   prepare: () => NoteToSave | Promise<NoteToSave>,
 ): Promise<{ note: Note; isNew: boolean }> =>
   changeNotes<{ note: Note; isNew: boolean }>(dependencies, uid, async (notes) => {
-    const { made, guards = [] } = await prepare();
+    const { made, guards = [], count } = await prepare();
     const decision = createNote(notes, { ...made, savedAt: dependencies.clock.now() });
     switch (decision.kind) {
       case 'full':
@@ -39,19 +41,24 @@ export const saveNote = (
       case 'unchanged':
         return { result: { note: decision.note, isNew: false } };
       case 'created':
-        return { result: { note: decision.note, isNew: true }, notes: decision.notes, guards };
+        return {
+          result: { note: decision.note, isNew: true },
+          notes: decision.notes,
+          guards: [...guards, ...((await count?.()) ?? [])],
+        };
     }
   });
 
-/** A note that the caller writes. Throws as `saveNote`. */
+/** A note that the caller writes. Throws as `saveNote`, and USER_DAILY_CREATIONS, ANONYMOUS_LIMIT. */
 export function createMemory(
-  dependencies: MemoryDependencies & Pick<ChatDependencies, 'randomness'>,
+  dependencies: MemoryDependencies & Pick<ChatDependencies, 'randomness' | 'quota'>,
   request: NoteContent & { caller: Caller; id?: string | undefined },
 ): Promise<{ note: Note; isNew: boolean }> {
   const { caller, id = dependencies.randomness.uuid(), text, topics, imports } = request;
   const isDrawn = request.id === undefined;
   const made = { id, isDrawn, source: 'user' as const, text, topics, imports };
-  return saveNote(dependencies, caller.uid, () => ({ made }));
+  const count = () => dependencies.quota.create(caller, 1);
+  return saveNote(dependencies, caller.uid, () => ({ made, count }));
 }
 
 /**

@@ -46,7 +46,13 @@ export const createConversationRoute = userRoute({
   response: conversationResponse,
   statuses: [201, 200],
   responseHeaders: { Location: 'The address of the conversation.' },
-  errors: ['IDEMPOTENCY_KEY_REUSED', 'CONVERSATION_NOT_FOUND', ...FIELD_ERRORS],
+  errors: [
+    'IDEMPOTENCY_KEY_REUSED',
+    'CONVERSATION_NOT_FOUND',
+    'USER_DAILY_CREATIONS',
+    'ANONYMOUS_LIMIT',
+    ...FIELD_ERRORS,
+  ],
   example: { title: 'The boat', settings: { thresholdTokens: 20_000 } },
   handle: async (dependencies, { caller, body }) => {
     const { id, ...fields } = body;

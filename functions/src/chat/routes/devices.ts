@@ -51,6 +51,7 @@ export const putDeviceRoute = userRoute({
   body: putDeviceBody,
   response: deviceResponse,
   statuses: [200, 201],
+  errors: ['USER_DAILY_CREATIONS', 'ANONYMOUS_LIMIT'],
   badParams: 'badArgument',
   handle: async (dependencies, { caller, params, body }) => {
     const { device, isNew } = await putDevice(dependencies, { caller, ...params, ...body });

@@ -137,6 +137,8 @@ export const forkConversationRoute = userRoute({
     'IDEMPOTENCY_KEY_REUSED',
     'TURN_IN_PROGRESS',
     'FORK_TOO_LARGE',
+    'USER_DAILY_CREATIONS',
+    'ANONYMOUS_LIMIT',
     'FORK_TAKEN_OVER',
     'CONVERSATION_BUSY',
   ],

@@ -46,7 +46,7 @@ export const createMemoryRoute = userRoute({
   response: memoryNoteResponse,
   statuses: [201, 200],
   responseHeaders: { Location: 'The address of the note.' },
-  errors: ['MEMORY_FULL', 'IDEMPOTENCY_KEY_REUSED'],
+  errors: ['MEMORY_FULL', 'IDEMPOTENCY_KEY_REUSED', 'USER_DAILY_CREATIONS', 'ANONYMOUS_LIMIT'],
   example: { text: 'I am allergic to hazelnuts.', topics: ['food', 'cooking'] },
   handle: async (dependencies, { caller, body }) => {
     const { note, isNew } = await createMemory(dependencies, { caller, ...body });

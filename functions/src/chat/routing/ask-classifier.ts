@@ -7,7 +7,7 @@ import type { Route } from '../../../../shared/routing/routing.ts';
 import { timeoutAfter } from '../answer/timeout-after.ts';
 import { answeringModel } from '../../models-in-use.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { askBeside, billBeside } from '../side-call.ts';
+import { askBeside } from '../side-call.ts';
 
 /**
  * How long a choice may take, ms: what a person who waits for the first word puts up with on top of it. A cheap
@@ -48,7 +48,7 @@ export async function askClassifier(
   signal: AbortSignal,
 ): Promise<Route | undefined> {
   const { config, clock, logger, modelHealth } = dependencies;
-  const { conversationId, seq } = asked;
+  const { conversationId, ownerUid, seq } = asked;
   const model = answeringModel(config, config.ROUTING_CLASSIFIER_MODEL);
   const request: ModelRequest = {
     ...classifierRequest(model, asked),
@@ -66,29 +66,28 @@ export async function askClassifier(
   try {
     modelHealth.refusePaused(model);
     const said = await askBeside(dependencies, {
-      request,
+      work: 'routing',
       conversationId,
+      ownerUid,
+      request,
       maximumCharacters: ANSWER_CHARACTERS,
       signal: AbortSignal.any([timeout.signal, signal]),
     });
     modelHealth.answered(model);
-    const { usage } = said;
-    const work = { work: 'routing', model, conversationId, ownerUid: asked.ownerUid } as const;
-    const bill = usage && billBeside(dependencies, work, usage);
+    const { usage, costMicros } = said;
     const route = said.finishReason === 'STOP' ? routeIn(said.text) : undefined;
     logger.log(route ? 'INFO' : 'WARNING', route ? 'turn_routed' : 'routing_refused', {
       ...fields(),
       route,
       promptTokens: usage?.promptTokens,
       outputTokens: usage?.outputTokens,
-      costMicros: bill?.costMicros,
+      costMicros,
     });
     return route;
   } catch (error) {
     if (signal.aborted) return undefined;
     const failure = timeout.signal.aborted ? timeoutError(error) : error;
-    if (failure instanceof AppError && failure.reason !== 'MODEL_PAUSED')
-      modelHealth.failed(model, failure);
+    modelHealth.failed(model, failure);
     const reason = failure instanceof AppError ? failure.reason : 'INTERNAL';
     logger.log('WARNING', 'routing_failed', { ...fields(), reason });
     return undefined;

@@ -7,7 +7,7 @@ import { titleIn } from '../../../../shared/titles/title-text.ts';
 import { timeoutAfter } from '../answer/timeout-after.ts';
 import { answeringModel } from '../../models-in-use.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { askBeside, billBeside } from '../side-call.ts';
+import { askBeside } from '../side-call.ts';
 
 /** A title that takes longer is not waited for, ms. */
 export const TITLE_TIMEOUT_MS = 5_000;
@@ -46,21 +46,21 @@ export async function askForTitle(
   const fields = { conversationId, throughSeq, model };
   try {
     const asked = await askBeside(dependencies, {
-      request,
+      work: 'titles',
       conversationId,
+      ownerUid,
+      request,
       maximumCharacters: ANSWER_CHARACTERS,
       signal: AbortSignal.any([timeout.signal, shutdown]),
     });
     const title = asked.finishReason === 'STOP' ? titleIn(asked.text) : undefined;
-    const { usage } = asked;
-    const work = { work: 'titles', model, conversationId, ownerUid } as const;
-    const bill = usage && billBeside(dependencies, work, usage);
-    await bill?.counted;
+    const { usage, costMicros } = asked;
+    await asked.settled;
     logger.log('INFO', title === undefined ? 'title_refused' : 'title_made', {
       ...fields,
       promptTokens: usage?.promptTokens,
       outputTokens: usage?.outputTokens,
-      costMicros: bill?.costMicros,
+      costMicros,
     });
     return title;
   } catch (error) {

@@ -24,6 +24,7 @@ import type { FoldPlan } from '../../../../shared/compaction/plan.ts';
 import { snapshotProfileOf, type ArchivedItem } from '../../../../shared/conversation/snapshot.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { askSummariser, promptIdOf } from '../ask-summariser.ts';
+import { CrashedError } from '../crash-points.ts';
 import { inParallel } from '../../in-parallel.ts';
 import type { ClaimedRun } from '../run.ts';
 import type { RunRoom } from './room-for.ts';
@@ -190,7 +191,7 @@ export async function askForCorrection(
     });
     return answer.kind === 'operations' ? answer.operations : [];
   } catch (error) {
-    if (run.signal.aborted) throw error;
+    if (run.signal.aborted || error instanceof CrashedError) throw error;
     return [];
   }
 }

@@ -1,7 +1,7 @@
 import type { FoldPlan } from '../../../../shared/compaction/plan.ts';
 import type { SnapshotSections } from '../../../../shared/compaction/snapshot-sections.ts';
 import type { Verification } from '../../../../shared/compaction/rewrite/verify-sections.ts';
-import { passCrashPoint } from '../crash-points.ts';
+import { CrashedError, passCrashPoint } from '../crash-points.ts';
 import type { ClaimedRun } from '../run.ts';
 import { checkingOf, checkSnapshot, isCurable, lacksOnly, listMissing } from './check-snapshot.ts';
 import { askForRepair } from './two-passes.ts';
@@ -23,7 +23,7 @@ async function repaired(
   try {
     return await askForRepair(run, plan, faults);
   } catch (error) {
-    if (run.signal.aborted) throw error;
+    if (run.signal.aborted || error instanceof CrashedError) throw error;
     return undefined;
   }
 }

@@ -17,6 +17,7 @@ const codeByReason: Readonly<Record<string, string>> = {
   USER_RPM: 'rate_limit_exceeded',
   MODEL_QUOTA: 'rate_limit_exceeded',
   USER_DAILY_MESSAGES: 'insufficient_quota',
+  USER_DAILY_CREATIONS: 'insufficient_quota',
   USER_DAILY_TOKENS: 'insufficient_quota',
   USER_DAILY_USD: 'insufficient_quota',
   ANONYMOUS_LIMIT: 'insufficient_quota',

@@ -67,6 +67,8 @@ export const chatCompletionsRoute = userRoute({
   errors: [
     'TEXT_TOO_LONG',
     'CONVERSATION_NOT_FOUND',
+    'USER_DAILY_CREATIONS',
+    'ANONYMOUS_LIMIT',
     'ANSWER_RESTARTED',
     'FIELD_NOT_WRITABLE',
     'TOOL_NAME_TAKEN',

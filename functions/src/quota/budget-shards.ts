@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { budgetShardPath } from '../../../shared/conversation/paths.ts';
+import type { StoredDocument, Write } from '../../../shared/ports.ts';
+import { expiryOf } from '../../../shared/quota/day.ts';
+import { heldAt, heldSchema, sumOfCosts, type HeldCost } from '../../../shared/quota/usage.ts';
+import { BUDGET_SHARDS } from './quota-settings.ts';
+
+const shardSchema = z.object({
+  costMicros: z.number().nonnegative(),
+  /** Calls on their way that are no messages. */
+  held: z.array(heldSchema).default([]),
+});
+
+/** `budget/{day}/shards/{n}`: a part of what all users together have cost on a day, and hold. */
+export type BudgetShard = z.infer<typeof shardSchema>;
+
+/** The documents of a day's shards. */
+export const shardPaths = (day: string): string[] =>
+  Array.from({ length: BUDGET_SHARDS }, (_, n) => budgetShardPath(day, n));
+
+const decodeShard = (document: StoredDocument | undefined): BudgetShard =>
+  document ? shardSchema.parse(document.fields) : { costMicros: 0, held: [] };
+
+/** What all shards together say, millionths of a dollar. */
+export function sumOfShards(documents: readonly (StoredDocument | undefined)[], now: Date) {
+  const shards = documents.map(decodeShard);
+  return {
+    usedMicros: sumOfCosts(shards),
+    heldMicros: sumOfCosts(shards.flatMap(({ held }) => heldAt(held, now))),
+  };
+}
+
+/** What becomes of a shard, under the update time of the document that was read. */
+export interface ShardChange {
+  addMicros?: number;
+  hold?: HeldCost;
+  /** Id of a call that holds nothing any more. */
+  release?: string;
+}
+
+export function shardWrite(
+  of: { path: string; document: StoredDocument | undefined },
+  { addMicros = 0, hold, release }: ShardChange,
+  now: Date,
+): Write {
+  const { path, document } = of;
+  const before = decodeShard(document);
+  const others = heldAt(before.held, now).filter(({ id }) => id !== release);
+  const held = [...others, ...(hold ? [hold] : [])].map((call) => ({ ...call }));
+  const fields = {
+    schemaVersion: 1,
+    costMicros: before.costMicros + addMicros,
+    held,
+    expireTime: expiryOf(now),
+  };
+  return document
+    ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
+    : { op: 'create', path, fields };
+}

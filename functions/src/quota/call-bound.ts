@@ -1,0 +1,14 @@
+import { estimatePromptTokens } from '../../../shared/compaction/token-estimate.ts';
+import type { ModelRequest } from '../../../shared/ports.ts';
+import { callCostMicros, type ModelsConfig } from '../models-in-use.ts';
+
+/** What a call that names no bound of its answer is taken to write, tokens: several times a condensed output. */
+const ASSUMED_OUTPUT_TOKENS = 8_192;
+
+/** Tokens and millionths of a dollar that a call takes at most: its prompt uncached, and the longest answer. */
+export function callBound(config: ModelsConfig, request: ModelRequest) {
+  const promptTokens = estimatePromptTokens(request, 'character-class');
+  const outputTokens = request.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS;
+  const call = { model: request.model, promptTokens, cachedTokens: 0, outputTokens };
+  return { tokens: promptTokens + outputTokens, costMicros: callCostMicros(config, call) };
+}

@@ -1,0 +1,148 @@
+import { decodeHead } from '../../../shared/conversation/head.ts';
+import { budgetShardPath, headPath, usagePath } from '../../../shared/conversation/paths.ts';
+import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
+import { AppError } from '../../../shared/errors.ts';
+import type {
+  Clock,
+  DocumentStore,
+  Randomness,
+  StoredDocument,
+  Write,
+} from '../../../shared/ports.ts';
+import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
+import type { QuotaSettings } from '../../../shared/quota/limits.ts';
+import { globalBudgetError, workRefusedError } from '../../../shared/quota/quota-error.ts';
+import { OPEN_MAX } from '../../../shared/quota/reserve-decision.ts';
+import { spendRefusal } from '../../../shared/quota/spend-decision.ts';
+import {
+  decodeUsage,
+  heldAt,
+  openAt,
+  spentMicrosOf,
+  sumOfCosts,
+  type HeldCost,
+} from '../../../shared/quota/usage.ts';
+import { FAR_CALLS } from './budget.ts';
+import { shardPaths, shardWrite, sumOfShards } from './budget-shards.ts';
+import { BUDGET_SHARDS } from './quota-settings.ts';
+import { usageWrite } from './usage-write.ts';
+import { writeGuarded } from './write-usage.ts';
+
+/** For whom a call is, and what it may cost at most. */
+export interface CallToHold {
+  conversationId: string;
+  ownerUid: string;
+  costMicros: number;
+  /** How long it holds that if nobody settles it, ms. */
+  holdMs: number;
+}
+
+/** Where it is written what a call holds. */
+export interface Hold extends HeldCost {
+  day: string;
+  usagePath: string;
+  /** Absent where all users together have no limit. */
+  shardPath?: string | undefined;
+}
+
+export interface HoldDependencies {
+  store: Pick<DocumentStore, 'get' | 'commit'>;
+  clock: Clock;
+  randomness: Randomness;
+}
+
+const notLive = (conversationId: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'CONVERSATION_NOT_FOUND',
+    message: `${conversationId} is not live: no model is asked for it`,
+    publicMessage: 'The conversation is not there any more.',
+  });
+
+/** The documents as one read found them. */
+interface Found {
+  usage: StoredDocument | undefined;
+  head: StoredDocument | undefined;
+  shards: readonly (StoredDocument | undefined)[];
+}
+
+/** Throws USER_DAILY_USD, GLOBAL_BUDGET. Returns what all together have spent and hold, millionths. */
+function refuseOver(
+  { byTier, globalCostMicrosPerDay }: QuotaSettings,
+  { usage: document, shards }: Found,
+  { wantedMicros, now }: { wantedMicros: number; now: Date },
+): number {
+  const usage = decodeUsage(document);
+  // Dollars are the same for everybody.
+  const { costMicrosPerDay: limitMicros } = byTier.signedIn;
+  const openMicros = sumOfCosts(openAt(usage, now));
+  const held = heldAt(usage.held, now);
+  const usedMicros = spentMicrosOf(usage);
+  const own = { limitMicros, usedMicros, heldMicros: openMicros + sumOfCosts(held), wantedMicros };
+  const ofUser = held.length < OPEN_MAX ? spendRefusal(own) : 'held';
+  if (ofUser) throw workRefusedError(ofUser, own, now);
+  const sum = sumOfShards(shards, now);
+  const heldMicros = sum.heldMicros + openMicros;
+  const all = { limitMicros: globalCostMicrosPerDay, ...sum, heldMicros, wantedMicros };
+  const kind = spendRefusal(all);
+  if (kind)
+    throw globalBudgetError({ kind, resetTime: nextDayOf(now), now, spentMicros: sum.usedMicros });
+  return sum.usedMicros + heldMicros;
+}
+
+/** The write to the user's document; one that is not there is created below a live conversation alone. */
+function usageWrites(
+  hold: Hold,
+  { usage: document, head }: Found,
+  { conversationId, now }: { conversationId: string; now: Date },
+): Write[] {
+  const { id, costMicros, until } = hold;
+  const before = decodeUsage(document);
+  const held = [...heldAt(before.held, now), { id, costMicros, until }];
+  const write = usageWrite({ path: hold.usagePath, document }, { ...before, held }, now);
+  if (document) return [write];
+  if (!head || decodeHead(head).value.state !== 'live') throw notLive(conversationId);
+  return [write, sameHeadWrite(conversationId, head.updateTime)];
+}
+
+/**
+ * Holds what a call may cost, of its user's dollars and of those of all, before it is made: in one batch under what
+ * was read, so that calls of one user never pass a limit together. Near the limit of all, everybody holds in the same
+ * shard, so that calls of many users do not either. What is not settled expires. Throws USER_DAILY_USD, GLOBAL_BUDGET,
+ * CONVERSATION_NOT_FOUND, GuardLostError, StoreUnavailableError.
+ */
+export async function holdForCall(
+  { store, clock, randomness }: HoldDependencies,
+  settings: QuotaSettings,
+  call: CallToHold,
+): Promise<Hold> {
+  const id = randomness.uuid();
+  const anyShard = Number.parseInt(id.slice(0, 7), 16) % BUDGET_SHARDS;
+  const { costMicros, conversationId } = call;
+  const limitMicros = settings.globalCostMicrosPerDay;
+  let tried: Hold | undefined;
+  return writeGuarded(clock, async () => {
+    const now = clock.now();
+    const day = dayOf(now);
+    const path = usagePath(call.ownerUid, day);
+    const paths = limitMicros > 0 ? shardPaths(day) : [];
+    const [usage, head, ...shards] = await store.get([path, headPath(conversationId), ...paths]);
+    // The commit before was applied, and its reply was lost.
+    if (tried && decodeUsage(usage).held.some((held) => held.id === id)) return tried;
+    const found = { usage, head, shards };
+    const until = new Date(now.getTime() + call.holdMs);
+    const hold: Hold = { id, costMicros, until, day, usagePath: path };
+    const takenMicros = refuseOver(settings, found, { wantedMicros: costMicros, now });
+    const writes = usageWrites(hold, found, { conversationId, now });
+    if (limitMicros > 0) {
+      const isFar = takenMicros + FAR_CALLS * costMicros < limitMicros;
+      const shard = isFar ? anyShard : 0;
+      hold.shardPath = budgetShardPath(day, shard);
+      const of = { path: hold.shardPath, document: shards[shard] };
+      writes.push(shardWrite(of, { hold: { id, costMicros, until } }, now));
+    }
+    tried = hold;
+    await store.commit(writes);
+    return hold;
+  });
+}

@@ -1,0 +1,153 @@
+import { AppError } from '../../../shared/errors.ts';
+import { reportedCall } from '../../../shared/models/prices.ts';
+import type {
+  Clock,
+  DocumentStore,
+  Logger,
+  ModelRequest,
+  ModelUsage,
+  Randomness,
+} from '../../../shared/ports.ts';
+import { isCounting } from '../../../shared/quota/limits.ts';
+import { usageAfterCall } from '../../../shared/quota/settle.ts';
+import { decodeUsage, type WorkName } from '../../../shared/quota/usage.ts';
+import type { Config } from '../config.ts';
+import { callCostMicros } from '../models-in-use.ts';
+import { callBound } from './call-bound.ts';
+import { shardWrite } from './budget-shards.ts';
+import { holdForCall, type Hold } from './hold-for-call.ts';
+import { quotaSettings } from './quota-settings.ts';
+import { usageWrite } from './usage-write.ts';
+import { writeGuarded } from './write-usage.ts';
+
+export interface PayingDependencies {
+  config: Config;
+  store: Pick<DocumentStore, 'get' | 'commit'>;
+  clock: Clock;
+  randomness: Randomness;
+  logger: Logger;
+}
+
+/** A call of a model that answers no message, and whose dollars it takes. */
+export interface WorkCall {
+  work: WorkName;
+  conversationId: string;
+  ownerUid: string;
+  request: ModelRequest;
+  /** A later call of a piece of work that is counted already. */
+  isMore?: boolean;
+  /** Told between two effects; what it throws leaves the hold as it is, as a crash does. */
+  pass?: (point: 'call-held' | 'call-answered') => Promise<void>;
+}
+
+interface Taken {
+  tokens: number;
+  costMicros: number;
+}
+
+/** What a model answers with that was at work for nothing that is billed. */
+const UNBILLED = new Set([
+  'MODEL_QUOTA',
+  'MODEL_OVERLOADED',
+  'MODEL_UNKNOWN',
+  'MODEL_REFUSED_REQUEST',
+  'MODEL_CONTEXT_OVERFLOW',
+  'MODEL_PAUSED',
+]);
+
+const NOTHING: Taken = { tokens: 0, costMicros: 0 };
+
+/** What the model reported; what tells no figures, an abort above all, counts as all that it held. */
+function takenBy(config: Config, { request }: WorkCall, usage: ModelUsage | undefined): Taken {
+  if (!usage) return callBound(config, request);
+  const costMicros = callCostMicros(config, reportedCall(request.model, usage));
+  return { tokens: usage.promptTokens + usage.outputTokens + usage.thoughtsTokens, costMicros };
+}
+
+/**
+ * Puts what was taken in the place of what was held. Never throws: what could not be settled is logged, and expires.
+ * Nothing of a user who was erased meanwhile is made anew.
+ */
+async function settleCall(
+  { store, clock, logger }: PayingDependencies,
+  hold: Hold,
+  { call, taken }: { call: WorkCall; taken: Taken },
+): Promise<void> {
+  const { day, usagePath: path, shardPath } = hold;
+  const { work, isMore = false } = call;
+  try {
+    await writeGuarded(clock, async (tries) => {
+      const [document, shard] = await store.get([path, ...(shardPath ? [shardPath] : [])]);
+      const usage = decodeUsage(document);
+      // Its own commit was applied: the hold is gone.
+      if (tries > 1 && !usage.held.some(({ id }) => id === hold.id)) return;
+      const now = clock.now();
+      const after = usageAfterCall(usage, { work, isMore, id: hold.id, ...taken });
+      const change = { addMicros: taken.costMicros, release: hold.id };
+      await store.commit([
+        ...(document ? [usageWrite({ path, document }, after, now)] : []),
+        ...(shardPath ? [shardWrite({ path: shardPath, document: shard }, change, now)] : []),
+      ]);
+    });
+  } catch (error) {
+    const reason = error instanceof AppError ? error.reason : 'INTERNAL';
+    const { conversationId } = call;
+    logger.log('WARNING', 'quota_not_settled', {
+      conversationId,
+      day,
+      tokens: taken.tokens,
+      reason,
+    });
+  }
+}
+
+/** An answer, what it cost in millionths of a dollar, and the end of its settlement. */
+export interface Paid<T> {
+  answer: T;
+  /** Absent where the model reported no figures. */
+  costMicros: number | undefined;
+  /** Never rejects. */
+  settled: Promise<void>;
+}
+
+/**
+ * The one way to call a model for anything but an answer: what the call may cost is held before it is made, of its
+ * user's dollars and of those of all, and what it took is settled behind it, whatever came of it. It is no message and takes no
+ * tokens of the day. Throws USER_DAILY_USD and GLOBAL_BUDGET before the model is asked, what `ask` throws,
+ * GuardLostError, StoreUnavailableError.
+ */
+export async function paidCall<T extends { usage?: ModelUsage | undefined }>(
+  dependencies: PayingDependencies,
+  call: WorkCall,
+  ask: () => Promise<T>,
+): Promise<Paid<T>> {
+  const { config } = dependencies;
+  const settings = quotaSettings(config);
+  const { request, conversationId, ownerUid } = call;
+  const holding = {
+    conversationId,
+    ownerUid,
+    costMicros: callBound(config, request).costMicros,
+    // No call of a model is waited for longer.
+    holdMs: config.COMPACTION_TIMEOUT_MS,
+  };
+  const hold = isCounting(settings)
+    ? await holdForCall(dependencies, settings, holding)
+    : undefined;
+  const settle = async (taken: Taken) => {
+    if (hold) await settleCall(dependencies, hold, { call, taken });
+  };
+  await call.pass?.('call-held');
+  let answer: T;
+  try {
+    answer = await ask();
+  } catch (error) {
+    const isUnbilled = error instanceof AppError && UNBILLED.has(error.reason);
+    await settle(isUnbilled ? NOTHING : takenBy(config, call, undefined));
+    throw error;
+  }
+  await call.pass?.('call-answered');
+  const taken = takenBy(config, call, answer.usage);
+  const costMicros = answer.usage && taken.costMicros;
+  return { answer, costMicros, settled: settle(taken) };
+}
