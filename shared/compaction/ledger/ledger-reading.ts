@@ -30,18 +30,22 @@ export interface LedgerReading {
   read: TextReader;
 }
 
+/** What was said in a turn, behind what the app and its hooks told the model of it. */
+const saidIn = ({ seq, surroundings = '' }: Turn, said: readonly Utterance[]): Utterance[] => [
+  ...(surroundings === ''
+    ? []
+    : [{ seq, speaker: 'tool' as const, text: surroundings, at: new Date(0) }]),
+  ...said,
+];
+
 function evidenceIn(
+  turns: readonly Turn[],
   utterances: readonly Utterance[],
   cited: ReadonlyMap<number, CitedTurn>,
 ): LedgerEvidence {
-  const textsOf = (said: readonly Utterance[]) => ({
-    user: said.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : [])).join('\n'),
-    talk: said.flatMap(({ speaker, text }) => (speaker === 'tool' ? [] : [text])).join('\n'),
-    all: said.map(({ text }) => text).join('\n'),
-  });
   const bySeq = Map.groupBy(utterances, ({ seq }) => seq);
   return {
-    turns: new Map([...bySeq].map(([seq, said]) => [seq, textsOf(said)])),
+    turns: new Map(turns.map((turn) => [turn.seq, saidIn(turn, bySeq.get(turn.seq) ?? [])])),
     at: (seq) => cited.get(seq)?.day,
   };
 }
@@ -58,7 +62,7 @@ export function readFoldedTurns(turns: readonly Turn[]): LedgerReading {
     turns,
     utterances,
     cited,
-    evidence: once(() => evidenceIn(utterances, cited)),
+    evidence: once(() => evidenceIn(turns, utterances, cited)),
     facts: () => found().facts,
     wishes: once(() => statedWishes(utterances)),
     withdrawals: once(() => statedWithdrawals(utterances)),
