@@ -12,6 +12,8 @@ import { evidenceOf, type TurnSaid } from './turn-evidence.ts';
 export interface LedgerEvidence {
   /** What is said in the folded turns, by number, in order. */
   turns: ReadonlyMap<number, readonly TurnSaid[]>;
+  /** What tools said in earlier turns that a message of these brought back. */
+  recalled?: readonly string[];
   /** The day of a turn, `2026-11-21`. */
   at: (seq: number) => string | undefined;
   /** Operations of a second answer, which was shown items of the first. */
@@ -51,11 +53,11 @@ function applyOne(application: Application, operation: Operation): Refusal {
 export function applyOperations(
   snapshot: Snapshot,
   operations: readonly Operation[],
-  { turns, at, corrections = [] }: LedgerEvidence,
+  { turns, recalled, at, corrections = [] }: LedgerEvidence,
 ): AppliedOperations {
   const draft = draftOf(snapshot);
   const noted = once(() => notedIn(snapshot));
-  const application = { draft, evidence: evidenceOf(turns), noted, at };
+  const application = { draft, evidence: evidenceOf(turns, recalled), noted, at };
   const rejected: RejectedOperation[] = [];
   const applyAll = (all: readonly Operation[], isCorrecting: boolean): void => {
     for (const operation of all) {

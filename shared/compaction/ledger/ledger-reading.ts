@@ -52,9 +52,13 @@ function evidenceIn(
 
 /**
  * Reads the folded turns once: a repair call has their ledger applied and checked a second time. What takes
- * long is made when it is first asked for. Linear in their text.
+ * long is made when it is first asked for. Linear in their text. `recalled`: what tools said in earlier turns that these
+ * brought back.
  */
-export function readFoldedTurns(turns: readonly Turn[]): LedgerReading {
+export function readFoldedTurns(
+  turns: readonly Turn[],
+  recalled: readonly string[] = [],
+): LedgerReading {
   const utterances = utterancesOf(turns);
   const cited = citedTurns(turns);
   const found = once(() => readFacts(utterances));
@@ -62,7 +66,7 @@ export function readFoldedTurns(turns: readonly Turn[]): LedgerReading {
     turns,
     utterances,
     cited,
-    evidence: once(() => evidenceIn(turns, utterances, cited)),
+    evidence: once(() => ({ ...evidenceIn(turns, utterances, cited), recalled })),
     facts: () => found().facts,
     wishes: once(() => statedWishes(utterances)),
     withdrawals: once(() => statedWithdrawals(utterances)),

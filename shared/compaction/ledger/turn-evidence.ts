@@ -54,16 +54,21 @@ const textOf = (said: readonly TurnSaid[], isMeant: (one: TurnSaid) => boolean):
     .map(({ text }) => text)
     .join('\n');
 
-function othersIn(turns: readonly (readonly TurnSaid[])[]): OthersTexts {
-  const said = turns.flat().filter(({ speaker }) => speaker !== 'user');
+function othersIn(said: readonly TurnSaid[]): OthersTexts {
   return {
     passages: passagesOf(said.map(({ text }) => text)),
     isOfModel: (text) => said[text]?.speaker !== 'tool',
   };
 }
 
-/** Turns that are not in `turns`, which are in order, have said nothing. */
-export function evidenceOf(turns: ReadonlyMap<number, readonly TurnSaid[]>): TurnEvidence {
+/**
+ * Turns that are not in `turns`, which are in order, have said nothing. `recalled`: what tools said before them that a
+ * message brought back.
+ */
+export function evidenceOf(
+  turns: ReadonlyMap<number, readonly TurnSaid[]>,
+  recalled: readonly string[] = [],
+): TurnEvidence {
   const saidIn = (seq: number): readonly TurnSaid[] => turns.get(seq) ?? [];
   const seqs = [...turns.keys()];
   const own = onceEach((seq) =>
@@ -87,6 +92,10 @@ export function evidenceOf(turns: ReadonlyMap<number, readonly TurnSaid[]>): Tur
       topicsOf(wordsOf(textOf(saidIn(seq), ({ speaker }) => speaker !== 'tool'))),
     ),
     allTopics: onceEach((seq) => topicsOf(wordsOf(all(seq)))),
-    others: once(() => othersIn([...turns.values()])),
+    others: once(() => {
+      const before = recalled.map((text) => ({ speaker: 'tool' as const, text }));
+      const said = [...turns.values()].flat().filter(({ speaker }) => speaker !== 'user');
+      return othersIn([...before, ...said]);
+    }),
   };
 }
