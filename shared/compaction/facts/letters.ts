@@ -33,8 +33,11 @@ const LINE_CHARACTERS = 200;
 /** Of what follows a greeting on its line: as far as an address is looked for. */
 const OPENING_CHARACTERS = 600;
 
-export const opensWithName = (line: string): boolean =>
-  namedGreeting.test(line.slice(0, LINE_CHARACTERS));
+const greetedIn = (line: string): string | undefined =>
+  namedGreeting.exec(line.slice(0, LINE_CHARACTERS))?.[0];
+
+/** Whether a line begins with a greeting that names somebody. */
+export const opensWithName = (line: string): boolean => greetedIn(line) !== undefined;
 
 const isAlone = (line: string): boolean =>
   line.length <= LINE_CHARACTERS && greetingLine.test(line);
@@ -67,16 +70,16 @@ function lengthOf(lines: readonly string[]): number {
 export function letterLines(lines: readonly string[], isFirst: boolean): number {
   const [opening = ''] = lines;
   if (!greetsSomebody(opening)) return 0;
-  const isNamed = opensWithName(opening);
+  const greeted = greetedIn(opening);
   const length = lengthOf(lines);
   const isSigned = lines.slice(0, length).some(isFarewell);
   const isBeside = !isFirst || lines.slice(length).some(saysSomething);
-  if (!isNamed) return isSigned && isBeside ? length : 0;
+  if (greeted === undefined) return isSigned && isBeside ? length : 0;
   const goesOn = lines.slice(1, length).some((line) => line.trim() !== '');
   const isOfLetter =
     isSigned ||
     isBeside ||
-    (isAlone(opening) && goesOn) ||
+    (opening.slice(greeted.length).trim() === '' && goesOn) ||
     address.test(opening.slice(0, OPENING_CHARACTERS));
   return isOfLetter ? length : 0;
 }

@@ -136,8 +136,9 @@ function announcedBlock(reading: Reading, at: number, line: TextLine): Block | u
   const colon = workStart(shortOf(line));
   if (colon === -1) return undefined;
   const start = line.start + colon;
-  const isMarked = reading.quotedFrom.has(start);
-  return isMarked ? undefined : { start, next: paragraphEnd(lines, at) };
+  if (colon >= line.text.length) return { start: line.end, next: pastedEnd(reading, at + 1) };
+  // The marks say what is quoted.
+  return reading.quotedFrom.has(start) ? undefined : { start, next: paragraphEnd(lines, at) };
 }
 
 /** Words of somebody else behind a colon of a line. */
@@ -195,7 +196,7 @@ function othersLines(reading: Reading): TextSpan[] {
 }
 
 /** Ordered, and none within or over another. */
-function merged(spans: readonly TextSpan[]): TextSpan[] {
+export function merged(spans: readonly TextSpan[]): TextSpan[] {
   const all: TextSpan[] = [];
   for (const span of spans.toSorted((one, other) => one.start - other.start)) {
     const last = all.at(-1);
