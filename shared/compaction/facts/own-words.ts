@@ -36,6 +36,9 @@ const HEAD_LINES = 6;
 /** Stands where something was left out, so that no words of two places make one sentence. */
 export const GAP = '\uFFFC';
 
+/** Between two sentences. */
+const sentenceBorder = /[.!?]\s+[\p{L}\p{N}]|[。！？][\s]*[\p{L}\p{N}]/u;
+
 const quotedLine = /^[ \t\u3000]{0,12}(?:[-*•]\s|\d{1,2}[.)]\s)?(?:\p{Lu}{1,3})?(?:[>＞]|&gt;)/u;
 const fenceMark = /^[ \t]{0,12}(?:[-*•]\s)?(`{3,40}|~{3,40})/;
 interface TextLine extends TextSpan {
@@ -104,11 +107,13 @@ function pastedEnd({ lines, quotedFrom }: Reading, from: number): number {
   return last + 1;
 }
 
-/** The head of a mail: fields on lines that follow each other. */
+/** The head of a mail: fields on lines that follow each other, or one with an address. */
 function isMailHead(lines: readonly TextLine[], at: number): boolean {
   const head = lines.slice(at, at + HEAD_LINES).map(shortOf);
-  const other = head.findIndex((line) => !isMailField(line));
-  return other !== 0 && other !== 1 && head.length > 1 && head.some(isSureMailField);
+  const [first = ''] = head;
+  if (!isMailField(first)) return false;
+  const isLone = head[1] === undefined || !isMailField(head[1]);
+  return isLone ? isSureMailField(first) && first.includes('@') : head.some(isSureMailField);
 }
 
 /** Lines of a chat without times: `Anna: …`, `Ben: …`, `Anna: …`. A form names each field once. */
@@ -254,6 +259,14 @@ export function withoutQuotations(text: string): string {
   );
   return cut(text, merged(spans));
 }
+
+/** Quotations of several sentences, whoever said them. */
+const passages = (text: string): TextSpan[] =>
+  quotedSpans(text).filter(({ start, end }) => sentenceBorder.test(text.slice(start, end)));
+
+/** Where a text shows words, with or without saying whose: those of others, and quotations of several sentences. Linear. */
+export const shownSpans = (text: string): TextSpan[] =>
+  merged([...othersSpans(text), ...passages(text)]);
 
 /** The user's own words of a text: no lines, speech and longer quotations of others. Linear. */
 export const ownWords = (text: string): string => withoutQuotations(ownLines(text));

@@ -10,7 +10,7 @@ import { isGuiding } from './guiding-sections.ts';
 import { passagesOf, type HeldPlace, type Passages } from './passages.ts';
 import type { Statement } from './statement.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
-import { tellsOfUser } from './told-of-user.ts';
+import { isToldByTool, tellsOfUser, withoutToolLabel } from './told-of-user.ts';
 import { unitsOf } from './word-overlap.ts';
 
 /** Whose words a statement has: `tool`, or `known`: only of what an earlier run noted of them. */
@@ -24,7 +24,7 @@ export interface Looked {
 
 /** A clause of fewer words tells nothing alone. */
 const CLAUSE_UNITS = 3;
-const STATEMENT_UNITS = 2;
+const STATEMENT_UNITS = 1;
 
 /** Behind the end of a clause: of a sentence, a point of a list, words that announce others. */
 const clauseBorder = /(?<=[;；。！？：]|[:.!?]["'”’»)*_]{0,3}\s|\s[-–—•*]\s)/u;
@@ -39,18 +39,29 @@ const wantingSections: ReadonlySet<string> = new Set([
   constraintSection,
 ]);
 
-/** What earlier runs noted of what was read or done, in both layers. */
-export function notedIn({ sections, archive }: Snapshot): Passages {
+/** What earlier runs noted of what was read or done. */
+export interface Noted {
+  passages: Passages;
+  /** Whether a text of `passages` has the label of a tool. */
+  isOfTool: (text: number) => boolean;
+}
+
+/** The notes of both layers. */
+export function notedIn({ sections, archive }: Snapshot): Noted {
   const working = Object.entries(sections).flatMap(([section, items]) =>
     items.map((item): ArchivedItem => ({ ...item, section })),
   );
   const noted = [...working, ...archive].filter(({ section }) => !wantingSections.has(section));
-  return passagesOf(noted.map(({ text }) => text));
+  const texts = noted.map(({ text }) => text);
+  return {
+    passages: passagesOf(texts.map(withoutToolLabel)),
+    isOfTool: (text) => isToldByTool(texts[text] ?? ''),
+  };
 }
 
 interface Evidence {
   evidence: TurnEvidence;
-  noted: () => Passages;
+  noted: () => Noted;
 }
 
 const shareOf = (units: ReadonlySet<string>, isSaid: (unit: string) => boolean): number =>
@@ -100,18 +111,26 @@ function saidByTool(units: ReadonlySet<string>, evidence: TurnEvidence): HeldPla
   return isRepeated ? undefined : held;
 }
 
+/** Where an earlier run noted it: as a tool's first. */
+function notedBefore(units: ReadonlySet<string>, { passages, isOfTool }: Noted) {
+  const least = ledgerConstants.strangerWordFraction.value;
+  const ofTool = passages.firstHolding(units, least, isOfTool);
+  if (ofTool !== undefined) return { held: ofTool, by: 'tool' as const };
+  const held = passages.firstHolding(units, least, () => true);
+  return held && { held, by: 'known' as const };
+}
+
 function strangerIn(
   units: ReadonlySet<string>,
   looked: Looked,
   { evidence, noted }: Evidence,
 ): Stranger | undefined {
-  const least = ledgerConstants.strangerWordFraction.value;
   const tool = saidByTool(units, evidence);
-  const held = tool ?? noted().firstHolding(units, least, () => true);
-  if (held === undefined) return undefined;
-  if (shareOfUser(units, looked, evidence) >= held.share || isAccepted(units, evidence))
-    return undefined;
-  return tool === undefined ? 'known' : 'tool';
+  const found = tool ? { held: tool, by: 'tool' as const } : notedBefore(units, noted());
+  if (found === undefined) return undefined;
+  const isWanted =
+    shareOfUser(units, looked, evidence) >= found.held.share || isAccepted(units, evidence);
+  return isWanted ? undefined : found.by;
 }
 
 /** A statement by whose words it has. */
@@ -146,6 +165,17 @@ function scopeOf(section: string): Scope {
     : { whole: tellsOfUser, clause: tellsOfUser, by: new Set(['tool']) };
 }
 
+/** Whose a statement is of which most is strangers': a page that was copied, of which only headings are left. */
+function strangerOfMost(
+  clauses: readonly { clause: string; by: Stranger | undefined }[],
+): Stranger | undefined {
+  const weigh = (those: readonly { clause: string }[]): number =>
+    those.reduce((sum, { clause }) => sum + unitsOf(clause).size, 0);
+  const strange = clauses.filter(({ by }) => by !== undefined);
+  const isMost = weigh(strange) >= ledgerConstants.strangerClauseFraction.value * weigh(clauses);
+  return isMost ? strange[0]?.by : undefined;
+}
+
 /**
  * Parts what shall stand in a section into what may be the will of the user or a step of the model, and what stands in
  * the words of a tool, of a file, or of what an earlier run noted of them. Repeating makes nobody's words one's own:
@@ -164,12 +194,15 @@ export function partStrangers(section: string, looked: Looked, evidence: Evidenc
   if (ofAll !== undefined) return { own: '', strangers: [{ text, by: ofAll }] };
   const clauses = text.split(clauseBorder).map((clause) => ({
     clause,
-    by: mayPart(clause) ? strangerOf(clause, CLAUSE_UNITS) : undefined,
+    by: strangerOf(clause, CLAUSE_UNITS),
   }));
-  const strangers = clauses.flatMap((one) =>
+  const mostly = whole(text) ? strangerOfMost(clauses) : undefined;
+  if (mostly !== undefined) return { own: '', strangers: [{ text, by: mostly }] };
+  const parted = clauses.filter((one) => one.by !== undefined && mayPart(one.clause));
+  const strangers = parted.flatMap((one) =>
     one.by === undefined ? [] : [{ text: one.clause.trim(), by: one.by }],
   );
-  if (clauses.length < 2 || strangers.length === 0) return { own: text, strangers: [] };
-  const own = clauses.filter((one) => one.by === undefined).map(({ clause }) => clause);
+  if (strangers.length === 0) return { own: text, strangers: [] };
+  const own = clauses.filter((one) => !parted.includes(one)).map(({ clause }) => clause);
   return { own: own.join('').trim(), strangers };
 }

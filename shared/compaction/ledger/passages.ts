@@ -27,6 +27,8 @@ export interface Passages {
   ) => HeldPlace | undefined;
 }
 
+/** What would make one line of many, and leave out what stands beside them. */
+const fences = /`{3,}|~{3,}/gu;
 /** Lines that words may be spread over: a mail breaks its sentences. */
 const LINES_MAX = 6;
 /** How much may stand between the words that are looked for. */
@@ -62,7 +64,7 @@ export function passagesOf(texts: readonly string[]): Passages {
   const lines: Line[] = [];
   const linesByWord = new Map<string, number[]>();
   for (const [text, said] of texts.entries())
-    for (const sentence of sentencesOf(said)) {
+    for (const sentence of sentencesOf(said.replaceAll(fences, ' '))) {
       const units = unitsOf(sentence);
       for (const word of units) {
         const known = linesByWord.get(word);

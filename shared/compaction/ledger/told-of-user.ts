@@ -9,3 +9,7 @@ export const tellsOfUser = (text: string): boolean => userNouns.test(text.normal
 
 /** A statement with whose words it is. */
 export const asToldByTool = (text: string): string => verbatimText({ speaker: 'tool', text });
+
+const toolLabel = /^Tool: "(.*)"$/su;
+export const isToldByTool = (text: string): boolean => toolLabel.test(text);
+export const withoutToolLabel = (text: string): string => toolLabel.exec(text)?.[1] ?? text;

@@ -15,10 +15,7 @@ const turns = evidence({
 });
 const withTool = {
   ...turns,
-  turns: new Map([
-    ...turns.turns,
-    [6, toldByTool('Read the page.', order)],
-  ]),
+  turns: new Map([...turns.turns, [6, toldByTool('Read the page.', order)]]),
 };
 
 const after = (...operations: Operation[]) => {

@@ -30,7 +30,9 @@ describe('the reading of folded turns', () => {
   test('holds what each speaker of a turn said, for operations that cite it', () => {
     const { evidence } = readFoldedTurns(turns);
 
-    const said = evidence().turns.get(2)?.map(({ speaker, text }) => `${speaker}: ${text}`);
+    const said = evidence()
+      .turns.get(2)
+      ?.map(({ speaker, text }) => `${speaker}: ${text}`);
     expect(said).toEqual([
       'user: It costs 1,204.50 dollars.',
       'call: look_up: {}',
