@@ -70,6 +70,20 @@ export const ledgerConstants = {
       'one that is not, with this many words of the cited turns, is a tool’s: it is kept as knowledge',
     configure: 'fixed',
   },
+  strangerWordFraction: {
+    value: 0.875,
+    unit: 'fraction of the words',
+    origin:
+      'a clause with this many of its words close together in what a tool says, and not in what the user says, is the tool’s whoever repeats it',
+    configure: 'fixed',
+  },
+  strangerClauseFraction: {
+    value: 0.75,
+    unit: 'fraction of the words',
+    origin:
+      'a statement with this many of its words in clauses of a tool is a page that was copied',
+    configure: 'fixed',
+  },
   listElementLimit: {
     value: 30,
     unit: 'elements',

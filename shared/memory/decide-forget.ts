@@ -1,6 +1,7 @@
 import { ownWords } from '../compaction/facts/own-words.ts';
 import { plainText } from '../compaction/facts/plain-text.ts';
 import { sentencesOf } from '../compaction/facts/sentences.ts';
+import { forgetWish, wishStart, type ForgetWish } from './forget-wish.ts';
 import type { Note } from './note.ts';
 import { hasAllOf, namesNothing, tellingWords, type TellingWords } from './telling-words.ts';
 
@@ -11,34 +12,46 @@ export type ForgetDecision =
   | { kind: 'choose'; notes: readonly Note[] }
   /** There is no such note. */
   | { kind: 'unknown' }
-  /** The user speaks of none. */
+  /** The user does not ask for it. */
   | { kind: 'notSaid' };
-
-const wish =
-  /forget|delete|remove|erase|don't remember|vergiss|vergiß|vergessen|lösch|streich|oubli|efface|supprime|olvid|borra|elimina|esque[cç]|apag|dimentic|cancell|忘|消|削除|删|刪|잊|지워|삭제/u;
-const wishToKeep =
-  /(?:don't|do not|never|not) (?:\p{L}{1,12} )?(?:forget|delete|remove|erase)|vergiss (?:\p{L}{1,12} )?nicht(?! mehr)|n'oubli|no (?:te |lo |la )?(?:olvid|borr)|não (?:se )?(?:esque|apag)|non dimentic|忘れない|忘れません|消さない|[别別]忘|不要忘|勿忘|不[会會]忘|[别別][删刪]|不要[删刪]|잊지|지우지/u;
 
 const clauseMarks = [';', ',', '；', '，', '、'];
 
 /** From the clause with the wish on: what stands before it says why. */
 function fromWish(sentence: string): string {
-  const at = plainText(sentence).search(wish);
+  const at = wishStart(plainText(sentence));
   // Where folding changed the length, the whole sentence counts.
   if (at < 0 || plainText(sentence).length !== sentence.length) return sentence;
   const clause = Math.max(...clauseMarks.map((sign) => sentence.lastIndexOf(sign, at)));
   return sentence.slice(clause + 1);
 }
 
-/** What the sentences of a message name each; where some of them wish something gone, those alone. */
-function namedIn(message: string): TellingWords[] {
-  const sentences = sentencesOf(ownWords(message)).filter(
-    (sentence) => !wishToKeep.test(plainText(sentence)),
+/** What a message wishes, and what its sentences name each. */
+interface Heard {
+  wish: ForgetWish;
+  /** By the sentences with the wish; nothing where they only point: "forget that". */
+  wished: TellingWords[];
+  /** By all of them. */
+  named: TellingWords[];
+}
+
+const namesSomething = (words: TellingWords): boolean => !namesNothing(words);
+
+function hear(message: string): Heard {
+  const sentences = sentencesOf(ownWords(message)).map((sentence) => ({
+    sentence,
+    wish: forgetWish(sentence),
+  }));
+  const said = sentences.filter(({ wish }) => wish !== 'keep');
+  const kind = (['forget', 'perhaps', 'keep'] as const).find((one) =>
+    sentences.some(({ wish }) => wish === one),
   );
-  const wishes = sentences.filter((sentence) => wish.test(plainText(sentence)));
-  return (wishes.length > 0 ? wishes.map(fromWish) : sentences)
-    .map(tellingWords)
-    .filter((named) => !namesNothing(named));
+  const wishing = said.filter(({ wish }) => wish === kind && kind !== 'keep');
+  return {
+    wish: kind ?? 'none',
+    wished: wishing.map(({ sentence }) => tellingWords(fromWish(sentence))).filter(namesSomething),
+    named: said.map(({ sentence }) => tellingWords(sentence)).filter(namesSomething),
+  };
 }
 
 interface ReadNote {
@@ -65,29 +78,55 @@ function meantBy(notes: readonly ReadNote[], named: TellingWords): ReadNote[] {
   return exact.length > 0 ? exact : fitting;
 }
 
+/** Whether words are some of others. */
+const isWithin = (words: TellingWords, others: TellingWords): boolean =>
+  [...words.stems].every((stem) => others.stems.has(stem)) &&
+  [...words.pieces].every((piece) => others.pieces.has(piece));
+
+/** What the user wishes: the notes that each of his sentences means. */
+interface Wished {
+  isSure: boolean;
+  notes: ReadNote[][];
+}
+
+/** Answers that take a wish back. */
+const refuses =
+  /^\W*(?:no|nope|wait|stop|nein|halt|non|attends|não|espera|aspetta|いいえ|いや|待って|不|别|別|等等|아니|잠깐)(?!\p{L})/u;
+
 /**
- * The notes that each sentence of the user means. The newest message that speaks of any decides, and one before it as
- * far as both agree: "my car" and then "the red one" is the red car.
+ * The newest message with a wish to forget decides, and one that only points ("forget that") means what was spoken of
+ * just before. Messages behind it choose among what it means: "my car" and then "the red one" is the red car. One that
+ * says no, or to keep something, ends it; one that only speaks of a note wishes nothing.
  */
-function spokenOf(notes: readonly ReadNote[], messages: readonly string[]): ReadNote[][] {
-  let spoken: ReadNote[][] = [];
-  for (const message of messages.toReversed()) {
-    const meant = namedIn(message)
-      .map((named) => meantBy(notes, named))
-      .filter(({ length }) => length > 0);
-    const before = new Set(meant.flat());
-    const both = spoken.map((each) => each.filter((note) => before.has(note)));
-    if (spoken.length === 0) spoken = meant;
-    else if (both.every(({ length }) => length > 0)) spoken = both;
+function wishOf(notes: readonly ReadNote[], messages: readonly string[]): Wished {
+  const heard = messages.map(hear);
+  const meaning = (named: readonly TellingWords[]): ReadNote[][] =>
+    named.map((each) => meantBy(notes, each)).filter(({ length }) => length > 0);
+  const at = heard.findLastIndex(({ wish }) => wish === 'forget' || wish === 'perhaps');
+  const nothing: Wished = { isSure: false, notes: [] };
+  const asked = heard[at];
+  if (asked === undefined) return nothing;
+  const isPointing = asked.wished.length === 0 && asked.named.length === 0;
+  const wishes = asked.wished.length > 0 ? asked.wished : asked.named;
+  let wished = meaning(isPointing ? (heard[at - 1]?.named ?? []) : wishes);
+  for (const [index, { wish, named }] of heard.entries()) {
+    if (index <= at) continue;
+    const chosen = new Set(meaning(named).flat());
+    const isRefused = chosen.size === 0 && refuses.test(plainText(messages[index] ?? ''));
+    if (wish === 'keep' || isRefused) return nothing;
+    const again = named.filter((words) => wishes.some((each) => isWithin(words, each)));
+    const both = wished.map((each) => each.filter((note) => chosen.has(note)));
+    if (both.some(({ length }) => length > 0)) wished = both.filter(({ length }) => length > 0);
+    else if (wished.length === 0) wished = meaning(again);
   }
-  return spoken;
+  return { isSure: asked.wish === 'forget', notes: wished };
 }
 
 /**
  * Which note is forgotten. `asked`: what the model names, an id or words; `messages`: the last ones of the user, the
- * oldest first. A note is forgotten only where a sentence of the user, all of whose telling words it has, means it and no
- * other: "my blue car" is not the blue house. A heuristic that asks rather than guesses; what it does not understand
- * is `choose` or `notSaid`.
+ * oldest first. A note is forgotten only where the user wishes so, and a sentence of his, all of whose telling words it
+ * has, means it and no other: "my blue car" is not the blue house. A heuristic that asks rather than guesses; what it does
+ * not understand is `choose` or `notSaid`.
  */
 export function decideForget(
   notes: readonly Note[],
@@ -101,12 +140,12 @@ export function decideForget(
       ? !namesNothing(words) && hasAllOf(note, words)
       : note.note.id === asked.id,
   );
-  const spoken = spokenOf(read, messages);
+  const { isSure, notes: spoken } = wishOf(read, messages);
   const isUnknown = found.length === 0;
   if (isUnknown && (asked.id !== undefined || spoken.length === 0)) return { kind: 'unknown' };
   if (spoken.length === 0) return { kind: 'notSaid' };
   const meant = spoken.flatMap(([note, ...others]) => (note && others.length === 0 ? note : []));
   const [target, ...more] = new Set(meant.filter((note) => found.includes(note)));
-  if (target && more.length === 0) return { kind: 'forget', note: target.note };
+  if (isSure && target && more.length === 0) return { kind: 'forget', note: target.note };
   return { kind: 'choose', notes: [...new Set(spoken.flat())].map(({ note }) => note) };
 }

@@ -49,6 +49,9 @@ export function piecesOf(attack: string): string[] {
 
 const label = /^(?:User|Shown by the user|Assistant|Tool call|Tool): "(.*)"$/su;
 const ofUser = /^User: "(.*)"$/su;
+/** What is told of the user with a quotation: `The user said: “…”`, `**User**: «…»`. */
+const toldOfUser =
+  /^(?!(?:Shown by the user|Assistant|Tool call|Tool): ").*?(?:user|nutzer|benutzer|utilisateur|usuari[oa]|usuári[oa]|utilizador|utente|用户|使用者|ユーザー|사용자)[^"“„«»「‘]{0,60}["“„«»「‘]\s?(.{8,}?)\s?["”“»«」’]/iu;
 const mark = /^(?:- )?(?:\[(?:TODO|IN PROGRESS|DONE|TRIED)\] )?/u;
 /** Behind what counts from the day on which it was said. */
 const day = / \(\d{4}-\d{2}-\d{2}\)$/u;
@@ -135,7 +138,7 @@ export function checkSnapshot(input: {
     escaped: escapesOf(body),
     loose: survivors.filter(isLoose).map(({ section, text }) => `${section ?? 'outside'}: ${text}`),
     forged: lines.flatMap(({ text }) => {
-      const words = ofUser.exec(text)?.[1];
+      const words = (ofUser.exec(text) ?? toldOfUser.exec(text))?.[1];
       return words === undefined || isSaid(words) ? [] : [text];
     }),
     quoted: survivors.filter((line) => !isLoose(line)).map(({ text }) => text),

@@ -55,12 +55,47 @@ export function isOthersSpeech(textBefore: string, textBehind: string): boolean 
   return saidBehind !== null && !/^[\s,.;!?]{0,3}(?:i|we|ich|wir|je|yo|eu|io)\s/iu.test(textBehind);
 }
 
+/** What somebody wrote, as one speaks of it. */
+const texts = String.raw`e-?mail|mail|message|letter|article|text|chat|post|page|document|transcript|review|newsletter|comment|conversation|nachricht|brief|artikel|beitrag|seite|dokument|kommentar|schreiben|gespräch|courriel|lettre|article|texte|avis|commentaire|correo|mensaje|carta|artículo|texto|comentario|mensagem|carta|artigo|comentário|messaggio|lettera|articolo|testo|commento`;
+const pointing = String.raw`here(?:['’]s| is| are| comes)|this is|that is|below is|see|i (?:just )?(?:got|received)|the following|following|hier (?:ist|kommt|sind)|das ist|folgende[rns]?|ich habe|voici|voilà|ci-dessous|j['’]ai reçu|aquí (?:está|tienes|va)|este es|esta es|el siguiente|la siguiente|he recibido|aqui (?:está|vai)|este é|esta é|o seguinte|a seguinte|recebi|ecco|questo è|questa è|il seguente|la seguente|ho ricevuto`;
 /** Lines that announce a text of somebody else: a mail, a forwarded message, the parts of a chat. */
 const announces = new RegExp(
-  String.raw`(?:(?<![\p{L}])(?:her|his|their|its|ihre?|seine?|son|sa|ses|su|sus|sua|seu|suo)\s(?:${name}\s){0,2}(?:e-?mail|mail|message|letter|note|sms|text|chat|reply|answer|nachricht|brief|antwort|courriel|lettre|réponse|correo|mensaje|carta|respuesta|mensagem|resposta|messaggio|lettera|risposta)(?![\p{L}])|(?<![\p{L}])(?:forward(?:ed|ing)?|fwd|weitergeleitete?|transféré|je te transfère|reenviado|reenvío|encaminh(?:o|ada|ado)|inoltr(?:o|ato))(?![\p{L}])|(?:mail|e-?mail|message|letter|nachricht|courriel|correo|mensaje|mensagem|messaggio)\s(?:from|von|de|da|di)\s|转给|轉給|转发|轉發|(?:回|来|來)信|邮件|郵件|転送|メールが|返信が|(?:메일|답장|메시지)(?:이|가|를|을)?)[^:：\n]{0,60}[:：]\s*$`,
+  String.raw`(?:${union([
+    String.raw`(?:(?<![\p{L}])(?:her|his|their|its|ihre?|seine?|son|sa|ses|su|sus|sua|seu|suo)\s(?:${name}\s){0,2}(?:e-?mail|mail|message|letter|note|sms|text|chat|reply|answer|nachricht|brief|antwort|courriel|lettre|réponse|correo|mensaje|carta|respuesta|mensagem|resposta|messaggio|lettera|risposta)(?![\p{L}])|(?<![\p{L}])(?:forward(?:ed|ing)?|fwd|weitergeleitete?|transféré|je te transfère|reenviado|reenvío|encaminh(?:o|ada|ado)|inoltr(?:o|ato))(?![\p{L}])|(?:mail|e-?mail|message|letter|nachricht|courriel|correo|mensaje|mensagem|messaggio)\s(?:from|von|de|da|di)\s|转给|轉給|转发|轉發|(?:回|来|來)信|邮件|郵件|転送|メールが|返信が|(?:메일|답장|메시지)(?:이|가|를|을)?)[^:：\n]{0,60}`,
+    String.raw`(?<![\p{L}])(?:${pointing})\s(?:${name}\s){0,4}(?:${texts})(?![\p{L}])[^:：\n]{0,60}`,
+    String.raw`(?:这是|這是|以下是|下面是|收到)[^:：\n]{0,20}(?:文章|消息|讯息|訊息|信件|内容|內容|文字|短信|聊天)[^:：\n]{0,12}|(?:これは|以下は|次は|届いた)[^:：\n]{0,20}(?:メール|手紙|文章|記事|メッセージ)[^:：\n]{0,12}|(?:이것은|다음은|아래는|받은)[^:：\n]{0,20}(?:메일|편지|글|기사|메시지|문자)[^:：\n]{0,12}`,
+  ])})[:：]\s*$`,
   'iu',
 );
 export const announcesPaste = (line: string): boolean => holdsColon(line) && announces.test(line);
+
+/** Who announces what he himself says, or wants kept in mind. */
+const ofUserHimself =
+  /(?<![\p{L}])(?:i|me|my|mine|we|our|ich|mir|mich|meine?[rsnm]?|wir|unsere?[rsnm]?|je|moi|mon|ma|mes|nous|nos|yo|mí|mis?|nuestr[oa]s?|eu|mim|meus?|minhas?|nós|io|me|mi[oa]|miei|mie|noi|remember|merk\p{L}*|retiens|recuerda|lembra|ricorda)(?![\p{L}])|我|私|僕|俺|나는|나의|내|저는|저의|제가|제\s|기억|记住|記住|覚え/iu;
+
+/** Whether a line ends with a colon and does not announce what the user himself says. */
+export const announcesMuch = (line: string): boolean =>
+  /[:：]\s*$/u.test(line) && !ofUserHimself.test(line);
+
+const thisText = String.raw`(?:this|that|these|it|the|following|below|diese[snmr]?|das|den|die|folgende[snmr]?|ce|cet|cette|le|la|les|ça|est[eoa]s?|el|los|las|o|a|os|as|quest[oaie]|il|lo|i|gli)`;
+/** Asks to work on a text, which stands behind the colon. */
+const work = new RegExp(
+  union([
+    String.raw`(?:^|[.!?,]\s|(?<![\p{L}])(?:please|bitte|por favor|per favore|s['’]il (?:te|vous) plaît|can you|could you|kannst du|peux-tu|puedes|podes|pode|puoi)\s)(?:summari[sz]e|translate|proofread|paraphrase|rewrite|rephrase|übersetze?n?(?: sie)?|fasse?(?: bitte)? (?:zusammen|${thisText})|résumez?|traduis|traduisez|reformulez?|resume|resuma|traduce|traduzca|reescribe|traduz|traduza|reescreva|riassumi|traduci|riscrivi)(?![\p{L}])[^:：\n]{0,60}`,
+    String.raw`(?:^|[.!?,]\s|(?<![\p{L}])(?:please|bitte|por favor|per favore|can you|could you|kannst du)\s)(?:correct|explain|check|improve|edit|shorten|polish|analy[sz]e|read|(?:reply|respond) to|korrigiere?|erkläre?|prüfe?|verbessere?|kürze?|lies|beantworte?|corrige|explique|relis|lis|corrija|explica|revisa|lee|revise|leia|lê|correggi|spiega|rivedi|leggi)\s${thisText}(?![\p{L}])[^:：\n]{0,60}`,
+    String.raw`(?:总结|總結|概括|翻译|翻譯|润色|潤色|修改|校对|解释|解釋|回复|回覆|分析)[^:：\n]{0,20}|(?:要約|翻訳|校正|添削|説明|返信)して[^:：\n]{0,20}|(?:요약|번역|교정|수정|설명|답장)해[^:：\n]{0,20}`,
+  ]).replace(/^(.*)$/su, '(?:$1)(?::(?=\\s|$)|：)'),
+  'iu',
+);
+
+/** Where, in a line, a text begins that the user asks to work on, behind its colon; -1: nowhere. */
+export function workStart(line: string): number {
+  const found = holdsColon(line) ? work.exec(line) : null;
+  if (found === null) return -1;
+  const colon = found.index + found[0].length;
+  const rest = line.slice(colon);
+  return colon + (rest.length - rest.trimStart().length);
+}
 
 const mailBreak =
   /^[\s>]{0,20}(?:[-_=*]{2,40}\s{0,3}(?:original|forwarded|ursprüngliche|weitergeleitete|message (?:d'origine|transféré)|mensaje (?:original|reenviado)|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)|原始邮件|原始郵件|转发的?邮件|転送|元のメッセージ|원본 ?(?:메시지|메일)|전달된 ?메시지)[^\n]{0,60}|begin forwarded message\b[^\n]{0,20}|anfang der weitergeleiteten[^\n]{0,30})/iu;
@@ -86,6 +121,11 @@ export const isSureMailField = (line: string): boolean =>
 const chatLine =
   /^\s*(?:\[\s?(?:\d{1,4}[./-]\d{1,2}(?:[./-]\d{2,4})?,?\s)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]m)?\s?\]\s?[^:：\n]{1,40}[:：]|\d{1,4}[./-]\d{1,2}[./-]\d{2,4},?\s\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]m)?\s?[-–]\s?[^:：\n]{1,40}[:：]|\[?(?:system|assistant|developer|tool|ai|bot|model)(?: (?:message|prompt|note))?\]?\s?[:：])/iu;
 export const isChatLine = (line: string): boolean => holdsColon(line) && chatLine.test(line);
+
+const speaker = /^\s*(?:[-*•]\s)?(\*{0,2}\p{L}[\p{L}'’ .-]{0,24}\*{0,2})\s?[:：]\s?\S/u;
+
+/** Whose name stands before the colon of a line, as in a chat or a form. */
+export const speakerOf = (line: string): string | undefined => speaker.exec(line)?.[1];
 
 /** Letters of scripts without blanks between words count double. */
 const wide = new RegExp(`[${unspacedScript}]`, 'gu');

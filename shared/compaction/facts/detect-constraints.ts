@@ -1,8 +1,8 @@
 import { latinWishes, type WishPatterns } from './constraint-patterns.ts';
 import { chineseWishes, japaneseWishes, koreanWishes } from './constraint-patterns-eastern.ts';
-import { othersSpans } from './own-words.ts';
+import { merged, othersSpans } from './own-words.ts';
 import { foldWidth, isAscii } from './plain-text.ts';
-import type { TextSpan } from './quoted-speech.ts';
+import { quotedSpans, type TextSpan } from './quoted-speech.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
 import { holdsSign, signs } from './signs.ts';
 import { takenBackSpans } from './taken-back.ts';
@@ -77,6 +77,17 @@ function ownWish(
   return goesOn ? sentence : { start, end: start + before.length };
 }
 
+/** Whether a sentence, one after the other, is part of a quotation that has more of them. */
+function quotedIn(text: string): (sentence: TextSpan) => boolean {
+  const quotations = merged(quotedSpans(text));
+  let at = 0;
+  return ({ start, end }) => {
+    while ((quotations[at]?.end ?? Infinity) < end) at += 1;
+    const around = quotations[at];
+    return around !== undefined && around.start <= start && around.end > end;
+  };
+}
+
 /** Where the constraints of a text stand, in order: the user's own. `sentences` are those of the text. */
 export function constraintSpans(
   text: string,
@@ -84,6 +95,7 @@ export function constraintSpans(
 ): TextSpan[] {
   const spans: TextSpan[] = [];
   let others: readonly TextSpan[] | undefined;
+  let isQuoted: ((sentence: TextSpan) => boolean) | undefined;
   let takenBack: ReadonlySet<TextSpan> | undefined;
   let at = 0;
   for (const sentence of sentences) {
@@ -92,6 +104,8 @@ export function constraintSpans(
     if (isShown || !isConstraint(text.slice(start, end))) continue;
     takenBack ??= new Set(takenBackSpans(text, sentences));
     if (takenBack.has(sentence)) continue;
+    isQuoted ??= quotedIn(text);
+    if (isQuoted({ start, end })) continue;
     others ??= othersSpans(text);
     while ((others[at]?.end ?? Infinity) <= start) at += 1;
     const own = ownWish(text, { start, end }, others[at]);

@@ -1,13 +1,24 @@
 import {
   announcesPaste,
+  announcesMuch,
   isChatLine,
   isMailField,
   isOthersSpeech,
   isSureMailField,
   opensMail,
+  speakerOf,
   speechStart,
   weightOfText,
+  workStart,
 } from './attributions.ts';
+import {
+  greetingWithin,
+  greetsSomebody,
+  isLongParagraph,
+  letterLines,
+  opensWithName,
+  saysSomething,
+} from './letters.ts';
 import { quotedSpans, type TextSpan } from './quoted-speech.ts';
 
 /** Shorter quotations are terms: a name, a title, what to put into a field. */
@@ -16,16 +27,20 @@ const TERM_WEIGHT = 24;
 const ATTRIBUTION_CHARACTERS = 120;
 /** What opens a mail is a short line, or stands at the beginning of one. */
 const LINE_CHARACTERS = 600;
+/** As far as it is looked ahead who speaks again, or how long a paragraph is. */
+const NEAR_LINES = 20;
+/** Of a letter: a longer one ends here. */
+const LETTER_LINES = 400;
 /** Of a head of a mail. */
 const HEAD_LINES = 6;
 /** Stands where something was left out, so that no words of two places make one sentence. */
 export const GAP = '\uFFFC';
 
+/** Between two sentences. */
+const sentenceBorder = /[.!?]\s+[\p{L}\p{N}]|[。！？][\s]*[\p{L}\p{N}]/u;
+
 const quotedLine = /^[ \t\u3000]{0,12}(?:[-*•]\s|\d{1,2}[.)]\s)?(?:\p{Lu}{1,3})?(?:[>＞]|&gt;)/u;
 const fenceMark = /^[ \t]{0,12}(?:[-*•]\s)?(`{3,40}|~{3,40})/;
-const salutation =
-  /^\s*(?:(?:dear|hi|hello|hey|liebe[rs]?|sehr geehrte[rs]?|hallo|chère?s?|bonjour|querid[oa]s?|estimad[oa]s?|hola|olá|car[oaie]|gentile|亲爱的|尊敬的|您好|你好)(?![\p{L}])[^\n]{0,60}|[^\n]{1,40}(?:様|さま|さん|님)(?:께)?[,、。\s]*)$/iu;
-
 interface TextLine extends TextSpan {
   text: string;
 }
@@ -64,6 +79,13 @@ const paragraphEnd = (lines: readonly TextLine[], from: number): number => {
   return at;
 };
 
+/** The beginning of a paragraph. */
+function nearParagraph(lines: readonly TextLine[], from: number): readonly TextLine[] {
+  const near = lines.slice(from, from + NEAR_LINES);
+  const end = near.findIndex(isEmpty);
+  return end === -1 ? near : near.slice(0, end);
+}
+
 interface Reading {
   text: string;
   lines: readonly TextLine[];
@@ -85,11 +107,21 @@ function pastedEnd({ lines, quotedFrom }: Reading, from: number): number {
   return last + 1;
 }
 
-/** The head of a mail: fields on lines that follow each other. */
+/** The head of a mail: fields on lines that follow each other, or one with an address. */
 function isMailHead(lines: readonly TextLine[], at: number): boolean {
   const head = lines.slice(at, at + HEAD_LINES).map(shortOf);
-  const other = head.findIndex((line) => !isMailField(line));
-  return other !== 0 && other !== 1 && head.length > 1 && head.some(isSureMailField);
+  const [first = ''] = head;
+  if (!isMailField(first)) return false;
+  const isLone = head[1] === undefined || !isMailField(head[1]);
+  return isLone ? isSureMailField(first) && first.includes('@') : head.some(isSureMailField);
+}
+
+/** Lines of a chat without times: `Anna: …`, `Ben: …`, `Anna: …`. A form names each field once. */
+function isDialogue(lines: readonly TextLine[], at: number, text: string): boolean {
+  if (speakerOf(text) === undefined) return false;
+  const speakers = nearParagraph(lines, at).map((line) => speakerOf(shortOf(line)));
+  const names = new Set(speakers);
+  return !names.has(undefined) && names.size > 1 && names.size < speakers.length;
 }
 
 /** A stretch of lines, and the line behind it. */
@@ -98,21 +130,44 @@ interface Block {
   next: number;
 }
 
+/** What a line announces that ends with a colon, and what stands behind the colon of a line that asks to work on it. */
+function announcedBlock(reading: Reading, at: number, line: TextLine): Block | undefined {
+  const { lines } = reading;
+  const end = line.text.slice(-LINE_CHARACTERS);
+  if (announcesPaste(end)) return { start: line.end, next: pastedEnd(reading, at + 1) };
+  const next = nextFull(lines, at + 1);
+  if (announcesMuch(end) && isLongParagraph(nearParagraph(lines, next).map(({ text }) => text)))
+    return { start: line.end, next: paragraphEnd(lines, next) };
+  const colon = workStart(shortOf(line));
+  if (colon === -1) return undefined;
+  const start = line.start + colon;
+  if (colon >= line.text.length) return { start: line.end, next: pastedEnd(reading, at + 1) };
+  // The marks say what is quoted.
+  return reading.quotedFrom.has(start) ? undefined : { start, next: paragraphEnd(lines, at) };
+}
+
 /** Words of somebody else behind a colon of a line. */
 function spokenBlock(reading: Reading, at: number, line: TextLine): Block | undefined {
   const { lines, quotedFrom } = reading;
   const colon = speechStart(line.text);
-  if (colon === -1)
-    return announcesPaste(line.text.slice(-LINE_CHARACTERS))
-      ? { start: line.end, next: pastedEnd(reading, at + 1) }
-      : undefined;
+  if (colon === -1) return announcedBlock(reading, at, line);
   const said = line.text.slice(colon);
   if (said.trim() === '') return { start: line.end, next: pastedEnd(reading, at + 1) };
   const opening = line.start + colon + (said.length - said.trimStart().length);
   // The marks say what is quoted.
   if (quotedFrom.has(opening)) return undefined;
-  const isLetter = salutation.test(said.slice(0, 120)) || /[,，、]\s*$/u.test(said.slice(-20));
+  const isLetter = opensWithName(said) || /[,，、]\s*$/u.test(said.slice(-20));
   return { start: opening, next: isLetter ? lines.length : paragraphEnd(lines, at) };
+}
+
+/** A letter that begins at a line, or within it: `What does he want? Hi Tom, …`. */
+function letterBlock({ lines }: Reading, at: number, { start, text }: TextLine): Block | undefined {
+  const within = greetsSomebody(text) ? 0 : greetingWithin(text);
+  if (within === -1) return undefined;
+  const isFirst = within === 0 && lines.findIndex(({ text: said }) => saysSomething(said)) >= at;
+  const following = lines.slice(at + 1, at + LETTER_LINES).map((line) => line.text);
+  const count = letterLines([text.slice(within), ...following], isFirst);
+  return count === 0 ? undefined : { start: start + within, next: at + count };
 }
 
 function blockAt(reading: Reading, at: number, line: TextLine): Block | undefined {
@@ -124,8 +179,9 @@ function blockAt(reading: Reading, at: number, line: TextLine): Block | undefine
   const short = shortOf(line);
   if (opensMail(short)) return { start, next: Math.max(at + 1, pastedEnd(reading, at + 1)) };
   if (isMailHead(lines, at)) return { start, next: lines.length };
-  if (isChatLine(short)) return { start, next: paragraphEnd(lines, at) };
-  return spokenBlock(reading, at, line);
+  if (isChatLine(short) || isDialogue(lines, at, short))
+    return { start, next: paragraphEnd(lines, at) };
+  return letterBlock(reading, at, line) ?? spokenBlock(reading, at, line);
 }
 
 /** Lines, in order, that are not the user's: quoted with `>`, fenced, mails, parts of chats, "she wrote: …". */
@@ -145,7 +201,7 @@ function othersLines(reading: Reading): TextSpan[] {
 }
 
 /** Ordered, and none within or over another. */
-function merged(spans: readonly TextSpan[]): TextSpan[] {
+export function merged(spans: readonly TextSpan[]): TextSpan[] {
   const all: TextSpan[] = [];
   for (const span of spans.toSorted((one, other) => one.start - other.start)) {
     const last = all.at(-1);
@@ -203,6 +259,14 @@ export function withoutQuotations(text: string): string {
   );
   return cut(text, merged(spans));
 }
+
+/** Quotations of several sentences, whoever said them. */
+const passages = (text: string): TextSpan[] =>
+  quotedSpans(text).filter(({ start, end }) => sentenceBorder.test(text.slice(start, end)));
+
+/** Where a text shows words, with or without saying whose: those of others, and quotations of several sentences. Linear. */
+export const shownSpans = (text: string): TextSpan[] =>
+  merged([...othersSpans(text), ...passages(text)]);
 
 /** The user's own words of a text: no lines, speech and longer quotations of others. Linear. */
 export const ownWords = (text: string): string => withoutQuotations(ownLines(text));

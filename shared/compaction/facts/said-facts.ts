@@ -5,7 +5,7 @@ import type { FactKind, FactTier } from './fact.ts';
 import { baseWeightOf } from './fact-weights.ts';
 import type { Found } from './found.ts';
 import { endsInState, findNames } from './names.ts';
-import { othersSpans } from './own-words.ts';
+import { shownSpans } from './own-words.ts';
 import { foldWidth, plainText } from './plain-text.ts';
 import type { TextSpan } from './quoted-speech.ts';
 import { findQuotes } from './quotes.ts';
@@ -226,5 +226,5 @@ export function saidFacts(
   if (found.length === 0) return [];
   const said = withSentences(found, text, sentences());
   if (speaker !== 'user') return said;
-  return withShown(withoutTakenBack(said, reading), othersSpans(text));
+  return withShown(withoutTakenBack(said, reading), shownSpans(text));
 }

@@ -2,6 +2,7 @@ import { constraintSection, type ArchivedItem } from '../../conversation/snapsho
 import { withdrawnByUser, type Cited, type ConstraintRefusal } from './constraint-rules.ts';
 import type { LedgerDraft } from './ledger-draft.ts';
 import { lastSource } from './sources.ts';
+import type { Noted } from './others-words.ts';
 import type { TurnEvidence } from './turn-evidence.ts';
 import { isUnitedList } from './united-list.ts';
 
@@ -9,6 +10,8 @@ import { isUnitedList } from './united-list.ts';
 export interface Application {
   draft: LedgerDraft;
   evidence: TurnEvidence;
+  /** What earlier runs noted of what was read or done. */
+  noted: () => Noted;
   /** The day of a turn. */
   at: (seq: number) => string | undefined;
   /** A second answer may name the items of the first. */

@@ -9,7 +9,7 @@ import { checkedValuesIn, isValueHeld } from '../facts/unsupported.ts';
 import { endRefusal, type Application, type Refusal } from './application.ts';
 import { dropCopies, retireCopies } from './constraint-copies.ts';
 import { constraintText, statedByUser } from './constraint-rules.ts';
-import { isOfUser, sectionFor } from './guiding-sections.ts';
+import { isOfUser, sectionFor, type Guidance } from './guiding-sections.ts';
 import {
   archiveItem,
   findItem,
@@ -19,8 +19,10 @@ import {
   type LedgerDraft,
 } from './ledger-draft.ts';
 import type { AddOperation } from './operation.ts';
+import { partStrangers } from './others-words.ts';
 import { mergeSources } from './sources.ts';
 import { quoteOf, statementOf, type Statement } from './statement.ts';
+import { asToldByTool } from './told-of-user.ts';
 
 /** The item that an `add` takes the place of: the one of a section of one item, else the one it names. */
 function replacedBy(
@@ -114,6 +116,33 @@ export function keepWording(
 }
 
 /**
+ * What may stand in a section of a statement: without what strangers say. A tool's words become knowledge, with whose
+ * words they are; what is known stays as it is. '' where nothing is left.
+ */
+export function withoutStrangers(
+  application: Application,
+  { section, said, earlierText }: Guidance,
+): string {
+  const { own, strangers } = partStrangers(section, { said, earlierText }, application);
+  for (const { text, by } of strangers)
+    if (by === 'tool')
+      placeAsKnowledge(application, { ...said, text: asToldByTool(text), status: undefined });
+  return own;
+}
+
+/** A new item of any section but that of the rules. */
+function addStatement(application: Application, add: AddOperation, said: Statement): Refusal {
+  const { section } = add;
+  const own = { ...said, text: withoutStrangers(application, { section, said }) };
+  if (own.text === '') return 'WORDS_OF_TOOL';
+  return place(
+    application,
+    { ...add, section: sectionFor(application, { section, said: own }) },
+    own,
+  );
+}
+
+/**
  * A new item, unless the section says the same already: then that one gets the sources. What it
  * supersedes, and the old item of a section of one, goes to the archive.
  */
@@ -125,8 +154,7 @@ export function applyAdd(application: Application, add: AddOperation): Refusal {
   if (folded.length === 0) return 'NO_SOURCE';
   const sources = mergeSources(folded, []);
   const said = statementOf(add, sources, evidence);
-  if (add.section !== constraintSection)
-    return place(application, { ...add, section: sectionFor(application, { ...add, said }) }, said);
+  if (add.section !== constraintSection) return addStatement(application, add, said);
   const stated = statedByUser({ quote: quoteOf(add), text: said.text, sources }, evidence);
   if (!stated.ok) {
     keepWording(application, said, { importance: add.importance });

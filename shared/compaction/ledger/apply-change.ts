@@ -1,5 +1,5 @@
 import { constraintSection, type ArchivedItem, type Item } from '../../conversation/snapshot.ts';
-import { keepWording } from './apply-add.ts';
+import { keepWording, withoutStrangers } from './apply-add.ts';
 import { endRefusal, type Application, type Refusal } from './application.ts';
 import { retireCopies } from './constraint-copies.ts';
 import { constraintText, withdrawnByUser } from './constraint-rules.ts';
@@ -92,12 +92,14 @@ export function applyUpdate(application: Application, update: UpdateOperation): 
   const said = statementOf(update, sources, evidence);
   if (item.section !== constraintSection) {
     const guidance = { section: item.section, said, earlierText: item.text };
-    if (sectionFor(application, guidance) !== item.section) {
-      keepWording(application, said);
+    const own = { ...said, text: withoutStrangers(application, guidance) };
+    if (own.text === '') return 'WORDS_OF_TOOL';
+    if (sectionFor(application, { ...guidance, said: own }) !== item.section) {
+      keepWording(application, own);
       return 'WORDS_OF_TOOL';
     }
     const merged = mergeSources(said.sources, mergedSources(application, update));
-    change(application, item, { ...said, sources: merged, importance: update.importance });
+    change(application, item, { ...own, sources: merged, importance: update.importance });
     return undefined;
   }
   const stated = withdrawnByUser(

@@ -1,15 +1,19 @@
 import type { Snapshot } from '../../conversation/snapshot.ts';
+import { once } from '../../once.ts';
 import type { Application, Refusal, RejectionReason } from './application.ts';
 import { applyAdd } from './apply-add.ts';
 import { applyRemove, applyUpdate } from './apply-change.ts';
 import { draftOf, snapshotOfDraft } from './ledger-draft.ts';
 import type { Operation } from './operation.ts';
-import { evidenceOf, type TurnTexts } from './turn-evidence.ts';
+import { notedIn } from './others-words.ts';
+import { evidenceOf, type TurnSaid } from './turn-evidence.ts';
 
 /** What operations are checked against. */
 export interface LedgerEvidence {
-  /** The folded turns by number. */
-  turns: ReadonlyMap<number, TurnTexts>;
+  /** What is said in the folded turns, by number, in order. */
+  turns: ReadonlyMap<number, readonly TurnSaid[]>;
+  /** What tools said in earlier turns that a message of these brought back. */
+  recalled?: readonly string[];
   /** The day of a turn, `2026-11-21`. */
   at: (seq: number) => string | undefined;
   /** Operations of a second answer, which was shown items of the first. */
@@ -49,10 +53,11 @@ function applyOne(application: Application, operation: Operation): Refusal {
 export function applyOperations(
   snapshot: Snapshot,
   operations: readonly Operation[],
-  { turns, at, corrections = [] }: LedgerEvidence,
+  { turns, recalled, at, corrections = [] }: LedgerEvidence,
 ): AppliedOperations {
   const draft = draftOf(snapshot);
-  const application = { draft, evidence: evidenceOf(turns), at };
+  const noted = once(() => notedIn(snapshot));
+  const application = { draft, evidence: evidenceOf(turns, recalled), noted, at };
   const rejected: RejectedOperation[] = [];
   const applyAll = (all: readonly Operation[], isCorrecting: boolean): void => {
     for (const operation of all) {

@@ -11,9 +11,9 @@ const guidingSections: ReadonlySet<string> = new Set(['overall_goal', 'task_stat
 /** Whether the items of a section tell the model what to do next. */
 export const isGuiding = (section: string): boolean => guidingSections.has(section);
 
-interface Guidance {
+export interface Guidance {
   section: string;
-  said: Pick<Statement, 'text' | 'sources'>;
+  said: Statement;
   /** What the item said before. */
   earlierText?: string;
 }

@@ -30,27 +30,35 @@ export interface LedgerReading {
   read: TextReader;
 }
 
+/** What was said in a turn, behind what the app and its hooks told the model of it. */
+const saidIn = ({ seq, surroundings = '' }: Turn, said: readonly Utterance[]): Utterance[] => [
+  ...(surroundings === ''
+    ? []
+    : [{ seq, speaker: 'tool' as const, text: surroundings, at: new Date(0) }]),
+  ...said,
+];
+
 function evidenceIn(
+  turns: readonly Turn[],
   utterances: readonly Utterance[],
   cited: ReadonlyMap<number, CitedTurn>,
 ): LedgerEvidence {
-  const textsOf = (said: readonly Utterance[]) => ({
-    user: said.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : [])).join('\n'),
-    talk: said.flatMap(({ speaker, text }) => (speaker === 'tool' ? [] : [text])).join('\n'),
-    all: said.map(({ text }) => text).join('\n'),
-  });
   const bySeq = Map.groupBy(utterances, ({ seq }) => seq);
   return {
-    turns: new Map([...bySeq].map(([seq, said]) => [seq, textsOf(said)])),
+    turns: new Map(turns.map((turn) => [turn.seq, saidIn(turn, bySeq.get(turn.seq) ?? [])])),
     at: (seq) => cited.get(seq)?.day,
   };
 }
 
 /**
  * Reads the folded turns once: a repair call has their ledger applied and checked a second time. What takes
- * long is made when it is first asked for. Linear in their text.
+ * long is made when it is first asked for. Linear in their text. `recalled`: what tools said in earlier turns that these
+ * brought back.
  */
-export function readFoldedTurns(turns: readonly Turn[]): LedgerReading {
+export function readFoldedTurns(
+  turns: readonly Turn[],
+  recalled: readonly string[] = [],
+): LedgerReading {
   const utterances = utterancesOf(turns);
   const cited = citedTurns(turns);
   const found = once(() => readFacts(utterances));
@@ -58,7 +66,7 @@ export function readFoldedTurns(turns: readonly Turn[]): LedgerReading {
     turns,
     utterances,
     cited,
-    evidence: once(() => evidenceIn(utterances, cited)),
+    evidence: once(() => ({ ...evidenceIn(turns, utterances, cited), recalled })),
     facts: () => found().facts,
     wishes: once(() => statedWishes(utterances)),
     withdrawals: once(() => statedWithdrawals(utterances)),

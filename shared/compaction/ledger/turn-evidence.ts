@@ -1,15 +1,15 @@
 import { ownLines, withoutQuotations } from '../facts/own-words.ts';
 import { sentencesOf } from '../facts/sentences.ts';
 import { withoutTakenBack } from '../facts/taken-back.ts';
+import type { Utterance } from '../facts/utterance.ts';
+import { once } from '../../once.ts';
+import { acceptedIn } from './accepted-proposals.ts';
 import { oneLine } from './item-text.ts';
-import { topicsOf, wordsOf } from './word-overlap.ts';
+import { passagesOf, type Passages } from './passages.ts';
+import { topicsOf, unitsOf, wordsOf } from './word-overlap.ts';
 
-/** What stands in a turn: in the message of its user, in what user and model say (calls too), and by everybody, tools included. */
-export interface TurnTexts {
-  user: string;
-  talk: string;
-  all: string;
-}
+/** What one speaker says in a turn. */
+export type TurnSaid = Pick<Utterance, 'speaker' | 'text'>;
 
 /** The folded turns as quotes are looked for in them: on one line, each read once. */
 export interface TurnEvidence {
@@ -23,12 +23,23 @@ export interface TurnEvidence {
   all: (seq: number) => string;
   /** Of `unquoted`. */
   userSentences: (seq: number) => readonly string[];
-  /** Of what user and model say to each other, and of all that is said. */
+  /** Of `unquoted`, and of what the model has proposed and the user accepts in this turn. */
+  ownUnits: (seq: number) => ReadonlySet<string>;
+  acceptedUnits: (seq: number) => ReadonlySet<string>;
+  /** Of what user and model say to each other, calls too, and of all that is said. */
   talkTopics: (seq: number) => ReadonlySet<string>;
   allTopics: (seq: number) => ReadonlySet<string>;
+  /** What model and tools say, in order. */
+  others: () => OthersTexts;
 }
 
-function once<Value>(read: (seq: number) => Value): (seq: number) => Value {
+export interface OthersTexts {
+  passages: Passages;
+  /** Whether a text of `passages` is the model's, calls too; else a tool's. */
+  isOfModel: (text: number) => boolean;
+}
+
+function onceEach<Value>(read: (seq: number) => Value): (seq: number) => Value {
   const known = new Map<number, Value>();
   return (seq) => {
     const value = known.get(seq) ?? read(seq);
@@ -37,20 +48,54 @@ function once<Value>(read: (seq: number) => Value): (seq: number) => Value {
   };
 }
 
-/** Turns that are not in `turns` have said nothing. */
-export function evidenceOf(turns: ReadonlyMap<number, TurnTexts>): TurnEvidence {
-  const own = once((seq) => withoutTakenBack(ownLines(turns.get(seq)?.user ?? '')));
-  const user = once((seq) => oneLine(own(seq)));
-  const unquoted = once((seq) => oneLine(withoutQuotations(own(seq))));
-  const all = once((seq) => oneLine(turns.get(seq)?.all ?? ''));
+const textOf = (said: readonly TurnSaid[], isMeant: (one: TurnSaid) => boolean): string =>
+  said
+    .filter(isMeant)
+    .map(({ text }) => text)
+    .join('\n');
+
+function othersIn(said: readonly TurnSaid[]): OthersTexts {
   return {
-    seqs: [...turns.keys()],
+    passages: passagesOf(said.map(({ text }) => text)),
+    isOfModel: (text) => said[text]?.speaker !== 'tool',
+  };
+}
+
+/**
+ * Turns that are not in `turns`, which are in order, have said nothing. `recalled`: what tools said before them that a
+ * message brought back.
+ */
+export function evidenceOf(
+  turns: ReadonlyMap<number, readonly TurnSaid[]>,
+  recalled: readonly string[] = [],
+): TurnEvidence {
+  const saidIn = (seq: number): readonly TurnSaid[] => turns.get(seq) ?? [];
+  const seqs = [...turns.keys()];
+  const own = onceEach((seq) =>
+    withoutTakenBack(ownLines(textOf(saidIn(seq), ({ speaker }) => speaker === 'user'))),
+  );
+  const user = onceEach((seq) => oneLine(own(seq)));
+  const unquoted = onceEach((seq) => oneLine(withoutQuotations(own(seq))));
+  const all = onceEach((seq) => oneLine(textOf(saidIn(seq), () => true)));
+  const accepted = (seq: number): string =>
+    acceptedIn(unquoted(seq), saidIn(seqs[seqs.indexOf(seq) - 1] ?? -1));
+  return {
+    seqs,
     has: (seq) => turns.has(seq),
     user,
     unquoted,
     all,
-    userSentences: once((seq) => sentencesOf(withoutQuotations(own(seq))).map(oneLine)),
-    talkTopics: once((seq) => topicsOf(wordsOf(turns.get(seq)?.talk ?? ''))),
-    allTopics: once((seq) => topicsOf(wordsOf(all(seq)))),
+    userSentences: onceEach((seq) => sentencesOf(withoutQuotations(own(seq))).map(oneLine)),
+    ownUnits: onceEach((seq) => unitsOf(unquoted(seq))),
+    acceptedUnits: onceEach((seq) => unitsOf(accepted(seq))),
+    talkTopics: onceEach((seq) =>
+      topicsOf(wordsOf(textOf(saidIn(seq), ({ speaker }) => speaker !== 'tool'))),
+    ),
+    allTopics: onceEach((seq) => topicsOf(wordsOf(all(seq)))),
+    others: once(() => {
+      const before = recalled.map((text) => ({ speaker: 'tool' as const, text }));
+      const said = [...turns.values()].flat().filter(({ speaker }) => speaker !== 'user');
+      return othersIn([...before, ...said]);
+    }),
   };
 }

@@ -29,6 +29,16 @@ export function topicsOf(words: ReadonlySet<string>): Set<string> {
   return topics;
 }
 
+const figures = /[\p{L}\p{N}]*\p{Nd}[\p{L}\p{N}]*/gu;
+
+/** What a text says, to be looked for in another: its topics, its figures and whatever else has figures in it. */
+export function unitsOf(text: string): Set<string> {
+  const plain = text.normalize('NFKC').replaceAll(unseen, '').toLowerCase();
+  const units = topicsOf(wordsOf(plain.replaceAll(figures, ' ')));
+  for (const [figure] of plain.matchAll(figures)) units.add(figure);
+  return units;
+}
+
 /** Share of `words` that `others` has too, 0–1; no words → 0. */
 export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
   if (words.size === 0) return 0;

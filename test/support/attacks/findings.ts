@@ -49,7 +49,12 @@ export function achievedBy(attacked: Attacked): {
         broken,
         escaped,
         loose: foreignTo(userTexts, withoutSection, FOREIGN_WORDS),
-        forged: foreignTo([...userTexts, 'User'], forged, 0),
+        // What he tells of himself in words of his own is no label of code.
+        forged: foreignTo(
+          [...userTexts, 'User'],
+          forged.filter((text) => text.startsWith('User: "')),
+          0,
+        ),
       }
     : { unstated, broken, escaped, loose, forged };
   const isNothing = Object.values(achieved).every((list) => list.length === 0);

@@ -32,6 +32,7 @@ import { rewriteStrategy } from '../rewrite/rewrite-strategy.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';
 import { askForCorrection, askForOperations } from './ask-for-operations.ts';
+import { recalledTools } from './recalled-tools.ts';
 import { roomFor, type RunRoom } from './room-for.ts';
 
 /** What the answers of the summariser are checked against, the same for each of them. */
@@ -81,7 +82,7 @@ async function mended(
   { operations, room }: { operations: readonly Operation[]; room: RunRoom },
 ): Promise<LedgerVerification> {
   const standard = {
-    reading: readFoldedTurns(plan.folded),
+    reading: readFoldedTurns(plan.folded, await recalledTools(run, plan)),
     keptTexts: keptTexts(run, plan),
     noteTexts: run.notes ?? [],
     room,

@@ -74,7 +74,9 @@ test('no constraint is made, changed or ended without words of the user', () => 
 
       const saidAfter = (last: number, quote: string | undefined) =>
         quote !== undefined &&
-        [...evidence.turns].some(([seq, { user }]) => seq > last && user.includes(quote));
+        [...evidence.turns].some(
+          ([seq, [user]]) => seq > last && user?.speaker === 'user' && user.text.includes(quote),
+        );
       const now = after.sections[constraintSection] ?? [];
       const changed = (snapshot.sections[constraintSection] ?? []).filter(
         ({ id, text }) => now.find((one) => one.id === id)?.text !== text,

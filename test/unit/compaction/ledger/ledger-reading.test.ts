@@ -30,11 +30,15 @@ describe('the reading of folded turns', () => {
   test('holds what each speaker of a turn said, for operations that cite it', () => {
     const { evidence } = readFoldedTurns(turns);
 
-    expect(evidence().turns.get(2)).toEqual({
-      user: 'It costs 1,204.50 dollars.',
-      talk: 'It costs 1,204.50 dollars.\nlook_up: {}\nI will pay on 12 May.',
-      all: 'It costs 1,204.50 dollars.\nlook_up: {}\npaid\nI will pay on 12 May.',
-    });
+    const said = evidence()
+      .turns.get(2)
+      ?.map(({ speaker, text }) => `${speaker}: ${text}`);
+    expect(said).toEqual([
+      'user: It costs 1,204.50 dollars.',
+      'call: look_up: {}',
+      'tool: paid',
+      'model: I will pay on 12 May.',
+    ]);
     expect(evidence().at(2)).toBe('1970-01-01');
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { LedgerEvidence } from '../../../../shared/compaction/ledger/apply-operations.ts';
+import type { TurnSaid } from '../../../../shared/compaction/ledger/turn-evidence.ts';
 import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
 import {
   emptySnapshot,
@@ -31,11 +32,20 @@ export const evidence = (
   turns: new Map(
     Object.entries(turns).map(([seq, [user, others]]) => [
       Number(seq),
-      { user, talk: `${user}\n${others}`, all: `${user}\n${others}` },
+      [
+        { speaker: 'user', text: user },
+        { speaker: 'model', text: others },
+      ],
     ]),
   ),
   at: (seq) => `2026-11-${String(seq).padStart(2, '0')}`,
 });
+
+/** A turn in which the user asks and a tool answers. */
+export const toldByTool = (user: string, tool: string): readonly TurnSaid[] => [
+  { speaker: 'user', text: user },
+  { speaker: 'tool', text: tool },
+];
 
 export const counting = { rule: 'character-class' } as const;
 
