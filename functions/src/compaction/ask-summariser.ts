@@ -44,6 +44,8 @@ async function generateOnce(run: ClaimedRun, request: ModelRequest): Promise<Mod
   const { bill, dependencies, reading } = run;
   const { ownerUid } = reading.head.value;
   const { conversationId } = reading;
+  const isMore = bill.isCounted === true;
+  bill.isCounted = true;
   const { answer, settled } = await paidCall(
     dependencies,
     {
@@ -51,7 +53,7 @@ async function generateOnce(run: ClaimedRun, request: ModelRequest): Promise<Mod
       conversationId,
       ownerUid,
       request,
-      isMore: bill.calls > 0,
+      isMore,
       pass: (point) => passCrashPoint(dependencies, point),
     },
     () => {
