@@ -11,6 +11,7 @@ import { recordCommits } from '../support/commit-rules.ts';
 import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
 import { serveErasures } from '../support/erasing.ts';
 import { lifecycle, owner } from '../support/lifecycle.ts';
+import { AppError } from '../../shared/errors.ts';
 import { sumOfCosts } from '../../shared/quota/usage.ts';
 import { answerOrReason, HOUSE_PRICES, limitedChat, usageOf } from '../support/quotas.ts';
 import { createRecordedStore } from '../support/recorded-store.ts';
@@ -159,6 +160,32 @@ describe('a compaction', () => {
     const { compactions } = await usageOf(bench.store);
     expect(heldMicros).toBeGreaterThan(0);
     expect(compactions.costMicros).toBe(heldMicros);
+  });
+
+  test.each([
+    [
+      'counts its prompt, and not the longest answer, where a model is too slow',
+      'MODEL_TIMEOUT',
+      600,
+    ],
+    ['counts nothing where a model refuses it', 'MODEL_OVERLOADED', 0],
+  ])('%s', async (_, reason, mostTokens) => {
+    const bench = compactionBench({ config: configWith(limited) });
+    const conversationId = await buildDue(bench);
+    const failure = new AppError({
+      status: 'UNAVAILABLE',
+      reason,
+      message: 'no answer',
+      publicMessage: 'There is no answer.',
+    });
+
+    const paid = paidCall(passing(bench), callOf(conversationId), () => Promise.reject(failure));
+
+    await expect(paid).rejects.toBe(failure);
+    const { compactions, held } = await usageOf(bench.store);
+    expect(compactions.tokens > 0).toBe(mostTokens > 0);
+    expect(compactions.tokens).toBeLessThanOrEqual(mostTokens);
+    expect(held).toEqual([]);
   });
 
   test('leaves nothing behind a user who is erased meanwhile', async () => {

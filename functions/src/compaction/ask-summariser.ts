@@ -69,6 +69,8 @@ async function generateOnce(
 /** One call, paid for out of the dollars of the conversation's owner. */
 async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
   const { bill, dependencies, reading } = run;
+  const isMore = bill.isCounted === true;
+  bill.isCounted = true;
   const { answer, settled } = await paidCall(
     dependencies,
     {
@@ -76,7 +78,7 @@ async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelRespon
       conversationId: reading.conversationId,
       ownerUid: reading.head.value.ownerUid,
       request: named.request,
-      isMore: bill.calls > 0,
+      isMore,
       pass: (point) => passCrashPoint(dependencies, point),
     },
     () => generateOnce(run, named),

@@ -55,6 +55,8 @@ export interface Bill {
   outputTokens: number;
   /** Millionths of a US dollar; undefined once a call was made that reported nothing. */
   costMicros: number | undefined;
+  /** The run stands among those of its owner's day. */
+  isCounted?: true;
   /** The model that answered; absent before the first answer. */
   model?: string;
 }

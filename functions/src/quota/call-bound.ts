@@ -6,9 +6,12 @@ import { callCostMicros, type ModelsConfig } from '../models-in-use.ts';
 const ASSUMED_OUTPUT_TOKENS = 8_192;
 
 /** Tokens and millionths of a dollar that a call takes at most: its prompt uncached, and the longest answer. */
-export function callBound(config: ModelsConfig, request: ModelRequest) {
+export const callBound = (config: ModelsConfig, request: ModelRequest) =>
+  callEstimate(config, request, request.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS);
+
+/** The same with an answer of so many tokens. */
+export function callEstimate(config: ModelsConfig, request: ModelRequest, outputTokens: number) {
   const promptTokens = estimatePromptTokens(request, 'character-class');
-  const outputTokens = request.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS;
   const call = { model: request.model, promptTokens, cachedTokens: 0, outputTokens };
   return { tokens: promptTokens + outputTokens, costMicros: callCostMicros(config, call) };
 }

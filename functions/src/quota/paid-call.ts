@@ -13,10 +13,10 @@ import { usageAfterCall } from '../../../shared/quota/settle.ts';
 import { decodeUsage, type WorkName } from '../../../shared/quota/usage.ts';
 import type { Config } from '../config.ts';
 import { callCostMicros } from '../models-in-use.ts';
-import { callBound } from './call-bound.ts';
+import { callBound, callEstimate } from './call-bound.ts';
 import { shardWrite } from './budget-shards.ts';
 import { holdForCall, type Hold } from './hold-for-call.ts';
-import { quotaSettings } from './quota-settings.ts';
+import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
 import { usageWrite } from './usage-write.ts';
 import { writeGuarded } from './write-usage.ts';
 
@@ -45,7 +45,7 @@ interface Taken {
   costMicros: number;
 }
 
-/** What a model answers with that was at work for nothing that is billed. */
+/** What a model answers with that has done nothing that is billed. */
 const UNBILLED = new Set([
   'MODEL_QUOTA',
   'MODEL_OVERLOADED',
@@ -57,11 +57,23 @@ const UNBILLED = new Set([
 
 const NOTHING: Taken = { tokens: 0, costMicros: 0 };
 
-/** What the model reported; what tells no figures, an abort above all, counts as all that it held. */
+/** What the model reported; an answer without figures counts as all that it held. */
 function takenBy(config: Config, { request }: WorkCall, usage: ModelUsage | undefined): Taken {
   if (!usage) return callBound(config, request);
   const costMicros = callCostMicros(config, reportedCall(request.model, usage));
   return { tokens: usage.promptTokens + usage.outputTokens + usage.thoughtsTokens, costMicros };
+}
+
+/**
+ * What a call took that failed. One that its owner can break off whenever they like counts as all that it held; one
+ * that a model does not answer in time is none of theirs, and counts as an answer does that was stopped.
+ */
+function takenInVain(config: Config, { request }: WorkCall, error: unknown): Taken {
+  const reason = error instanceof AppError ? error.reason : '';
+  if (UNBILLED.has(reason)) return NOTHING;
+  return reason === 'MODEL_TIMEOUT'
+    ? callEstimate(config, request, RESERVED_ANSWER_TOKENS)
+    : callBound(config, request);
 }
 
 /**
@@ -142,8 +154,7 @@ export async function paidCall<T extends { usage?: ModelUsage | undefined }>(
   try {
     answer = await ask();
   } catch (error) {
-    const isUnbilled = error instanceof AppError && UNBILLED.has(error.reason);
-    await settle(isUnbilled ? NOTHING : takenBy(config, call, undefined));
+    await settle(takenInVain(config, call, error));
     throw error;
   }
   await call.pass?.('call-answered');
