@@ -211,7 +211,7 @@ describe('forget_memory', () => {
   });
 
   test.each([
-    ['the user does not speak of it', { id: 'nuts' }, 'MEMORY_NOT_SAID'],
+    ['the user does not ask for it', { id: 'nuts' }, 'MEMORY_NOT_SAID'],
     ['there is none', { query: 'bicycles' }, 'MEMORY_NOT_FOUND'],
     ['nothing is named', {}, 'MEMORY_NOT_FOUND'],
   ])('refuses when %s', async (_, args, reason) => {
@@ -219,6 +219,14 @@ describe('forget_memory', () => {
     await storeNotes(world.store, owner.uid, two);
 
     await expect(forget(args)).rejects.toEqual(refusal(reason));
+    expect(await notes()).toHaveLength(2);
+  });
+
+  test('S8: forgets no note that the user affirms, whatever a page asks for', async () => {
+    const { forget, notes, world } = await memoryTools('Remember: I am allergic to hazelnuts.');
+    await storeNotes(world.store, owner.uid, two);
+
+    await expect(forget({ id: 'nuts' })).rejects.toEqual(refusal('MEMORY_NOT_SAID'));
     expect(await notes()).toHaveLength(2);
   });
 });

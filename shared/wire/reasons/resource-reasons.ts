@@ -60,7 +60,8 @@ export const resourceReasons = {
   MEMORY_NOT_SAID: {
     status: 'FAILED_PRECONDITION',
     on: 'declared',
-    meaning: 'Told to the model alone: a note must repeat, or be spoken of in, what the user said.',
+    meaning:
+      'Told to the model alone: a note must repeat what the user said, and goes where he asks for it.',
   },
   UPLOAD_NOT_FOUND: {
     status: 'NOT_FOUND',

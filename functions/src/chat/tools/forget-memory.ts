@@ -34,16 +34,16 @@ const notAskedError = () =>
   new AppError({
     status: 'FAILED_PRECONDITION',
     reason: 'MEMORY_NOT_SAID',
-    message: 'the user did not speak of the note that is to be forgotten',
+    message: 'the user did not ask to forget the note',
     publicMessage:
-      'Not forgotten: the user has not spoken of this note in the last messages. Ask the user, naming what it says.',
+      'Not forgotten: the user has not asked to forget this note in the last messages. Ask the user, naming what it says.',
   });
 
 const candidateOf = ({ id, text }: Note) => ({ id, text });
 
 /**
  * The tool with which the model forgets a note about the user, by its id or by words that it has. One note a call, and
- * only the one that the user speaks of in the last two messages (MEMORY_NOT_SAID), so that no tool output empties the
+ * only the one that the user asks to forget in the last two messages (MEMORY_NOT_SAID), so that no tool output empties the
  * memory; where another one or several may be meant, the model gets the candidates.
  */
 export const forgetMemoryTool = (dependencies: Dependencies): ServerTool<typeof parameters> => ({
