@@ -1,3 +1,4 @@
+import { boundedAnswer } from '../../../shared/conversation/bounded-answer.ts';
 import { reportedCall } from '../../../shared/models/prices.ts';
 import type { ModelRequest, ModelUsage } from '../../../shared/ports.ts';
 import type { WorkName } from '../../../shared/quota/usage.ts';
@@ -25,7 +26,8 @@ export async function askBeside(
 ): Promise<SideAnswer> {
   const { request, maximumCharacters, signal } = of;
   const said: SideAnswer = { text: '' };
-  for await (const chunk of untilAborted(model.stream(request, signal), signal)) {
+  for await (const sent of untilAborted(model.stream(request, signal), signal)) {
+    const chunk = boundedAnswer(sent);
     for (const { text = '', thought } of chunk.parts) if (thought !== true) said.text += text;
     said.usage = chunk.usage ?? said.usage;
     said.finishReason = chunk.blockReason ?? chunk.finishReason ?? said.finishReason;

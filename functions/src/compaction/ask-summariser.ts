@@ -1,3 +1,4 @@
+import { boundedAnswer } from '../../../shared/conversation/bounded-answer.ts';
 import { contentText, type Content } from '../../../shared/conversation/content.ts';
 import { summaryOutputTokens } from '../../../shared/compaction/summariser-rooms.ts';
 import { reportedCall } from '../../../shared/models/prices.ts';
@@ -43,7 +44,9 @@ async function generate(run: ClaimedRun, models: string[], request: Omit<ModelRe
   const [model = '', ...others] = models;
   try {
     bill.calls += 1;
-    const answer = await dependencies.model.generate({ ...request, model }, run.signal);
+    const answer = boundedAnswer(
+      await dependencies.model.generate({ ...request, model }, run.signal),
+    );
     bill.model = model;
     enter(run, model, answer.usage);
     return answer;

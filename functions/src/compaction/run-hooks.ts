@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { HOOK_TIMEOUT_MS, type CompactionHookEvent } from '../../../shared/compaction/hooks.ts';
 import {
   estimateContextTokens,
@@ -58,6 +59,12 @@ const runHookOf = <Event, Answer>(
   return runHook(asked, hook, event);
 };
 
+/** Nothing holds the code of an operator to the type. Each pin is looked at by itself. */
+const answerSchema = z.object({
+  veto: z.boolean().optional(),
+  pins: z.array(z.unknown()).optional(),
+});
+
 /** What the PreCompact hooks lead to: the end by a veto, or the run with what they pinned. */
 export type Prepared = { kind: 'vetoed'; outcome: Outcome } | { kind: 'go'; run: ClaimedRun };
 
@@ -72,7 +79,12 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: Plan): Promise<P
   const returned: ReturnedPins[] = [];
   let isVetoed = false;
   for (const hook of preCompact) {
-    const answer = await runHookOf(run, hook, event);
+    const checked = {
+      ...hook,
+      run: async (...of: Parameters<typeof hook.run>) =>
+        answerSchema.parse((await hook.run(...of)) ?? {}),
+    };
+    const answer = await runHookOf(run, checked, event);
     if (answer?.pins) returned.push({ hook: hook.name, pins: answer.pins });
     isVetoed = answer?.veto === true;
     if (isVetoed) break;
