@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
 import type { DocumentFields, Logger, Signature, Signer, StoredDocument } from '../ports.ts';
 import { coveredThroughSchema } from './head.ts';
-import { decodeHistory, encodeHistory, signatureSchema, type History } from './history.ts';
+import {
+  decodeHistory,
+  encodeHistory,
+  readHistoryDocument,
+  signatureSchema,
+  type History,
+} from './history.ts';
+import { problemText } from './read-fields.ts';
 import { refuseNewer } from './schema-version.ts';
 
 /** Longest key id in a log line: the id of a forged signature is somebody else's text. */
@@ -73,7 +80,10 @@ function isTrusted(
   );
 }
 
-/** All that may be used of a document that somebody else wrote: that there is one. */
+/** Without one of these nobody can say what a history stands in for. */
+const TELLING = ['coveredThrough', 'snapshotJson', 'masksJson'];
+
+/** All that may be used of a document that somebody else wrote, or that cannot be read: that there is one. */
 function untrustedHistory(document: StoredDocument): History {
   const { signature: _, ...fields } = document.fields;
   const emptied = { ...fields, ...nothingSaid, snapshotTokens: 0, maskedTokensSaved: 0 };
@@ -81,10 +91,9 @@ function untrustedHistory(document: StoredDocument): History {
 }
 
 /**
- * A history as it was stored, if its signature verifies; else one that says nothing (`isUntrusted`), and
- * an ERROR in the log. Every reader of what a history says comes through here. Throws NewerDocumentError,
- * before the signature is looked at, since a later release may sign more; and ZodError for a shape that no
- * version knows.
+ * A history as it was stored, if its signature verifies and it can be read; else one that says nothing
+ * (`isUntrusted`), and an ERROR in the log. Every reader of what a history says comes through here. Throws
+ * NewerDocumentError, before the signature is looked at, since a later release may sign more.
  */
 export function readSignedHistory(
   { signer, logger }: { signer: Pick<Signer, 'isValid'>; logger: Pick<Logger, 'log'> },
@@ -92,7 +101,14 @@ export function readSignedHistory(
   document: StoredDocument,
 ): History {
   refuseNewer(document);
-  if (isTrusted(signer, conversationId, document.fields)) return decodeHistory(document);
+  if (isTrusted(signer, conversationId, document.fields)) {
+    const { history, problems } = readHistoryDocument(document);
+    if (problems.size === 0) return history;
+    const { generation } = history;
+    const problem = problemText(problems);
+    logger.log('ERROR', 'history_unreadable', { conversationId, generation, problem });
+    return TELLING.some((field) => problems.has(field)) ? untrustedHistory(document) : history;
+  }
   const history = untrustedHistory(document);
   logger.log('ERROR', 'snapshot_signature_invalid', {
     conversationId,

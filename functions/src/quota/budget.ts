@@ -11,7 +11,8 @@ import type {
 } from '../../../shared/ports.ts';
 import { BUDGET_CACHE_MS, BUDGET_SHARDS, BUDGET_WRITE_EVERY_MS } from './quota-settings.ts';
 
-const shardSchema = z.object({ costMicros: z.number().nonnegative() });
+/** What cannot be read has cost nothing: one shard of many shall not keep everybody out. */
+const shardSchema = z.object({ costMicros: z.number().nonnegative().max(1e15).catch(0) });
 
 const costOf = (document: StoredDocument | undefined): number =>
   document ? shardSchema.parse(document.fields).costMicros : 0;
