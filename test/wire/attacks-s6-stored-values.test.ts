@@ -133,7 +133,10 @@ const strangeAnswers: [string, ModelChunk][] = [
     'calls a function of a name of a megabyte',
     { parts: [{ functionCall: { name: 'f'.repeat(1_000_000), id: 'i'.repeat(500_000) } }] },
   ],
-  ['has a part with 3,000 brackets that nobody knows', { parts: [{ text: 'a', b: nested(3_000) }] }],
+  [
+    'has a part with 3,000 brackets that nobody knows',
+    { parts: [{ text: 'a', b: nested(3_000) }] },
+  ],
   ['ends for half a character', { parts: [{ text: 'a' }], finishReason: '\uD800' }],
   ['ends for a megabyte', { parts: [{ text: 'a' }], finishReason: 'F'.repeat(1_100_000) }],
   ...[1e308, -1, 0.5, 1e9, NaN, Infinity].map((promptTokens): [string, ModelChunk] => [
@@ -179,4 +182,18 @@ test('S6: what a tool of the server gives too deep is cut, and the turn goes on 
   const [stored] = await readTurns(app.dependencies.store, conversationId, [1]);
   expect(JSON.stringify(stored?.value.contents)).toContain(LEFT_OUT);
   await expectInUse(app, path);
+});
+
+test.each([
+  ['half a character', '{"type":"object","title":"a\\ud800"}', 'half of a surrogate pair'],
+  ['a number beyond all', '{"type":"object","maxProperties":1e999}', 'too large'],
+])('S6: a declaration of a tool with %s is refused by its field', async (_, json, fault) => {
+  const { app, path } = await conversationWith([textAnswer('Fine.')]);
+  const body = `{"tools":[{"name":"locate","parameters":${json}}]}`;
+
+  const { status, text } = await app.call({ method: 'PATCH', path, uid, body });
+
+  expect(status).toBe(400);
+  expect(text).toContain('`tools[0].parameters`');
+  expect(text).toContain(fault);
 });
