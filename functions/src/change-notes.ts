@@ -27,7 +27,7 @@ export async function changeNotes<T>(
     const before = decodeNotes(document);
     const { result, notes, guards = [] } = await decide(before);
     if (!notes) return result;
-    const fields = encodeNotes({ revision: before.revision + 1, notes });
+    const fields = encodeNotes({ ...before, revision: before.revision + 1, notes });
     const write: Write = document
       ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
       : { op: 'create', path, fields };

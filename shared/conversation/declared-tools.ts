@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ToolDeclaration } from '../ports.ts';
 import { stringsIn } from './content-strings.ts';
 import type { Content } from './content.ts';
+import { readSaid } from './unreadable-turn.ts';
 
 /** A function that the app runs, as a conversation declares it. */
 export const clientToolSchema = z.object({
@@ -20,7 +21,9 @@ const clientToolsSchema = z.array(clientToolSchema);
 
 /** The app's tools as a head stores them: as JSON text, because schemas may hold what documents may not. */
 export const clientToolsOf = ({ toolsJson }: { toolsJson?: string | undefined }): ClientTool[] =>
-  toolsJson === undefined ? [] : clientToolsSchema.parse(JSON.parse(toolsJson));
+  toolsJson === undefined
+    ? []
+    : readSaid(clientToolsSchema, { text: toolsJson, field: 'toolsJson' }, []).said;
 
 /** What decides about declarations: a conversation, and what of it a prompt holds. */
 export interface Declaring {

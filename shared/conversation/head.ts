@@ -3,12 +3,15 @@ import { knownClientSchema } from '../client-context/known-client.ts';
 import { webhooksSchema } from '../hooks/webhook.ts';
 import type { StoredDocument } from '../ports.ts';
 import { routeSchema } from '../routing/routing.ts';
+import { GENERATION_MAX, SEQ_MAX } from './paths.ts';
+import { readWhole } from './read-fields.ts';
 import { refuseNewer } from './schema-version.ts';
+import { standInHead, UnreadableHeadError, unreadableHeadText } from './unreadable-head.ts';
 
 /** How far the history document of the current generation stands in for turns. */
 export const coveredThroughSchema = z.object({
   /** All turns up to and including this one are folded; 0 = nothing is. */
-  seq: z.number().int().nonnegative(),
+  seq: z.number().int().nonnegative().max(SEQ_MAX),
   /** > 0: of turn `seq` only the contents after its user content up to this index are folded. */
   contentIndex: z.number().int().nonnegative(),
 });
@@ -48,21 +51,24 @@ export type Pin = z.infer<typeof pinSchema>;
 export const triggerSchema = z.enum(['auto', 'manual', 'overflow', 'idle', 'modelSwitch']);
 export type Trigger = z.infer<typeof triggerSchema>;
 
+/** Of a context: far above the largest window, and far below where sums lose their meaning. */
+const tokenCount = z.number().nonnegative().max(1e9);
+
 /** What the meter knew when the last turn finished. */
 export const contextMeterSchema = z.object({
   /** Tokens of the context as it is sent, overhead included, after the last finished turn. */
-  tokens: z.number().nonnegative(),
+  tokens: tokenCount,
   /** Part of `tokens` that no compaction can shrink: system instruction and tools. */
-  overheadTokens: z.number().nonnegative(),
+  overheadTokens: tokenCount,
   /** Factor from our estimate to what the model reported; 1 before the first report. */
   calibration: z.number().positive(),
   source: z.enum(['reported', 'counted', 'estimated']),
   /** Uncalibrated tokens of the pins and of the memory that `tokens` counts; absent = 0. */
-  pinTokens: z.number().nonnegative().optional(),
+  pinTokens: tokenCount.optional(),
   /** The memory's part of `pinTokens`; absent = 0. */
-  memoryTokens: z.number().nonnegative().optional(),
+  memoryTokens: tokenCount.optional(),
   /** Uncalibrated tokens of the tool outputs, in the forms in which they were sent; absent = not known, or none. */
-  outputTokens: z.number().nonnegative().optional(),
+  outputTokens: tokenCount.optional(),
   /** The generation and the last turn that the figure is about. */
   generation: z.number().int().nonnegative(),
   seq: z.number().int().nonnegative(),
@@ -126,9 +132,9 @@ export const headSchema = z.object({
   metadata: z.record(z.string(), z.string()),
   createTime: z.date(),
   updateTime: z.date(),
-  generation: z.number().int().nonnegative(),
+  generation: z.number().int().nonnegative().max(GENERATION_MAX),
   coveredThrough: coveredThroughSchema,
-  lastSeq: z.number().int().nonnegative(),
+  lastSeq: z.number().int().nonnegative().max(SEQ_MAX),
   /** Where the sweep finds the times of this head (`sweepShardOf`); absent until the first turn. */
   sweepShard: z.number().int().nonnegative().optional(),
   /** The one turn that may be running; it is the last. */
@@ -194,10 +200,28 @@ export type Head = z.infer<typeof headSchema>;
 export interface Versioned<T> {
   value: T;
   updateTime: string;
+  /** What of it cannot be read, by field: it is left out, or something stands in for it. Absent: nothing. */
+  problems?: ReadonlyMap<string, string> | undefined;
 }
 
-/** Reads a head document. Throws NewerDocumentError, and ZodError for a shape that no version knows. */
+/** As `decodeHead`, for who needs no more than whose it is: never refuses what cannot be read. */
+export function decodeAnyHead({ path, fields, updateTime }: StoredDocument): Versioned<Head> {
+  refuseNewer({ path, fields });
+  return { ...readWhole<Head>(headSchema, fields, standInHead()), updateTime };
+}
+
+/**
+ * Reads a head document. A field that cannot be read is left out, or something stands in for it. Throws
+ * NewerDocumentError, and UnreadableHeadError where nothing can.
+ */
 export function decodeHead(document: StoredDocument): Versioned<Head> {
-  refuseNewer(document);
-  return { value: headSchema.parse(document.fields), updateTime: document.updateTime };
+  const head = decodeAnyHead(document);
+  const problem = unreadableHeadText(head.problems);
+  if (problem === undefined) return head;
+  const { ownerUid } = document.fields;
+  throw new UnreadableHeadError({
+    path: document.path,
+    problem,
+    ownerUid: typeof ownerUid === 'string' ? ownerUid : undefined,
+  });
 }

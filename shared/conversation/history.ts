@@ -3,8 +3,10 @@ import { canonicalJson } from '../canonical-json.ts';
 import type { DocumentFields, StoredDocument } from '../ports.ts';
 import { partSchema } from './content.ts';
 import { coveredThroughSchema, measuredSchema, triggerSchema } from './head.ts';
+import { readWhole } from './read-fields.ts';
 import { refuseNewer } from './schema-version.ts';
 import { snapshotSchema, type Snapshot } from './snapshot.ts';
+import { readSaid } from './unreadable-turn.ts';
 
 /** A part of a kept turn that the context shows shortened; a blob that it names has the full text. */
 export const maskSchema = z.object({
@@ -127,16 +129,65 @@ const storedSnapshotSchema = snapshotSchema.nullable();
 const storedMasksSchema = z.array(maskSchema);
 const storedReportSchema = z.record(z.string(), z.unknown());
 
-/** Reads a history. Throws NewerDocumentError, and ZodError or SyntaxError for a shape that no version knows. */
-export function decodeHistory(document: StoredDocument): History {
+/** What is read in the place of a history's fields that cannot be read. */
+const standInHistory = (path: string): z.infer<typeof historyDocumentSchema> => ({
+  schemaVersion: 1,
+  generation: Number(/\d+$/u.exec(path)?.[0] ?? 1),
+  parent: 0,
+  state: 'COMPACTED',
+  strategy: 'copy',
+  trigger: 'auto',
+  requestId: '',
+  coveredThrough: { seq: 0, contentIndex: 0 },
+  from: 0,
+  turnsFolded: 0,
+  beforeTokens: 0,
+  afterTokens: 0,
+  snapshotTokens: 0,
+  boundary: '',
+  snapshotText: '',
+  sourceHash: '',
+  model: '',
+  promptVersion: '',
+  modelCalls: 0,
+  usage: { promptTokens: 0, outputTokens: 0 },
+  requestedAt: new Date(0),
+  createTime: new Date(0),
+  durationMs: 0,
+  by: '',
+  snapshotJson: 'null',
+  masksJson: '[]',
+  reportJson: '{}',
+});
+
+/**
+ * Reads a history, whatever it says. `problems`: fields that cannot be read, something stands in for those. Throws
+ * NewerDocumentError.
+ */
+export function readHistoryDocument(document: StoredDocument): {
+  history: History;
+  problems: ReadonlyMap<string, string>;
+} {
   refuseNewer(document);
-  const { snapshotJson, masksJson, reportJson, ...fields } = historyDocumentSchema.parse(
-    document.fields,
+  const standIn = standInHistory(document.path);
+  const { value, problems } = readWhole(historyDocumentSchema, document.fields, standIn);
+  const { snapshotJson, masksJson, reportJson, ...fields } = value;
+  const text = (field: string, json: string) => ({ text: json, field });
+  const said = {
+    snapshotJson: readSaid(storedSnapshotSchema, text('snapshotJson', snapshotJson), null),
+    masksJson: readSaid(storedMasksSchema, text('masksJson', masksJson), []),
+    reportJson: readSaid(storedReportSchema, text('reportJson', reportJson), {}),
+  };
+  const unsaid = Object.entries(said).flatMap(([name, { problem }]) =>
+    problem === undefined ? [] : [[name, problem] as const],
   );
+  const { snapshotJson: snapshot, masksJson: masks, reportJson: report } = said;
   return {
-    ...fields,
-    snapshot: storedSnapshotSchema.parse(JSON.parse(snapshotJson)),
-    masks: storedMasksSchema.parse(JSON.parse(masksJson)),
-    report: storedReportSchema.parse(JSON.parse(reportJson)),
+    history: { ...fields, snapshot: snapshot.said, masks: masks.said, report: report.said },
+    problems: new Map([...(problems ?? []), ...unsaid]),
   };
 }
+
+/** The history alone. */
+export const decodeHistory = (document: StoredDocument): History =>
+  readHistoryDocument(document).history;

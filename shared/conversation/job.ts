@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { StoredDocument } from '../ports.ts';
 import { triggerSchema, type Versioned } from './head.ts';
+import { readWhole } from './read-fields.ts';
 import { refuseNewer } from './schema-version.ts';
 
 /** One attempt at a compaction as it stays visible, NOOP and failures too. */
@@ -58,8 +59,23 @@ const jobSchema = z.object({
 /** `conversations/{c}/jobs/compaction`. */
 export type CompactionJob = z.infer<typeof jobSchema>;
 
-/** Reads the job. Throws NewerDocumentError, and ZodError for a shape that no version knows. */
+/** A job that nobody is at and that remembers nothing. */
+const freshJob: CompactionJob = {
+  schemaVersion: 1,
+  owner: '',
+  leaseUntil: new Date(0),
+  fence: 0,
+  requestId: '',
+  step: '',
+  failures: 0,
+  breakerOpenUntil: null,
+  attempts: 0,
+  retryAt: null,
+  records: [],
+};
+
+/** Reads the job; what of it cannot be read is as in a fresh one. Throws NewerDocumentError. */
 export function decodeJob(document: StoredDocument): Versioned<CompactionJob> {
   refuseNewer(document);
-  return { value: jobSchema.parse(document.fields), updateTime: document.updateTime };
+  return { ...readWhole(jobSchema, document.fields, freshJob), updateTime: document.updateTime };
 }

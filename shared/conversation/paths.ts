@@ -3,6 +3,10 @@
 const SEQ_DIGITS = 10;
 const GENERATION_DIGITS = 8;
 
+/** The largest numbers whose order is that of their ids. */
+export const SEQ_MAX = 10 ** SEQ_DIGITS - 1;
+export const GENERATION_MAX = 10 ** GENERATION_DIGITS - 1;
+
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
 export const headPath = (conversationId: string) => `conversations/${conversationId}`;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { DocumentStore, StoredDocument } from '../ports.ts';
-import type { Versioned } from './head.ts';
 import { ratingPath } from './paths.ts';
 
 const ratingSchema = z.object({
@@ -17,11 +16,9 @@ const ratingSchema = z.object({
  */
 export type Rating = z.infer<typeof ratingSchema>;
 
-/** Reads a rating. Throws ZodError for a shape that this version does not know. */
-export const decodeRating = (document: StoredDocument): Versioned<Rating> => ({
-  value: ratingSchema.parse(document.fields),
-  updateTime: document.updateTime,
-});
+/** Reads a rating; one that cannot be read is none. */
+export const decodeRating = ({ fields }: StoredDocument): Rating | undefined =>
+  ratingSchema.safeParse(fields).data;
 
 /** The ratings of generations that have one. No read when none is asked for. */
 export async function readRatings(
@@ -34,9 +31,8 @@ export async function readRatings(
   const documents = await store.get(paths);
   return new Map(
     documents.flatMap((document) => {
-      if (!document) return [];
-      const rating = decodeRating(document).value;
-      return [[rating.generation, rating] as const];
+      const rating = document && decodeRating(document);
+      return rating ? [[rating.generation, rating] as const] : [];
     }),
   );
 }

@@ -3,7 +3,7 @@ import type { DocumentStore, Logger, Signer, StoredDocument } from '../ports.ts'
 import type { Segment } from '../recall/segment.ts';
 import type { TurnTexts } from '../search/turn-texts.ts';
 import { cleanHistory } from './erased-history.ts';
-import { decodeHead, type Head, type Versioned } from './head.ts';
+import { decodeAnyHead, decodeHead, type Head, type Versioned } from './head.ts';
 import type { History } from './history.ts';
 import type { KnownJob } from './known-job.ts';
 import { headPath, historyPath, turnPath } from './paths.ts';
@@ -77,6 +77,15 @@ export async function readHead(
 ): Promise<Versioned<Head> | undefined> {
   const [document] = await store.get([headPath(conversationId)]);
   return document && decodeHead(document);
+}
+
+/** The same for who erases: also one that cannot be read. */
+export async function readAnyHead(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+): Promise<Versioned<Head> | undefined> {
+  const [document] = await store.get([headPath(conversationId)]);
+  return document && decodeAnyHead(document);
 }
 
 async function getInPages(
@@ -177,7 +186,9 @@ export async function readTurnRange(
   const missing = seqs.filter((seq) => !cached.has(seq));
   for (const { value: turn } of await readTurns(source.store, conversationId, missing)) {
     cached.set(turn.seq, turn);
-    if (isFinal(turn)) source.cache.keepTurn(head.epoch, { turn, loadedAt: head.generation });
+    // One that cannot be read may be mended any time.
+    if (isFinal(turn) && turn.unreadable === undefined)
+      source.cache.keepTurn(head.epoch, { turn, loadedAt: head.generation });
   }
   return seqs.flatMap((seq) => cached.get(seq) ?? []);
 }
@@ -207,7 +218,10 @@ export async function readHistory(
 export const firstTailSeq = ({ coveredThrough }: Pick<Head, 'coveredThrough'>) =>
   coveredThrough.contentIndex > 0 ? coveredThrough.seq : coveredThrough.seq + 1;
 
-/** History and terminal turns that the context of `head` is made of, up to `toSeq` (default: all), and the open turn. */
+/**
+ * History and terminal turns that the context of `head` is made of, up to `toSeq` (default: all), and the open turn. A
+ * turn that cannot be read is told in the log, and is in no context.
+ */
 export async function readContextParts(
   source: HistorySource,
   target: { conversationId: string; head: Head; toSeq?: number },
@@ -217,6 +231,9 @@ export async function readContextParts(
     readHistory(source, { conversationId, head, generation: head.generation }),
     readTurnRange(source, { conversationId, head, fromSeq: firstTailSeq(head), toSeq }),
   ]);
+  for (const { seq, unreadable: problem } of turns)
+    if (problem !== undefined)
+      source.logger.log('ERROR', 'turn_unreadable', { conversationId, seq, problem });
   const open = turns.find(({ state }) => state === 'running' || state === 'awaiting_tool');
   return { history, turns: turns.filter(({ state }) => isTerminal(state)), ...(open && { open }) };
 }

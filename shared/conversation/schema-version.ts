@@ -44,7 +44,9 @@ export class NewerDocumentError extends AppError {
 /** Throws NewerDocumentError for a document of a later schema version; what else is wrong is the schema's to find. */
 export function refuseNewer({ path, fields }: Pick<StoredDocument, 'path' | 'fields'>): void {
   const { schemaVersion, ownerUid } = fields;
-  if (typeof schemaVersion !== 'number' || schemaVersion <= SCHEMA_VERSION) return;
+  // What is no version at all is the schema's to find.
+  if (typeof schemaVersion !== 'number' || !Number.isInteger(schemaVersion)) return;
+  if (schemaVersion <= SCHEMA_VERSION) return;
   throw new NewerDocumentError({
     path,
     schemaVersion,

@@ -6,10 +6,12 @@ import {
   cleanedSchema,
   decodeHistory,
   encodeHistory,
+  readHistoryDocument,
   signatureSchema,
   type History,
 } from './history.ts';
 import { historyPath } from './paths.ts';
+import { problemText } from './read-fields.ts';
 import { refuseNewer } from './schema-version.ts';
 
 /** Longest key id in a log line: the id of a forged signature is somebody else's text. */
@@ -121,7 +123,10 @@ function isTrusted(
   );
 }
 
-/** All that may be used of a document that somebody else wrote: that there is one. */
+/** Without one of these nobody can say what a history stands in for. */
+const TELLING = ['coveredThrough', 'snapshotJson', 'masksJson'];
+
+/** All that may be used of a document that somebody else wrote, or that cannot be read: that there is one. */
 function untrustedHistory(document: StoredDocument): History {
   const { signature: _, cleaned: __, counted: ___, ...fields } = document.fields;
   const emptied = { ...fields, ...nothingSaid, snapshotTokens: 0, maskedTokensSaved: 0 };
@@ -129,10 +134,9 @@ function untrustedHistory(document: StoredDocument): History {
 }
 
 /**
- * A history as it was stored, if its signature verifies and no erasure has changed it since; else one that says nothing (`isUntrusted`), and
- * an ERROR in the log. Every reader of what a history says comes through here. Throws NewerDocumentError,
- * before the signature is looked at, since a later release may sign more; and ZodError for a shape that no
- * version knows.
+ * A history as it was stored, if its signature verifies, no erasure has changed it since and it can be read; else
+ * one that says nothing (`isUntrusted`), and an ERROR in the log. Every reader of what a history says comes through
+ * here. Throws NewerDocumentError, before the signature is looked at, since a later release may sign more.
  */
 export function readSignedHistory(
   { signer, logger }: { signer: Pick<Signer, 'isValid'>; logger: Pick<Logger, 'log'> },
@@ -140,7 +144,15 @@ export function readSignedHistory(
   document: StoredDocument,
 ): History {
   refuseNewer(document);
-  if (isTrusted(signer, place, document)) return decodeHistory(document);
+  if (isTrusted(signer, place, document)) {
+    const { history, problems } = readHistoryDocument(document);
+    if (problems.size === 0) return history;
+    const { conversationId } = place;
+    const { generation } = history;
+    const problem = problemText(problems);
+    logger.log('ERROR', 'history_unreadable', { conversationId, generation, problem });
+    return TELLING.some((field) => problems.has(field)) ? untrustedHistory(document) : history;
+  }
   const history = untrustedHistory(document);
   logger.log('ERROR', 'snapshot_signature_invalid', {
     conversationId: place.conversationId,

@@ -1,7 +1,7 @@
 import type { DocumentStore } from '../ports.ts';
 import type { StreamFrame } from '../wire/stream.ts';
 import { chunkPath } from './paths.ts';
-import { decodeStreamChunk, type StreamChunkDocument } from './stream-chunk.ts';
+import { readStreamChunk, type StreamChunkDocument } from './stream-chunk.ts';
 
 /** Chunk documents that one read asks for: 5 MiB if all are as large as can be. */
 const CHUNK_PAGE = 20;
@@ -19,7 +19,7 @@ export async function readChunk(
   n: number,
 ): Promise<StreamChunkDocument | undefined> {
   const [document] = await store.get([chunkPath(of, { attempt: of.attempt, n })]);
-  return document && decodeStreamChunk(document);
+  return document && readStreamChunk(document);
 }
 
 const chunkNumbers = (first: number, last: number) =>
@@ -40,7 +40,7 @@ export async function readFramesAfter(
     const documents = await store.get(
       numbers.map((n) => chunkPath(of, { attempt: of.attempt, n })),
     );
-    const found = documents.flatMap((document) => (document ? [decodeStreamChunk(document)] : []));
+    const found = documents.flatMap((document) => (document && readStreamChunk(document)) ?? []);
     const needed = found.filter(({ lastId }) => lastId > afterId);
     frames = [...needed.flatMap((chunk) => chunk.frames), ...frames];
     if ((frames[0]?.id ?? Number.POSITIVE_INFINITY) <= afterId + 1) break;

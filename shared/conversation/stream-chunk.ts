@@ -3,7 +3,7 @@ import type { StoredDocument, Write } from '../ports.ts';
 import { utf8Length } from '../store/names.ts';
 import type { StreamChunk, StreamFrame } from '../wire/stream.ts';
 import { chunkPath } from './paths.ts';
-import { refuseNewer } from './schema-version.ts';
+import { NewerDocumentError, refuseNewer } from './schema-version.ts';
 
 /** JSON of one chunk document, bytes of UTF-8: far below Firestore's 1 MiB, and a page of them fits memory. */
 export const CHUNK_MAX_BYTES = 256 * 1024;
@@ -50,6 +50,16 @@ export function decodeStreamChunk(document: StoredDocument): StreamChunkDocument
   refuseNewer(document);
   const { framesJson, schemaVersion: _, ...fields } = streamChunkSchema.parse(document.fields);
   return { ...fields, frames: framesSchema.parse(JSON.parse(framesJson)) };
+}
+
+/** The same; one that cannot be read is as one that is gone: the answer itself stays. Throws NewerDocumentError. */
+export function readStreamChunk(document: StoredDocument): StreamChunkDocument | undefined {
+  try {
+    return decodeStreamChunk(document);
+  } catch (error) {
+    if (error instanceof NewerDocumentError) throw error;
+    return undefined;
+  }
 }
 
 /** What a stream comes to with a chunk: the end of the turn, or a pause until the app answers. */

@@ -2,14 +2,17 @@ import { z } from 'zod';
 import { toldSchema } from '../client-context/told.ts';
 import { errorStatuses } from '../errors.ts';
 import type { StoredDocument } from '../ports.ts';
+import { boundedContent } from './bounded-answer.ts';
 import { contentSchema, type Content } from './content.ts';
 import type { Versioned } from './head.ts';
 import { noticeSchema } from '../notification/notice-schema.ts';
 import { turnPiecePath } from './paths.ts';
+import { readWhole } from './read-fields.ts';
 import { routingSchema } from '../routing/routing.ts';
 import { repairsSchema } from './repairs.ts';
 import { refuseNewer } from './schema-version.ts';
 import { endedContents, unansweredReasons } from './tool-calls.ts';
+import { readSaid, standInTurn, unreadableText } from './unreadable-turn.ts';
 
 /** `queued`: the message is stored and waits until the one before it is answered. */
 export const turnStateSchema = z.enum([
@@ -134,12 +137,15 @@ const turnFieldsSchema = z.object({
   notice: noticeSchema.optional(),
 });
 
+/** A message and an answer of the largest size that may be configured have fewer. */
+const pieceCount = z.number().int().min(0).max(1_000);
+
 const turnDocumentSchema = turnFieldsSchema.extend({
   userJson: z.string(),
   /** How many further pieces of userJson stand in `parts/u-{n}`. */
-  userPieces: z.number().int().nonnegative(),
+  userPieces: pieceCount,
   answerJson: z.string(),
-  answerPieces: z.number().int().nonnegative(),
+  answerPieces: pieceCount,
   /** What the pieces of the answer are named after; absent: `a{attempt}`. */
   answerName: z.string().optional(),
 });
@@ -149,6 +155,8 @@ export interface Turn extends z.infer<typeof turnFieldsSchema> {
   user: Content;
   /** Model and tool contents in order; empty until the turn has an answer. */
   contents: Content[];
+  /** Why what is stored cannot be read; then the turn is in no context. Never stored. */
+  unreadable?: string | undefined;
 }
 
 export const isTerminal = (state: TurnState) =>
@@ -162,24 +170,35 @@ export const isFinal = (turn: Pick<Turn, 'state' | 'error'>) =>
   isTerminal(turn.state) && !(turn.state === 'failed' && turn.error?.retryable === true);
 
 const answerSchema = z.array(contentSchema);
+const nobodySaid: Content = { role: 'user', parts: [] };
 
 /** A turn document whose overflow pieces may still have to be read. */
 export interface TurnDocument extends Versioned<z.infer<typeof turnDocumentSchema>> {
   /** Paths of the pieces, user content first; usually none. */
   piecePaths: string[];
+  /** Why what it says cannot be read. */
+  unreadable?: string | undefined;
 }
 
-/** Reads a turn document. Throws NewerDocumentError, and ZodError for a shape that no version knows. */
+/**
+ * Reads a turn document, whatever it says: what cannot be read is left out, and where that is what was said, the turn
+ * says nothing (`unreadable`). Throws NewerDocumentError.
+ */
 export function readTurnDocument(conversationId: string, document: StoredDocument): TurnDocument {
   refuseNewer(document);
-  const value = turnDocumentSchema.parse(document.fields);
+  const { fields, path, updateTime } = document;
+  const { value: read, problems } = readWhole(turnDocumentSchema, fields, standInTurn(path));
+  const unreadable = problems && unreadableText(problems);
+  const value = unreadable === undefined ? read : { ...read, inContext: false };
   const pieces = (of: string, count: number) =>
     Array.from({ length: count }, (_, i) =>
       turnPiecePath({ conversationId, seq: value.seq }, { of, index: i + 1 }),
     );
   return {
     value,
-    updateTime: document.updateTime,
+    updateTime,
+    ...(problems && { problems }),
+    unreadable,
     piecePaths: [
       ...pieces('u', value.userPieces),
       ...pieces(value.answerName ?? `a${value.attempt}`, value.answerPieces),
@@ -202,11 +221,16 @@ export function decodeStoredTurn(
   } = document.value;
   const userText = userJson + pieces.slice(0, userPieces).join('');
   const answerText = answerJson + pieces.slice(userPieces).join('');
+  const user = readSaid(contentSchema, { text: userText, field: 'userJson' }, nobodySaid);
+  const answer = readSaid(answerSchema, { text: answerText, field: 'answerJson' }, []);
+  const unreadable = document.unreadable ?? user.problem ?? answer.problem;
   return {
     value: {
       ...fields,
-      user: contentSchema.parse(JSON.parse(userText)),
-      contents: answerSchema.parse(JSON.parse(answerText)),
+      // Earlier versions stored values that are nested deeper than anything here goes.
+      user: boundedContent(user.said),
+      contents: answer.said.map(boundedContent),
+      ...(unreadable !== undefined && { inContext: false, unreadable }),
     },
     updateTime: document.updateTime,
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StoredDocument } from '../ports.ts';
+import type { DocumentFields, StoredDocument, Value } from '../ports.ts';
 
 /** Notes of one user: all of them together stay far below what one document may hold. */
 export const NOTES_MAX = 100;
@@ -58,18 +58,34 @@ const notesSchema = z.object({
 export interface Notes {
   revision: number;
   notes: readonly Note[];
+  /** What stands among them and is no note. */
+  unread?: readonly Value[];
 }
 
 /** A user about whom nothing was ever remembered. */
 export const noNotes: Notes = { revision: 0, notes: [] };
 
-/** Reads a notes document, or that there is none. Throws ZodError for a shape that this version does not know. */
-export const decodeNotes = (document: StoredDocument | undefined): Notes =>
-  document === undefined ? noNotes : notesSchema.parse(document.fields);
+/** Reads a notes document, or that there is none. A note that cannot be read is set aside. */
+export function decodeNotes(document: StoredDocument | undefined): Notes {
+  if (document === undefined) return noNotes;
+  const { fields } = document;
+  const { data } = notesSchema.safeParse(fields);
+  if (data) return data;
+  const stored = Array.isArray(fields['notes']) ? fields['notes'] : [];
+  const read = stored.map((note) => ({ note, data: noteSchema.safeParse(note).data }));
+  return {
+    revision: notesSchema.shape.revision.catch(0).parse(fields['revision']),
+    notes: read.flatMap(({ data: note }) => note ?? []),
+    unread: read.flatMap(({ note, data: known }) => (known ? [] : [note])),
+  };
+}
 
-/** The fields of the document one change later. */
-export const encodeNotes = ({ revision, notes }: Notes) => ({
+/** The fields of the document one change later; what nobody could read stays in it. */
+export const encodeNotes = ({ revision, notes, unread = [] }: Notes): DocumentFields => ({
   schemaVersion: 1,
   revision,
-  notes: notes.map((note) => ({ ...note, ...(note.from && { from: { ...note.from } }) })),
+  notes: [
+    ...notes.map((note) => ({ ...note, ...(note.from && { from: { ...note.from } }) })),
+    ...unread,
+  ],
 });

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { DocumentFields, StoredDocument } from '../ports.ts';
+import { readWhole } from '../conversation/read-fields.ts';
 import { expiryOf } from './day.ts';
 
-const count = z.number().nonnegative().default(0);
+/** Of tokens, and of millionths of a dollar: far more than a day can have. */
+const count = z.number().nonnegative().max(1e15).default(0);
 
 const reservationSchema = z.object({
   /** `{conversationId}/{messageId}` */
@@ -62,9 +64,9 @@ export type WorkName = 'compactions' | 'titles' | 'routing' | 'condensing';
 /** Of a day on which nothing has happened yet. */
 export const noUsage: Usage = usageSchema.parse({});
 
-/** The document of a day, or what an absent one means. */
+/** The document of a day, or what an absent one means; so does a figure that cannot be read. */
 export const decodeUsage = (document: StoredDocument | undefined): Usage =>
-  document ? usageSchema.parse(document.fields) : noUsage;
+  document ? readWhole(usageSchema, document.fields, noUsage).value : noUsage;
 
 export const encodeUsage = (usage: Usage, now: Date): DocumentFields => ({
   schemaVersion: 1,

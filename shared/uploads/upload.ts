@@ -26,11 +26,11 @@ export const turnKey = (conversationId: string, seq: number) => `${conversationI
 export const isTurnOf = (key: string, conversationId: string) =>
   key.startsWith(`${conversationId}_`);
 
-/** Reads an upload. Throws ZodError for a shape that this version does not know. */
-export const decodeUpload = ({ path, fields }: StoredDocument): Upload => ({
-  ...uploadSchema.parse(fields),
-  id: path.slice(path.lastIndexOf('/') + 1),
-});
+/** Reads an upload; one that cannot be read is none. */
+export function decodeUpload({ path, fields }: StoredDocument): Upload | undefined {
+  const { data } = uploadSchema.safeParse(fields);
+  return data && { ...data, id: path.slice(path.lastIndexOf('/') + 1) };
+}
 
 export const encodeUpload = (upload: Upload): DocumentFields => ({
   schemaVersion: upload.schemaVersion,

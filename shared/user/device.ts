@@ -40,7 +40,7 @@ const byTime = (a: StoredDevice, b: StoredDevice) =>
   b.device.updateTime.getTime() - a.device.updateTime.getTime() ||
   (a.device.id < b.device.id ? -1 : 1);
 
-/** The devices of a user, the one that was put last first. */
+/** The devices of a user, the one that was put last first; those that cannot be read are none. */
 export async function readDevices(
   store: Pick<DocumentStore, 'query'>,
   uid: string,
@@ -48,6 +48,7 @@ export async function readDevices(
   const collection = devicesCollection(uid);
   const documents = await store.query({ collection, limit: DEVICES_PER_READ });
   return documents
+    .filter(({ fields }) => deviceSchema.safeParse(fields).success)
     .map((document) => ({
       path: document.path,
       device: decodeDevice(document),

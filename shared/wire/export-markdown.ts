@@ -44,10 +44,13 @@ function partText(part: MessageView['parts'][number]): string {
 export const markdownTitle = ({ id, title, createTime }: ConversationView): string =>
   `# ${(title ?? id).replaceAll(/\s+/gu, ' ')}\n\nConversation ${id}, begun ${createTime}.\n\n`;
 
+/** What is said of a message whose stored turn cannot be read any more. */
+const UNREADABLE = 'cannot be read any more';
+
 /** One message as Markdown: who, when, what became of it, and its parts as they were written. */
 export function markdownMessage({ message, fate }: ExportedMessage): string {
   const who = message.role === 'user' ? 'User' : 'Assistant';
-  const note = NOTES[fate];
+  const note = message.unreadable === undefined ? NOTES[fate] : UNREADABLE;
   const heading = `## ${who}, ${message.createTime}${note === '' ? '' : ` (${note})`}`;
   const parts = message.parts.map((part) => `${partText(part)}\n\n`).join('');
   return `${heading}\n\n${parts}`;

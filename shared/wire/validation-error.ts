@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { AppError } from '../errors.ts';
+import { safeParse } from '../safe-parse.ts';
 import { issueSentence } from './issue-sentence.ts';
 
 /** How many problems one answer names. */
@@ -86,7 +87,7 @@ export function validationError(error: z.ZodError): AppError {
 
 /** Reads `value` by `schema`. Throws AppError BAD_FIELD | BAD_PART (400). */
 export function parseRequest<T>(schema: z.ZodType<T>, value: unknown): T {
-  const parsed = schema.safeParse(value, { reportInput: true });
+  const parsed = safeParse(schema, value, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw validationError(parsed.error);
 }

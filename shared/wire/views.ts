@@ -64,6 +64,8 @@ function finishReasonView({ state, finishReason }: Turn) {
 
 const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
 
+const unreadableView = ({ unreadable }: Turn) => (unreadable === undefined ? {} : { unreadable });
+
 /** What a turn waits for; nothing of one that does not wait. */
 function openCallsView(turn: Turn): Pick<TurnView, 'openCalls'> {
   if (turn.state !== 'awaiting_tool') return {};
@@ -93,6 +95,7 @@ export const turnView = (turn: Turn): TurnView => ({
   ...(turn.finishTime && { finishTime: turn.finishTime.toISOString() }),
   ...finishReasonView(turn),
   inContext: turn.inContext,
+  ...unreadableView(turn),
   ...replacesView(turn),
   ...(turn.usage && { usage: usageView(turn.usage) }),
   ...modelView(turn),
@@ -108,6 +111,7 @@ const messageBase = (turn: Turn) => ({
   seq: turn.seq,
   state: turn.state,
   inContext: turn.inContext,
+  ...unreadableView(turn),
   ...replacesView(turn),
 });
 

@@ -62,6 +62,28 @@ describe('hooks around a compaction', () => {
     expect(bench.logged.filter(({ event }) => event === 'compaction_hook_failed')).toHaveLength(2);
   });
 
+  test.each<[unknown]>([
+    [5],
+    ['pins'],
+    [[]],
+    [{ pins: 'all' }],
+    [{ pins: { length: 1 } }],
+    [{ veto: 'yes' }],
+  ])(
+    'that answer %j, which is no answer, are logged as failed and do not stop it',
+    async (answered) => {
+      const run = async () => Promise.resolve(JSON.parse(JSON.stringify(answered)));
+      const hooks = { preCompact: [{ name: 'careless', run }], postCompact: [] };
+      const bench = compactionBench({ hooks });
+      const conversationId = await buildDue(bench);
+
+      const result = await compactOnce(bench, conversationId);
+
+      expect(result).toMatchObject({ state: 'COMPACTED' });
+      expect(bench.logged.map(({ event }) => event)).toContain('compaction_hook_failed');
+    },
+  );
+
   test('that are required and fail stop it before the model is called', async () => {
     const bench = compactionBench({
       hooks: { preCompact: [{ ...failing, required: true }], postCompact: [] },

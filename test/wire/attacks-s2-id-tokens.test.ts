@@ -180,6 +180,7 @@ const forged: [string, Make][] = [
   ['no subject', () => chat.keys.sign(claims({ sub: undefined }))],
   ['an empty subject', () => chat.keys.sign(claims({ sub: '' }))],
   ['a subject of 129 characters', () => chat.keys.sign(claims({ sub: 'x'.repeat(129) }))],
+  ['a subject with half a character', () => chat.keys.sign(claims({ sub: 'a\uD800' }))],
   ['a subject that is a number', () => chat.keys.sign(claims({ sub: 7 }))],
   ['a subject that is a list', () => chat.keys.sign(claims({ sub: ['alice'] }))],
 ];

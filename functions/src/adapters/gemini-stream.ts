@@ -3,7 +3,7 @@ import type { ModelChunk, ModelRequest } from '../../../shared/ports.ts';
 import { createEventData } from './event-data.ts';
 import { errorOfEvent, type ModelCall, overloadedError } from './gemini-errors.ts';
 import { toGenerateParameters } from './gemini-request.ts';
-import { parseResponse, toModelResponse } from './gemini-response.ts';
+import { toModelResponse } from './gemini-response.ts';
 import { fetchEvents, keepAnswer } from './gemini-transport.ts';
 import { type Pieces, readPieces } from './text-pieces.ts';
 
@@ -34,7 +34,7 @@ function* toChunks(call: ModelCall, complete: readonly string[]): Generator<Mode
     const event: unknown = JSON.parse(data);
     const failure = errorOfEvent(call, event);
     if (failure) throw failure;
-    yield toModelResponse(call, parseResponse(call, event));
+    yield toModelResponse(call, event);
   }
 }
 

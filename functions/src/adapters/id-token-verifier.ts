@@ -17,7 +17,8 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 
 /** What Firebase puts into every ID token beyond the registered claims. */
 const claimsSchema = z.looseObject({
-  sub: z.string().min(1).max(128),
+  /** What a uid may be is asked of every caller, whoever vouches for them. */
+  sub: z.string(),
   auth_time: z.number(),
   iat: z.number(),
   /** One audience; Firebase never puts more into a token. */
@@ -57,8 +58,7 @@ function isUnsigned(token: string): boolean {
 }
 
 /**
- * Firebase ID tokens: signed by Google for this project (RS256), not expired, signed in before now, with
- * a uid of 1–128 characters. Unsigned ones only when the configuration allows them.
+ * Firebase ID tokens: signed by Google for this project (RS256), not expired, signed in before now. Unsigned ones only when the configuration allows them.
  * `verify` throws ID_TOKEN_EXPIRED, ID_TOKEN_INVALID (UNAUTHENTICATED), KEYS_UNAVAILABLE.
  */
 export function createIdTokenVerifier(

@@ -1,4 +1,5 @@
 import { NewerDocumentError } from '../../../shared/conversation/schema-version.ts';
+import { UnreadableHeadError } from '../../../shared/conversation/unreadable-head.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { Caller } from '../../../shared/ports.ts';
 
@@ -17,7 +18,7 @@ export const notFoundError = (conversationId: string) =>
  * learns that it is there.
  */
 export function errorForCaller(error: unknown, caller: Caller | undefined): unknown {
-  if (!(error instanceof NewerDocumentError)) return error;
+  if (!(error instanceof NewerDocumentError || error instanceof UnreadableHeadError)) return error;
   const { ownerUid, path } = error;
   if (ownerUid === undefined || ownerUid === caller?.uid) return error;
   return notFoundError(path.slice(path.lastIndexOf('/') + 1));

@@ -1,3 +1,4 @@
+import { boundedAnswer } from '../../../shared/conversation/bounded-answer.ts';
 import type { ModelUsage } from '../../../shared/ports.ts';
 import { logModelCall } from '../log-model-call.ts';
 import { paidCall, type WorkCall } from '../quota/paid-call.ts';
@@ -35,7 +36,8 @@ async function listen(
   const startMs = dependencies.clock.now().getTime();
   let failure: unknown;
   try {
-    for await (const chunk of untilAborted(dependencies.model.stream(request, signal), signal)) {
+    for await (const sent of untilAborted(dependencies.model.stream(request, signal), signal)) {
+      const chunk = boundedAnswer(sent);
       for (const { text = '', thought } of chunk.parts) if (thought !== true) said.text += text;
       said.usage = chunk.usage ?? said.usage;
       said.finishReason = chunk.blockReason ?? chunk.finishReason ?? said.finishReason;

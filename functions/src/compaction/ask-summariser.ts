@@ -1,3 +1,4 @@
+import { boundedAnswer } from '../../../shared/conversation/bounded-answer.ts';
 import { contentText, type Content } from '../../../shared/conversation/content.ts';
 import { summaryOutputTokens } from '../../../shared/compaction/summariser-rooms.ts';
 import { reportedCall } from '../../../shared/models/prices.ts';
@@ -57,7 +58,7 @@ async function generateOnce(
   };
   bill.calls += 1;
   try {
-    const answer = await dependencies.model.generate(named.request, signal);
+    const answer = boundedAnswer(await dependencies.model.generate(named.request, signal));
     logModelCall(dependencies, { ...call, ...answer });
     return answer;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { headPath } from '../../../shared/conversation/paths.ts';
-import { readHead } from '../../../shared/conversation/read-conversation.ts';
+import { readAnyHead } from '../../../shared/conversation/read-conversation.ts';
 import { tombstoneWrite } from '../../../shared/conversation/tombstone.ts';
 import { GuardLostError } from '../../../shared/errors.ts';
 import { isTurnOf } from '../../../shared/uploads/upload.ts';
@@ -29,7 +29,7 @@ export async function eraseConversation(
   let documents = 0;
   for (;;) {
     signal.throwIfAborted();
-    const head = await readHead(store, conversationId);
+    const head = await readAnyHead(store, conversationId);
     if (head?.value.state !== 'erasing') return 'nothing';
     await passErasePoint(dependencies, 'erase-begun');
     const deleted = await store.deleteBelow(headPath(conversationId), signal);
@@ -37,7 +37,7 @@ export async function eraseConversation(
     documents += deleted;
     if (deleted > 0) continue;
     const { generation, ownerUid: uid } = head.value;
-    await eraseNotesFrom(dependencies, { uid, conversationId });
+    if (uid !== '') await eraseNotesFrom(dependencies, { uid, conversationId });
     const isReleased = (turnKey: string) => isTurnOf(turnKey, conversationId);
     await releaseUploads(dependencies, { ownerUid: uid, isReleased });
     await passErasePoint(dependencies, 'erase-uploads-released');

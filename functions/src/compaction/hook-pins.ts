@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { PreCompactAnswer } from '../../../shared/compaction/hooks.ts';
 import { decodeHead, type Head, type Pin } from '../../../shared/conversation/head.ts';
 import { withHookPins } from '../../../shared/conversation/hook-pins.ts';
 import { headPath } from '../../../shared/conversation/paths.ts';
 import { pinBudget } from '../../../shared/conversation/pin-budget.ts';
 import type { Write } from '../../../shared/ports.ts';
+import { safeParse } from '../../../shared/safe-parse.ts';
 import { pinIdSchema, pinTextSchema } from '../../../shared/wire/requests/pins.ts';
 import { StoppedError } from './outcome.ts';
 import type { ClaimedRun } from './run.ts';
@@ -14,7 +14,8 @@ const returnedPin = z.object({ id: pinIdSchema, text: pinTextSchema });
 /** What a hook wants pinned. */
 export interface ReturnedPins {
   hook: string;
-  pins: NonNullable<PreCompactAnswer['pins']>;
+  /** As the hook gave them. */
+  pins: readonly unknown[];
 }
 
 type HookPin = Pick<Pin, 'id' | 'text'>;
@@ -30,7 +31,7 @@ function warn(run: ClaimedRun, hook: string, leftOut: { reason: string; pins: nu
 /** The pins that can be stored: half a surrogate pair would make every write of the head fail. */
 function usablePins(run: ClaimedRun, { hook, pins }: ReturnedPins): HookPin[] {
   const usable = pins.flatMap((pin) => {
-    const read = returnedPin.safeParse(pin);
+    const read = safeParse(returnedPin, pin);
     return read.success ? [read.data] : [];
   });
   warn(run, hook, { reason: 'UNUSABLE', pins: pins.length - usable.length });

@@ -14,9 +14,11 @@ interface StoredPlaces extends NeedPlaces {
   updateTime?: string;
 }
 
-const placesSchema = z.object({ manual: z.date().optional(), auto: z.date().optional() });
+/** A place that cannot be read is none: the sweep begins at the oldest. */
+const place = z.date().optional().catch(undefined);
+const placesSchema = z.object({ manual: place, auto: place });
 
-/** The places as the last sweep left them. Throws ZodError, StoreUnavailableError. */
+/** The places as the last sweep left them. Throws StoreUnavailableError. */
 export async function readNeedPlaces(store: Pick<DocumentStore, 'get'>): Promise<StoredPlaces> {
   const [document] = await store.get([needPlacesPath]);
   if (!document) return {};

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   HOOK_TIMEOUT_MS,
   type CompactionHookEvent,
@@ -83,6 +84,13 @@ const runHookOf = <Event, Answer>(
   return runHook(asked, hook, event);
 };
 
+/** Nothing holds the code of an operator to the type. Each pin is looked at by itself. */
+const answerSchema = z.object({
+  veto: z.boolean().optional(),
+  pins: z.array(z.unknown()).optional(),
+  note: z.string().optional(),
+});
+
 /** The run with what the hooks tell the summariser. */
 function withNotes(run: ClaimedRun, given: readonly HookNote[]): ClaimedRun {
   if (given.length === 0) return run;
@@ -114,7 +122,12 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: Plan): Promise<P
   const notes: HookNote[] = [];
   let isVetoed = false;
   for (const hook of preCompact) {
-    const answer = await runHookOf(run, hook, event);
+    const checked = {
+      ...hook,
+      run: async (...of: Parameters<typeof hook.run>) =>
+        answerSchema.parse((await hook.run(...of)) ?? {}),
+    };
+    const answer = await runHookOf(run, checked, event);
     if (answer?.pins) returned.push({ hook: hook.name, pins: answer.pins });
     if (answer?.note !== undefined) notes.push({ hook: hook.name, text: answer.note });
     isVetoed = answer?.veto === true;

@@ -1,5 +1,5 @@
 import { eraseEvent } from '../../../shared/compaction/event.ts';
-import { decodeHead, type Head, type Versioned } from '../../../shared/conversation/head.ts';
+import { decodeAnyHead, type Head, type Versioned } from '../../../shared/conversation/head.ts';
 import type { Query, StoredDocument } from '../../../shared/ports.ts';
 import { finishErasure } from '../erasure/finish-erasure.ts';
 import { markErasing } from '../erasure/mark-erasing.ts';
@@ -28,14 +28,14 @@ interface ErasureSweep extends Sweep {
   handedOver: Set<string>;
 }
 
-/** Does `work` for each head that a query finds. A head that cannot be read fails alone. */
+/** Does `work` for each head that a query finds; none has to be read whole to be erased. */
 async function forEachHead(
   sweep: ErasureSweep,
   query: Pick<Query, 'where' | 'orderBy'>,
   work: (conversationId: string, head: FoundHead) => Promise<void>,
 ): Promise<void> {
   const serve = async (document: StoredDocument) =>
-    work(conversationOf(document), { ...decodeHead(document), path: document.path });
+    work(conversationOf(document), { ...decodeAnyHead(document), path: document.path });
   for await (const items of pagesOf(sweep, query)) {
     if (sweep.handedOver.size >= MOST_HANDED_OVER) return;
     await forEachItem(sweep, { pass: 'erasures', items, atOnce: ERASED_AT_ONCE }, serve);

@@ -1,6 +1,6 @@
 import type { Head } from '../../../shared/conversation/head.ts';
 import { compactionJobPath, headPath, statusPath } from '../../../shared/conversation/paths.ts';
-import { readHead } from '../../../shared/conversation/read-conversation.ts';
+import { readAnyHead } from '../../../shared/conversation/read-conversation.ts';
 import type { Clock, DocumentStore } from '../../../shared/ports.ts';
 import { closingWrites } from './close-turns.ts';
 import { retryWhenLost } from '../retry-when-lost.ts';
@@ -19,7 +19,7 @@ export async function markErasing(
   isWanted: (head: Head, updateTime: string) => boolean,
 ): Promise<'erasing' | 'kept' | 'gone'> {
   return retryWhenLost(clock, async () => {
-    const head = await readHead(store, conversationId);
+    const head = await readAnyHead(store, conversationId);
     if (!head || head.value.state === 'erased') return 'gone';
     if (!isWanted(head.value, head.updateTime)) return 'kept';
     if (head.value.state === 'erasing') return 'erasing';

@@ -29,7 +29,7 @@ async function release(
   let document: StoredDocument | undefined = found;
   for (let tries = 1; document; tries++) {
     const { path, updateTime } = document;
-    const turns = Object.keys(decodeUpload(document).turns);
+    const turns = Object.keys(decodeUpload(document)?.turns ?? {});
     const released = turns.filter(isReleased);
     if (released.length === 0) return;
     const guard = { updateTime };

@@ -5,10 +5,11 @@ import { expiryOf } from '../../../shared/quota/day.ts';
 import { heldAt, heldSchema, sumOfCosts, type HeldCost } from '../../../shared/quota/usage.ts';
 import { BUDGET_SHARDS } from './quota-settings.ts';
 
+/** What cannot be read has cost nothing: one shard of many shall not keep everybody out. */
 const shardSchema = z.object({
-  costMicros: z.number().nonnegative(),
+  costMicros: z.number().nonnegative().max(1e15).catch(0),
   /** Calls on their way that are no messages. */
-  held: z.array(heldSchema).default([]),
+  held: z.array(heldSchema).catch([]),
 });
 
 /** `budget/{day}/shards/{n}`: a part of what all users together have cost on a day, and hold. */

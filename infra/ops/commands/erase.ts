@@ -94,7 +94,7 @@ async function eraseAllOf({ project, screen, isMeant }: Erasing, uid: string): P
   const ids: string[] = [];
   let conversations = 0;
   for await (const { conversationId, head } of ownConversations(project.chat, caller)) {
-    if (head.state === 'erased') continue;
+    if (head.value.state === 'erased') continue;
     conversations += 1;
     if (ids.length < TOLD_MAX) ids.push(conversationId);
     screen.progress(`${figure(conversations)} conversations`);

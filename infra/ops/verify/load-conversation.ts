@@ -1,6 +1,6 @@
-import { decodeHead, type Head } from '../../../shared/conversation/head.ts';
+import { decodeAnyHead, type Head, type Versioned } from '../../../shared/conversation/head.ts';
 import { decodeJob, type CompactionJob } from '../../../shared/conversation/job.ts';
-import { decodeMessageGuard } from '../../../shared/conversation/message-guard.ts';
+import { messageGuardSchema } from '../../../shared/conversation/message-guard.ts';
 import {
   compactionJobPath,
   headPath,
@@ -11,7 +11,7 @@ import { idOf, pagesOf, type ReadStore } from '../pages.ts';
 import { loadContext, type ContextReading } from './load-context.ts';
 import { loadIndex } from './load-index.ts';
 import { loadHistories, type HistoryReading } from './load-histories.ts';
-import { isUnreadable, loadTurns, unreadableOf } from './load-turns.ts';
+import { isUnreadable, loadTurns, refuseProblems, unreadableOf } from './load-turns.ts';
 import type { Loaded, LoadedContext, StoredGuard, Unreadable } from './loaded.ts';
 
 const GUARDS_PER_PAGE = 300;
@@ -41,11 +41,13 @@ export interface Reading extends ContextReading, Omit<HistoryReading, 'signer'> 
 /** What a document says, or why it cannot be read. */
 function readable<T>(
   document: StoredDocument | undefined,
-  decode: (document: StoredDocument) => { value: T },
+  decode: (document: StoredDocument) => Pick<Versioned<T>, 'value' | 'problems'>,
   of: Unreadable['of'],
 ): { value: T | undefined; unreadable: Unreadable[] } {
   try {
-    return { value: document && decode(document).value, unreadable: [] };
+    const read = document && decode(document);
+    refuseProblems(read?.problems);
+    return { value: read?.value, unreadable: [] };
   } catch (error) {
     return { value: undefined, unreadable: [unreadableOf(document?.path ?? '', of, error)] };
   }
@@ -61,7 +63,7 @@ async function loadGuards(
   for await (const page of pagesOf(store, query))
     for (const document of page) {
       const { path } = document;
-      const decode = (found: StoredDocument) => ({ value: decodeMessageGuard(found) });
+      const decode = (found: StoredDocument) => ({ value: messageGuardSchema.parse(found.fields) });
       const read = readable(document, decode, 'guard');
       unreadable.push(...read.unreadable);
       if (read.value) guards.push({ path, messageId: idOf(path), ...read.value });
@@ -121,7 +123,7 @@ export async function loadConversation(reading: Reading, conversationId: string)
     headPath(conversationId),
     compactionJobPath(conversationId),
   ]);
-  const head = readable<Head>(headDocument, decodeHead, 'head');
+  const head = readable<Head>(headDocument, decodeAnyHead, 'head');
   const base = {
     conversationId,
     now: reading.now(),

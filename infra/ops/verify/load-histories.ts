@@ -1,5 +1,5 @@
 import { blobsNamedBy } from '../../../shared/conversation/erased-history.ts';
-import { decodeHistory, type History } from '../../../shared/conversation/history.ts';
+import { readHistoryDocument, type History } from '../../../shared/conversation/history.ts';
 import { blobPiecePath, historiesCollection } from '../../../shared/conversation/paths.ts';
 import { pieceText } from '../../../shared/conversation/read-conversation.ts';
 import {
@@ -8,7 +8,7 @@ import {
 } from '../../../shared/conversation/signed-history.ts';
 import type { Sha256, Signer, StoredDocument } from '../../../shared/ports.ts';
 import { pagesOf, type ReadStore } from '../pages.ts';
-import { isUnreadable, unreadableOf } from './load-turns.ts';
+import { isUnreadable, refuseProblems, unreadableOf } from './load-turns.ts';
 import { storedHistoryOf, type StoredHistory, type Unreadable } from './loaded.ts';
 
 /** Each may have most of a MiB. */
@@ -80,7 +80,8 @@ export async function loadHistories(
     for (const document of page) {
       const { path } = document;
       try {
-        const history = decodeHistory(document);
+        const { history, problems } = readHistoryDocument(document);
+        refuseProblems(problems);
         histories.push({
           ...storedHistoryOf(conversationId, history),
           path,

@@ -5,6 +5,8 @@ import {
   turnPiecesCollection,
 } from '../../../shared/conversation/paths.ts';
 import { pieceText } from '../../../shared/conversation/read-conversation.ts';
+import { problemText } from '../../../shared/conversation/read-fields.ts';
+import { UnreadableHeadError } from '../../../shared/conversation/unreadable-head.ts';
 import { NewerDocumentError, SCHEMA_VERSION } from '../../../shared/conversation/schema-version.ts';
 import { decodeStoredTurn, readTurnDocument } from '../../../shared/conversation/turn.ts';
 import type { StoredDocument } from '../../../shared/ports.ts';
@@ -17,16 +19,32 @@ const TURNS_PER_PAGE = 25;
 /** What is told of what is left below an erased turn. */
 const LEFT_MAX = 5;
 
+/** A document of which something cannot be read: the service goes on without it, an operator is to know. */
+export class PartlyUnreadableError extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = 'PartlyUnreadableError';
+  }
+}
+
+/** Throws PartlyUnreadableError where something of what was read is amiss. */
+export function refuseProblems(problems: ReadonlyMap<string, string> | undefined): void {
+  if (problems && problems.size > 0) throw new PartlyUnreadableError(problemText(problems));
+}
+
 /** Names the fields that are wrong and never their values. */
 function problemOf(error: unknown): string {
   if (error instanceof NewerDocumentError)
     return `schemaVersion is ${error.schemaVersion}, this release reads up to ${SCHEMA_VERSION}`;
+  if (error instanceof PartlyUnreadableError) return error.message;
   if (!(error instanceof z.ZodError)) return 'its JSON cannot be read';
   return error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
 }
 
 /** Whether a document says what nobody here can read; anything else went wrong with the reading. */
 export const isUnreadable = (error: unknown): boolean =>
+  error instanceof PartlyUnreadableError ||
+  error instanceof UnreadableHeadError ||
   error instanceof z.ZodError ||
   error instanceof SyntaxError ||
   error instanceof NewerDocumentError;
@@ -55,6 +73,7 @@ async function loadTurn(
   document: StoredDocument,
 ): Promise<StoredTurn> {
   const read = readTurnDocument(conversationId, document);
+  refuseProblems(read.problems);
   const { userJson: _user, answerJson: _answer, ...rest } = read.value;
   const { userPieces: _u, answerPieces: _a, answerName: _n, ...fields } = rest;
   const pieces = read.piecePaths.length > 0 ? await store.get(read.piecePaths) : [];
@@ -63,7 +82,8 @@ async function loadTurn(
   // Without all its pieces its texts cannot be read.
   if (missingPieces.length > 0)
     return { path, fields, hasQuestion: true, hasAnswer: true, missingPieces, below: [] };
-  const { user, contents } = decodeStoredTurn(read, pieces.map(pieceText)).value;
+  const { user, contents, unreadable } = decodeStoredTurn(read, pieces.map(pieceText)).value;
+  if (unreadable !== undefined) throw new PartlyUnreadableError(unreadable);
   const isEmptied = fields.eraseTime !== undefined && user.parts.length === 0;
   return {
     path,

@@ -7,6 +7,12 @@ export const resourceReasons = {
     on: '{conversationId}',
     meaning: 'The caller has no conversation under this id.',
   },
+  CONVERSATION_UNREADABLE: {
+    status: 'FAILED_PRECONDITION',
+    on: '{conversationId}',
+    meaning:
+      'What is stored of the conversation cannot be read any more. It can be deleted; whoever runs the service can mend it.',
+  },
   NOT_FOUND: {
     status: 'NOT_FOUND',
     on: 'path',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonFault } from '../../bounded-json.ts';
 import { utf8Length } from '../../store/names.ts';
 import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '../limits.ts';
 import { wellFormedText } from './ids.ts';
@@ -11,6 +12,11 @@ export const toolNameSchema = z
 
 const parametersSchema = z
   .looseObject({ type: z.literal('object', 'must be "object"') })
+  // Sent to the model with every call: what it cannot take would be refused for ever.
+  .superRefine((parameters, checked) => {
+    const fault = jsonFault(parameters);
+    if (fault !== undefined) checked.addIssue(fault);
+  })
   .describe('JSON Schema of the arguments, of the type object.');
 
 const toolSchema = z.strictObject({

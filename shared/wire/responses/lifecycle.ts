@@ -36,5 +36,8 @@ export const exportLineResponse = z.discriminatedUnion('type', [
       .describe('What became of the message’s turn.'),
   }),
   uploadResponse.extend({ type: z.literal('upload') }),
+  z
+    .object({ type: z.literal('unreadable'), conversationId: z.string() })
+    .describe('A conversation of which nothing can be read any more.'),
 ]);
 export type ExportLine = z.infer<typeof exportLineResponse>;

@@ -50,6 +50,13 @@ const replaces = z
   .optional()
   .describe('First of the turns that this one stands in for, after an edit or a regeneration.');
 
+const unreadable = z
+  .string()
+  .optional()
+  .describe(
+    'Which field of the stored turn cannot be read any more: what it said is not shown and in no context. It stays stored.',
+  );
+
 export const messageResponse = z.object({
   id: z.string().describe('The client’s id of a user message, m_{seq} of an answer.'),
   turnId: z.string(),
@@ -64,6 +71,7 @@ export const messageResponse = z.object({
   replaces,
   recalled: recalledResponse.optional(),
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
+  unreadable,
   feedback: feedbackResponse.optional().describe('What the user said of this answer.'),
 });
 export type MessageView = z.infer<typeof messageResponse>;
@@ -99,6 +107,7 @@ export const turnResponse = z.object({
   finishReason: finishReasonResponse.optional(),
   loop: loopResponse.optional(),
   inContext: z.boolean(),
+  unreadable,
   replaces,
   usage: usageResponse.optional(),
   model: z

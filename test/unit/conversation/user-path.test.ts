@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { userPath } from '../../../shared/conversation/paths.ts';
+import { uidFault } from '../../../shared/user/uid.ts';
 import { checkDocumentPath } from '../../../shared/store/names.ts';
 
 describe('the path of a user', () => {
@@ -16,5 +18,28 @@ describe('the path of a user', () => {
   ])('of %s is %s, which a document can have', (uid, path) => {
     expect(userPath(uid)).toBe(path);
     expect(() => checkDocumentPath(path)).not.toThrow();
+  });
+
+  test('is one that a document can have for every uid that is taken', () => {
+    const unit = fc.nat({ max: 0xff_ff }).map((code) => String.fromCharCode(code));
+    const uids = fc.string({ unit, maxLength: 128 }).map((uid) => uid.toWellFormed());
+
+    fc.assert(
+      fc.property(uids, (uid) => {
+        fc.pre(uidFault(uid) === undefined);
+        expect(() => checkDocumentPath(userPath(uid))).not.toThrow();
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each([
+    ['', 'is empty'],
+    ['a\uD800', 'holds half of a surrogate pair'],
+    ['x'.repeat(129), 'has 129 characters; at most 128 are taken'],
+    ['x'.repeat(128), undefined],
+    ['\0\n👩‍🚀', undefined],
+  ])('is not asked for a uid that cannot be one: %j', (uid, fault) => {
+    expect(uidFault(uid)).toBe(fault);
   });
 });

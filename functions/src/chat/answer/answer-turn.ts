@@ -7,6 +7,7 @@ import { LOOP_OF_CALLS, loopOf } from '../../../../shared/loops/loop-reasons.ts'
 import { textPartId } from '../../../../shared/wire/frame-ids.ts';
 import { finishReasonOf } from '../../../../shared/wire/stream.ts';
 import { abortedError } from './abortable.ts';
+import { modelWindowTokens } from '../../models-in-use.ts';
 import { addUsage, pricedUsage } from './add-usage.ts';
 import {
   beginRound,
@@ -125,6 +126,10 @@ const looped = (going: Going): TurnAnswer => ({
   isWaiting: false,
 });
 
+/** What a model reports that took the prompt: one that is larger than its window it did not have. */
+const possibleUsage = ({ usage }: Answer, windowTokens: number) =>
+  usage && usage.promptTokens <= windowTokens ? usage : undefined;
+
 /** Goes on with the turn by one call of the model; the answer when it was the last one. */
 async function step(
   dependencies: ChatDependencies,
@@ -134,8 +139,9 @@ async function step(
   const { begun, signal } = answering;
   const hasTools = mayCall(dependencies, answering, going.progress);
   const prompt = await nextPrompt(dependencies, answering, going);
-  const answer = await callModel(dependencies, answering, { going, prompt, hasTools });
+  const said = await callModel(dependencies, answering, { going, prompt, hasTools });
   const { config } = dependencies;
+  const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, begun.model)) };
   const usage = answer.usage && pricedUsage(config, begun.model, answer.usage);
   going.sentContents = going.progress.contents.length;
   going.progress = {

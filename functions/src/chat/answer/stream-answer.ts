@@ -1,3 +1,4 @@
+import { boundedAnswer } from '../../../../shared/conversation/bounded-answer.ts';
 import type { Part } from '../../../../shared/conversation/content.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import type { Repairs } from '../../../../shared/conversation/repairs.ts';
@@ -154,8 +155,8 @@ export async function streamAnswer(
   try {
     const { request, repairs } = mendedRequest(dependencies, call.request);
     if (repairs) answer.repairs = repairs;
-    for await (const chunk of untilAborted(dependencies.model.stream(request, signal), signal)) {
-      const shown = takeChunk(answer, chunk, sizes);
+    for await (const sent of untilAborted(dependencies.model.stream(request, signal), signal)) {
+      const shown = takeChunk(answer, boundedAnswer(sent), sizes);
       if (shown === 'full') break;
       const passed = gate.pass(shown.map((part) => part.text ?? '').join(''));
       if (passed.shown !== '') text.push(passed.shown);

@@ -1,6 +1,6 @@
 import type { Content } from '../../../../shared/conversation/content.ts';
 import { chunkPath, turnPath } from '../../../../shared/conversation/paths.ts';
-import { decodeStreamChunk } from '../../../../shared/conversation/stream-chunk.ts';
+import { readStreamChunk } from '../../../../shared/conversation/stream-chunk.ts';
 import { encodeAnswer } from '../../../../shared/conversation/encode-turn.ts';
 import {
   readTurnDocument,
@@ -128,7 +128,7 @@ export async function recover(writing: Writing): Promise<Standing> {
   if (turn.value.state !== 'running') return 'ended';
   own.turnUpdateTime = turn.updateTime;
   writing.storedStep = turn.value.rounds?.step ?? 0;
-  const chunk = chunkDocument && decodeStreamChunk(chunkDocument);
+  const chunk = chunkDocument && readStreamChunk(chunkDocument);
   if (chunk?.producer === own.producer) buffer.stored(chunk);
   if (turn.value.cancelRequested) cancel();
   return 'own';

@@ -1,7 +1,11 @@
 import { trustedHistory } from '../../../../shared/conversation/find-history.ts';
 import type { Head } from '../../../../shared/conversation/head.ts';
+import { headPath } from '../../../../shared/conversation/paths.ts';
+import { readAnyHead } from '../../../../shared/conversation/read-conversation.ts';
+import { UnreadableHeadError } from '../../../../shared/conversation/unreadable-head.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { closingWrites } from '../../erasure/close-turns.ts';
+import { retryWhenLost } from '../../retry-when-lost.ts';
 import { markErasing } from '../../erasure/mark-erasing.ts';
 import { changeGeneration, type Decision } from '../context/change-generation.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -25,6 +29,12 @@ interface DeleteRequest {
   ifMatch?: string | undefined;
 }
 
+/** What a head in the bin says. */
+const deletedFields = ({ SOFT_DELETE_DAYS }: ChatDependencies['config'], now: Date) => {
+  const purgeTime = new Date(now.getTime() + SOFT_DELETE_DAYS * DAY_MS);
+  return { state: 'deleted', deleteTime: now, purgeTime, compactionNeeded: {} } as const;
+};
+
 async function decideDelete(
   dependencies: ChatDependencies,
   { own, by, ifMatch }: { own: OwnConversation; by: string; ifMatch: string | undefined },
@@ -46,8 +56,7 @@ async function decideDelete(
     by,
     afterTokens: () => present.history?.afterTokens ?? 0,
   });
-  const purgeTime = new Date(now.getTime() + config.SOFT_DELETE_DAYS * DAY_MS);
-  const deleted = { state: 'deleted', deleteTime: now, purgeTime, compactionNeeded: {} } as const;
+  const deleted = deletedFields(config, now);
   const { open: _open, queue: _queue, ...rest } = next.headAfter;
   const headAfter: Head = { ...rest, ...deleted, updateTime: now };
   return {
@@ -60,6 +69,24 @@ async function decideDelete(
   };
 }
 
+/** The same for a conversation whose head cannot be read: nothing goes on with it, so it takes no generation. */
+const binUnreadable = (
+  { store, clock, config }: ChatDependencies,
+  conversationId: string,
+): Promise<Head> =>
+  retryWhenLost(clock, async () => {
+    const head = await readAnyHead(store, conversationId);
+    if (!head || !DELETABLE.some((state) => state === head.value.state))
+      throw notFoundError(conversationId);
+    if (head.value.state === 'deleted') return head.value;
+    const now = clock.now();
+    const fields = { ...deletedFields(config, now), updateTime: now };
+    const remove = ['open', 'queue'];
+    const guard = { updateTime: head.updateTime };
+    await store.commit([{ op: 'update', path: headPath(conversationId), fields, remove, guard }]);
+    return { ...head.value, ...fields };
+  });
+
 /**
  * Puts a conversation into the bin: nobody finds it any more but `undeleteConversation`, until the sweep
  * erases it after `SOFT_DELETE_DAYS`. Turns that run or wait are cancelled, with what was said so far; a compaction is dropped.
@@ -71,7 +98,10 @@ export async function deleteConversation(
 ): Promise<Head> {
   const head = await changeGeneration<Head>(dependencies, { ...of, states: DELETABLE }, (own, by) =>
     decideDelete(dependencies, { own, by, ifMatch }),
-  );
+  ).catch((error: unknown) => {
+    if (!(error instanceof UnreadableHeadError) || error.ownerUid !== of.caller.uid) throw error;
+    return binUnreadable(dependencies, of.conversationId);
+  });
   await passLifecyclePoint(dependencies, 'conversation-deleted');
   return head;
 }

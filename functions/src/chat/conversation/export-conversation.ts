@@ -1,4 +1,5 @@
 import type { Head } from '../../../../shared/conversation/head.ts';
+import { unreadableHeadText } from '../../../../shared/conversation/unreadable-head.ts';
 import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import { StoreUnavailableError } from '../../../../shared/errors.ts';
@@ -108,8 +109,12 @@ export async function* exportUser(
   for (const note of notes) yield line({ type: 'memory', ...noteView(note) });
   for await (const { upload, request } of allUploads(dependencies, caller))
     yield line({ type: 'upload', ...uploadView(upload, request) });
-  for await (const conversation of ownConversations(dependencies, caller)) {
-    const { state } = conversation.head;
-    if (state === 'live' || state === 'deleted') yield* linesOf(dependencies, conversation);
+  for await (const { conversationId, head } of ownConversations(dependencies, caller)) {
+    const { state } = head.value;
+    if (state !== 'live' && state !== 'deleted') continue;
+    // How many turns there are is not known of a head that cannot be read: nothing of them is told as if it were all.
+    if (unreadableHeadText(head.problems) !== undefined)
+      yield line({ type: 'unreadable', conversationId });
+    else yield* linesOf(dependencies, { conversationId, head: head.value });
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
 import { CONVERSATIONS, headPath } from '../../../../shared/conversation/paths.ts';
 import { NewerDocumentError } from '../../../../shared/conversation/schema-version.ts';
+import { UnreadableHeadError } from '../../../../shared/conversation/unreadable-head.ts';
 import type { Caller, StoredDocument } from '../../../../shared/ports.ts';
 import {
   decodePageToken,
@@ -36,17 +37,19 @@ interface Listed {
 interface Found {
   id: string;
   updateTime: Date;
-  /** Undefined: a later version of the service wrote it. */
+  /** Undefined: it cannot be read here. */
   head: Head | undefined;
 }
 
 type ListDependencies = Pick<ChatDependencies, 'store' | 'signer' | 'logger'>;
 
-const orderedSchema = z.object({ updateTime: z.date() });
+/** What is no time stands before all times in the order of the query. */
+const BEFORE_ALL = new Date('9999-12-31T23:59:59.999Z');
+const orderedSchema = z.object({ updateTime: z.date().catch(BEFORE_ALL) });
 
 /**
- * During a deployment, or after it was taken back, one conversation may be of a later version: it is left out and
- * logged, so that its owner sees the others. What asks for it by its id is told.
+ * During a deployment, or after it was taken back, one conversation may be of a later version; one may not be readable
+ * any more. It is left out and logged, so that its owner sees the others. What asks for it by its id is told.
  */
 function foundIn({ logger }: Pick<ListDependencies, 'logger'>, document: StoredDocument): Found {
   const id = idOf(document.path);
@@ -54,9 +57,9 @@ function foundIn({ logger }: Pick<ListDependencies, 'logger'>, document: StoredD
   try {
     return { id, updateTime, head: decodeHead(document).value };
   } catch (error) {
-    if (!(error instanceof NewerDocumentError)) throw error;
-    const { schemaVersion, reason } = error;
-    logger.log('WARNING', 'conversation_not_listed', { conversationId: id, schemaVersion, reason });
+    if (!(error instanceof NewerDocumentError || error instanceof UnreadableHeadError)) throw error;
+    const { message: problem, reason } = error;
+    logger.log('WARNING', 'conversation_not_listed', { conversationId: id, problem, reason });
     return { id, updateTime, head: undefined };
   }
 }

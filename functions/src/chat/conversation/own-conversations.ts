@@ -1,4 +1,4 @@
-import { decodeHead, type Head } from '../../../../shared/conversation/head.ts';
+import { decodeAnyHead, type Head, type Versioned } from '../../../../shared/conversation/head.ts';
 import { CONVERSATIONS } from '../../../../shared/conversation/paths.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -6,11 +6,11 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 /** Heads of one read. */
 const PAGE = 100;
 
-/** Every conversation of a caller in whatever state, in the order of their ids; read page by page. */
+/** Every conversation of a caller in whatever state, also one whose head cannot be read, in the order of their ids; read page by page. */
 export async function* ownConversations(
   { store }: Pick<ChatDependencies, 'store'>,
   caller: Caller,
-): AsyncGenerator<{ conversationId: string; head: Head }> {
+): AsyncGenerator<{ conversationId: string; head: Versioned<Head> }> {
   let last: string | undefined;
   do {
     const documents = await store.query({
@@ -22,7 +22,7 @@ export async function* ownConversations(
     for (const document of documents)
       yield {
         conversationId: document.path.slice(CONVERSATIONS.length + 1),
-        head: decodeHead(document).value,
+        head: decodeAnyHead(document),
       };
     last = documents.length === PAGE ? documents.at(-1)?.path : undefined;
   } while (last !== undefined);

@@ -43,7 +43,7 @@ async function rateOnce(
   if (!history) throw generationNotFound(conversationId, generation);
   const path = ratingPath(conversationId, generation);
   const [before] = await dependencies.store.get([path]);
-  const known = before && decodeRating(before).value;
+  const known = before && decodeRating(before);
   if (known && known.score === score && known.comment === comment) return known;
   const time = dependencies.clock.now();
   const rating: Rating = { schemaVersion: 1, generation, score, comment, time };

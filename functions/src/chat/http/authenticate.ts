@@ -1,4 +1,5 @@
 import { AppError } from '../../../../shared/errors.ts';
+import { uidFault } from '../../../../shared/user/uid.ts';
 import type { IdTokenVerifier, SignedInCaller } from '../../../../shared/identity-ports.ts';
 
 const missingToken = () =>
@@ -9,12 +10,26 @@ const missingToken = () =>
     publicMessage: 'Send a Firebase ID token: `Authorization: Bearer <token>`.',
   });
 
-/** The caller, from the verified token alone. Throws ID_TOKEN_MISSING and what `idTokens` throws. */
-export function authenticate(
+const unusableUid = (fault: string) =>
+  new AppError({
+    status: 'UNAUTHENTICATED',
+    reason: 'ID_TOKEN_INVALID',
+    message: `an ID token was refused: its uid ${fault}`,
+    publicMessage: `The user id (\`sub\`) of the ID token ${fault}. Sign in as a user whose id has 1 to 128 characters of valid Unicode.`,
+  });
+
+/**
+ * The caller, from the verified token alone. Throws ID_TOKEN_MISSING, ID_TOKEN_INVALID for a uid that nothing could be
+ * stored under, and what `idTokens` throws.
+ */
+export async function authenticate(
   idTokens: IdTokenVerifier,
   authorization: string | undefined,
 ): Promise<SignedInCaller> {
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  if (token === undefined) return Promise.reject(missingToken());
-  return idTokens.verify(token);
+  if (token === undefined) throw missingToken();
+  const caller = await idTokens.verify(token);
+  const fault = uidFault(caller.uid);
+  if (fault !== undefined) throw unusableUid(fault);
+  return caller;
 }

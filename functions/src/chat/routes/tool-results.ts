@@ -32,7 +32,9 @@ export const toolResultsRoute = userRoute({
     const handle = await answerCalls(dependencies, {
       caller,
       ...params,
-      results: body.results.map(toolResultOf),
+      results: body.results.map((result, index) =>
+        toolResultOf(result, `results[${index}].output`),
+      ),
       locale: body.locale ?? preferredLocale(header('accept-language')),
       sendMessage,
     });

@@ -17,6 +17,7 @@ import {
   readContextParts,
   readTurnDocuments,
 } from '../../../../shared/conversation/read-conversation.ts';
+import { problemText } from '../../../../shared/conversation/read-fields.ts';
 import type { StoredDocument } from '../../../../shared/ports.ts';
 import type { ReplacingFacts, StartFacts } from '../../../../shared/conversation/start-decision.ts';
 import {
@@ -92,7 +93,7 @@ async function jobOf(
 
 type Reading = Pick<
   ChatDependencies,
-  'store' | 'cache' | 'clock' | 'sha256' | 'config' | 'liveTurns'
+  'store' | 'cache' | 'clock' | 'sha256' | 'config' | 'liveTurns' | 'logger'
 >;
 
 /** What the first read brings: all that is known to be needed before anything is read. */
@@ -142,6 +143,10 @@ export async function readStart(dependencies: Reading, request: SendRequest): Pr
   const keptJob = cache.job(conversationId);
   const first = await readFirst(dependencies, request, keptJob !== undefined);
   const { head, guard, targetSeq, live, notes } = first;
+  if (head?.problems) {
+    const problem = problemText(head.problems);
+    dependencies.logger.log('ERROR', 'head_partly_unreadable', { conversationId, problem });
+  }
   const queued = head ? queueSeqs(head.value) : [];
   const openSeq = head?.value.open?.seq;
   const isLive = new Set(live.map(({ value }) => value.seq));

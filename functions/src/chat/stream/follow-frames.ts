@@ -1,7 +1,7 @@
 import { chunksCollection, turnId } from '../../../../shared/conversation/paths.ts';
 import { readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import { readChunk } from '../../../../shared/conversation/stored-frames.ts';
-import { decodeStreamChunk } from '../../../../shared/conversation/stream-chunk.ts';
+import { readStreamChunk } from '../../../../shared/conversation/stream-chunk.ts';
 import { isResting, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import { AppError, StoreUnavailableError } from '../../../../shared/errors.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
@@ -97,7 +97,10 @@ async function* watchAttempt(
         continue;
       }
       if (batch.done) return 'look';
-      for (const document of batch.value) order.put(decodeStreamChunk(document));
+      for (const document of batch.value) {
+        const chunk = readStreamChunk(document);
+        if (chunk) order.put(chunk);
+      }
       if ((yield* dueFrames(dependencies, of, order)) === 'ended') return 'ended';
       if (order.takePause() || order.isSuperseded()) return 'look';
       next = batches.next();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callKey, type ToolCall } from '../../../../shared/conversation/tool-calls.ts';
+import { safeParse } from '../../../../shared/safe-parse.ts';
 import type { Caller } from '../../../../shared/ports.ts';
 import { inParallel } from '../../in-parallel.ts';
 import { timeoutAfter } from '../answer/timeout-after.ts';
@@ -64,7 +65,7 @@ async function runTool(
   run: CallsToRun,
   { tool, call, room }: { tool: ServerTool; call: ToolCall; room: Room },
 ): Promise<{ outcome: Outcome; response: ToolResponse } | undefined> {
-  const parsed = tool.parameters.safeParse(call.args);
+  const parsed = safeParse(tool.parameters, call.args);
   if (!parsed.success) return { outcome: 'badArguments', response: badArguments(parsed.error) };
   const { caller, conversationId, seq } = run;
   const timeout = timeoutAfter(dependencies, tool.timeoutMs);

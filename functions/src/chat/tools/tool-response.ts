@@ -1,3 +1,4 @@
+import { boundedJson } from '../../../../shared/bounded-json.ts';
 import { AppError } from '../../../../shared/errors.ts';
 import { utf8Length } from '../../../../shared/store/names.ts';
 import { headOf } from '../../../../shared/text-cut.ts';
@@ -25,8 +26,8 @@ export const responseOf = (value: unknown): ToolResponse =>
 export const sizeOf = (response: ToolResponse): number => utf8Length(JSON.stringify(response));
 
 /**
- * A tool's output as it is stored: plain JSON, at most `roomBytes` and OUTPUT_MAX_BYTES of it. What is more,
- * or is no JSON, becomes an error that says so.
+ * A tool's output as it is stored: plain JSON that is bounded, at most `roomBytes` and OUTPUT_MAX_BYTES of it. What is
+ * more, or is no JSON, becomes an error that says so.
  */
 export function storableResponse(value: unknown, roomBytes: number): ToolResponse {
   let json: string;
@@ -44,5 +45,5 @@ export function storableResponse(value: unknown, roomBytes: number): ToolRespons
     return errorResponse(
       `The output has ${sizeBytes} bytes, and the tool calls of one answer may have ${roomBytes} more. Ask for less, or answer with what there is.`,
     );
-  return responseOf(JSON.parse(json));
+  return responseOf(boundedJson(JSON.parse(json)));
 }

@@ -33,8 +33,9 @@ export async function readUpload(
 ): Promise<ReadableUpload> {
   bucketOf(dependencies);
   const [document] = await dependencies.store.get([uploadPath(caller.uid, uploadId)]);
-  if (!document) throw uploadNotFound(uploadId);
-  return readable(dependencies, caller, decodeUpload(document));
+  const upload = document && decodeUpload(document);
+  if (!upload) throw uploadNotFound(uploadId);
+  return readable(dependencies, caller, upload);
 }
 
 /** All uploads of the caller, by their ids; none where uploads are off. Throws FILES_UNAVAILABLE. */
@@ -53,7 +54,8 @@ export async function* allUploads(
       limit,
       ...(startAfter && { startAfter }),
     });
-    for (const document of page) yield readable(dependencies, caller, decodeUpload(document));
+    for (const upload of page.map(decodeUpload))
+      if (upload) yield readable(dependencies, caller, upload);
     after = page.at(-1)?.path;
     if (page.length < limit) return;
   }

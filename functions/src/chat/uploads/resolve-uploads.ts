@@ -57,8 +57,9 @@ async function readUploads(
 ): Promise<Upload[]> {
   const documents = await store.get(ids.map((id) => uploadPath(uid, id)));
   return documents.map((document, index) => {
-    if (!document) throw uploadNotFound(ids[index] ?? '');
-    return decodeUpload(document);
+    const upload = document && decodeUpload(document);
+    if (!upload) throw uploadNotFound(ids[index] ?? '');
+    return upload;
   });
 }
 

@@ -53,7 +53,9 @@ export async function openToolOutputs(
   const turn = await turnOf(dependencies, { caller, conversationId, turnId: id });
   if (!turn) return undefined;
   const open = new Set(waitingCalls(turn).map(({ index }) => callId(seq, index)));
-  const results = outputs.filter((output) => open.has(output.callId)).map(toolResultOf);
+  const results = outputs
+    .filter((output) => open.has(output.callId))
+    .map((output) => toolResultOf(output, 'messages'));
   if (results.length === 0) throw noneOpen(id);
   return { turnId: id, results };
 }

@@ -55,7 +55,9 @@ const giveResults = (
     caller,
     conversationId: data.conversationId,
     turnId: turnIdOfCall(results[0]?.callId ?? ''),
-    results: results.map(toolResultOf),
+    results: results.map((result, index) =>
+      toolResultOf(result, `data.toolResults[${index}].output`),
+    ),
     locale: options.locale,
     sendMessage: dependencies.sendMessage,
   });

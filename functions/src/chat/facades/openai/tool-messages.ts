@@ -25,7 +25,7 @@ export interface GivenResults {
 
 /**
  * The results that a request ends with, the messages of the role `tool` behind all others; `undefined` where it
- * ends with another one. Throws BAD_FIELD where they are of several turns, or name a call twice.
+ * ends with another one. Throws BAD_FIELD where they are of several turns, name a call twice, or cannot be stored.
  */
 export function resultsAtEnd(messages: readonly OpenAiMessage[]): GivenResults | undefined {
   const first = messages.findLastIndex(({ role }) => role !== 'tool') + 1;
@@ -44,8 +44,11 @@ export function resultsAtEnd(messages: readonly OpenAiMessage[]): GivenResults |
       throw badField(field, `\`${field}\` answers a call that is answered already.`);
     seen.add(id);
   }
-  const results = given.map((message) =>
-    toolResultOf({ callId: message.tool_call_id, output: valueOf(textOf(message)) }),
+  const results = given.map((message, index) =>
+    toolResultOf(
+      { callId: message.tool_call_id, output: valueOf(textOf(message)) },
+      `messages[${first + index}].content`,
+    ),
   );
   return { turnId, results };
 }

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
+import { demoProjectId } from '../support/emulator-environment.ts';
+import { searchValues } from '../values/search-values.ts';
+
+const VALUES = 1_500;
+const SEED = 20_261_122;
+const TIMEOUT_MS = 180_000;
+
+test(
+  'values of any kind leave every conversation in use on the database, too',
+  async () => {
+    const store = createFirestoreDocumentStore({ projectId: demoProjectId(), deadlineMs: 30_000 });
+
+    const result = await searchValues({ values: VALUES, seed: SEED, store });
+
+    console.log(`hostile values on the database: ${result.values}`);
+    expect(result.problems).toEqual([]);
+    expect(result.values).toBeGreaterThanOrEqual(VALUES);
+  },
+  TIMEOUT_MS,
+);
