@@ -7,6 +7,7 @@ import type {
   EventWebhook,
   Notifier,
 } from '../../shared/ports.ts';
+import type { DatabaseClock } from './adapters/database-clock.ts';
 import type { Config } from './config.ts';
 
 /* What stands behind each port as the configuration says it. Nothing is loaded before it is asked for. */
@@ -16,13 +17,17 @@ const local = () => Promise.resolve('local');
 const localTokens = { get: local, renew: local };
 const LOCAL_SIGNER = 'local@demo-recap.iam.gserviceaccount.com';
 
-/** Firestore. */
-export async function createStore(config: Config): Promise<DocumentStore> {
+/** Firestore, whose replies set the clock. */
+export async function createStore(
+  config: Config,
+  clock: Pick<DatabaseClock, 'asking'>,
+): Promise<DocumentStore> {
   const { createFirestoreDocumentStore } = await import('./adapters/firestore-document-store.ts');
   return createFirestoreDocumentStore({
     projectId: config.GOOGLE_CLOUD_PROJECT,
     databaseId: config.FIRESTORE_DATABASE,
     deadlineMs: config.STORE_DEADLINE_MS,
+    clock,
   });
 }
 

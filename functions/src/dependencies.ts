@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Webhook } from '../../shared/hooks/webhook.ts';
-import type { Clock } from '../../shared/ports.ts';
-import { systemClock } from './adapters/system-clock.ts';
+import { needPlacesPath } from '../../shared/conversation/paths.ts';
+import type { Clock, DocumentStore } from '../../shared/ports.ts';
+import { createDatabaseClock, type DatabaseClock } from './adapters/database-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { builtInTools } from './chat/tools/built-in-tools.ts';
 import type { CompactionDependencies } from './compaction/compaction-dependencies.ts';
@@ -19,6 +20,7 @@ import {
   readsBucket,
   signedPosts,
 } from './configured-adapters.ts';
+import { inTime } from './in-time.ts';
 import { createModelWatch } from './model-watch.ts';
 import { createRemotePolicy } from './remote-policy.ts';
 
@@ -30,7 +32,23 @@ export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
 
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
-const clockOf = ({ clock }: Overrides): Clock => clock ?? systemClock;
+/** What tells the time, and the clock that the store's replies set: the same, unless a test has its own. */
+interface Clocks {
+  clock: Clock;
+  ofDatabase: DatabaseClock;
+}
+
+function clocksOf({ clock }: Overrides): Clocks {
+  const ofDatabase = createDatabaseClock();
+  return { clock: clock ?? ofDatabase, ofDatabase };
+}
+
+/** Resolves when the database has told the time, which another store than Firestore does not. Throws StoreUnavailableError. */
+const hearing =
+  (store: DocumentStore, { ofDatabase }: Clocks, overrides: Overrides) =>
+  async (): Promise<void> => {
+    if (!overrides.store && !ofDatabase.isSet()) await store.get([needPlacesPath]);
+  };
 
 /** The functions that the chat function runs for the model; the worker measures their declarations. */
 async function createTools(shared: Parameters<typeof builtInTools>[0]) {
@@ -43,7 +61,7 @@ async function createTools(shared: Parameters<typeof builtInTools>[0]) {
 }
 
 /** What both functions share: store, bus, model and surroundings. */
-async function createShared(config: Config, overrides: Overrides) {
+async function createShared(config: Config, overrides: Overrides, clocks: Clocks) {
   const [{ createMemoryCache }, { createHmacSigner }, { jsonLogger }, { withFiles }] =
     await Promise.all([
       import('./adapters/memory-cache.ts'),
@@ -51,8 +69,8 @@ async function createShared(config: Config, overrides: Overrides) {
       import('./adapters/json-logger.ts'),
       import('./adapters/gemini-files.ts'),
     ]);
-  const clock = clockOf(overrides);
-  const store = overrides.store ?? (await createStore(config));
+  const { clock } = clocks;
+  const store = overrides.store ?? (await createStore(config, clocks.ofDatabase));
   const logger = overrides.logger ?? jsonLogger;
   const files = overrides.files ?? (await createFiles(config, clock));
   const model = overrides.model ?? (await createModel(config));
@@ -88,8 +106,10 @@ export function createDependencies(
   config: Config,
   overrides: Overrides = {},
 ): FunctionDependencies {
+  const clocks = clocksOf(overrides);
+  const { clock } = clocks;
   return {
-    clock: clockOf(overrides),
+    clock,
     drainMs: config.DRAIN_MS,
     chat: async () => {
       const [
@@ -105,14 +125,15 @@ export function createDependencies(
         import('./adapters/webhook-hook.ts'),
         import('./model-health.ts'),
       ]);
-      const shared = await createShared(config, overrides);
+      const shared = await createShared(config, overrides, clocks);
+      const hear = hearing(shared.store, clocks, overrides);
       return {
         ...shared,
         liveTurns: overrides.liveTurns ?? new Map(),
         afterwork: overrides.afterwork ?? new Set(),
         modelHealth: overrides.modelHealth ?? createModelHealth(shared.clock),
-        idTokens: overrides.idTokens ?? createIdTokenVerifier(config),
-        appCheck: overrides.appCheck ?? createAppCheckVerifier(config),
+        idTokens: overrides.idTokens ?? inTime(createIdTokenVerifier(config, clock), hear),
+        appCheck: overrides.appCheck ?? createAppCheckVerifier(config, clock),
         revocations: overrides.revocations ?? (await createRevocationCheck(config, shared.clock)),
         toolbox: overrides.toolbox ?? (await createTools(shared)),
         quota: overrides.quota ?? createQuota(shared),
@@ -128,7 +149,8 @@ export function createDependencies(
           import('./compaction/pausing-generator.ts'),
           import('./adapters/webhook-hook.ts'),
         ]);
-      const shared = await createShared(config, overrides);
+      const shared = await createShared(config, overrides, clocks);
+      const hear = hearing(shared.store, clocks, overrides);
       const notifier = overrides.notifier ?? (await createNotifier(config, shared.clock));
       const eventWebhook =
         overrides.eventWebhook ?? (await createOperatorWebhook(config, shared.clock));
@@ -137,7 +159,7 @@ export function createDependencies(
         ...(notifier && { notifier }),
         ...(eventWebhook && { eventWebhook }),
         model: { ...shared.model, ...createPausingGenerator(shared.model, shared.clock) },
-        pushTokens: overrides.pushTokens ?? createPushTokenVerifier(config),
+        pushTokens: overrides.pushTokens ?? inTime(createPushTokenVerifier(config, clock), hear),
         serverTools: (overrides.toolbox ?? (await createTools(shared))).declarations,
         ...(overrides.hooks && { hooks: overrides.hooks }),
         webhooks: (webhooks: readonly Webhook[]) =>

@@ -2,7 +2,6 @@ import type { DocumentFields, Write } from '../ports.ts';
 import type { Head, Versioned } from './head.ts';
 import { headPath } from './paths.ts';
 import { isHeld, queueAfter } from './queue-decision.ts';
-import { MAX_ATTEMPTS } from './start-decision.ts';
 import { abandonedFields, type AbandonedTurn, type PartialAnswer } from './end-abandoned.ts';
 import { isTerminal, type TurnDocument } from './turn.ts';
 
@@ -46,14 +45,6 @@ function headWrite(
   return { op: 'update', path: headPath(conversationId), fields, remove, guard };
 }
 
-/** An edit that never began replaced nothing: sent again under its id it would be a plain message. */
-const mayRetry = (turn: TurnDocument, { lastSeq }: Head) => {
-  const { seq, attempt, state, replaces } = turn.value;
-  return (
-    seq === lastSeq && attempt < MAX_ATTEMPTS && !(state === 'queued' && replaces !== undefined)
-  );
-};
-
 /** A turn that the sweep closes, and how. */
 export interface ClosedTurn {
   seq: number;
@@ -84,7 +75,6 @@ export function sweptTurns(found: UnfinishedTurns): SweptTurns | undefined {
   );
   const abandoned = ending.map((turn) => ({
     ...abandonedFields(turn, now),
-    mayRetry: mayRetry(turn, found.head.value),
     partial: turn === open ? partial : undefined,
   }));
   const closed = ending.map(({ value: { seq, attempt, state, cancelRequested, replaces } }) => ({

@@ -19,14 +19,14 @@ export interface AbandonedTurn {
   updateTime: string;
   /** Its user had asked to stop it: then it ends as cancelled. */
   cancelRequested?: boolean | undefined;
-  /** Nothing follows it yet: a phone that comes back with the same message gets its answer after all. */
-  mayRetry?: boolean | undefined;
   /** What had been said of an answer that its user had asked to stop. */
   partial?: PartialAnswer | undefined;
   /** Its tool calls and what came of them: the model has to know of those. */
   rounds?: Rounds | undefined;
   /** It waited for the app: why it does no more. */
   waited?: UnansweredReason | undefined;
+  /** As the turn says it: then it ends so. */
+  foldedInContext?: boolean | undefined;
   /** The turn that the same batch puts in its place. */
   replacedBy?: number | undefined;
 }
@@ -35,11 +35,15 @@ export interface AbandonedTurn {
 export const abandonedFields = (
   { value, updateTime }: TurnDocument,
   now: Date,
-): Pick<AbandonedTurn, 'seq' | 'updateTime' | 'cancelRequested' | 'rounds' | 'waited'> => ({
+): Pick<
+  AbandonedTurn,
+  'seq' | 'updateTime' | 'cancelRequested' | 'rounds' | 'waited' | 'foldedInContext'
+> => ({
   seq: value.seq,
   updateTime,
   cancelRequested: value.cancelRequested,
   rounds: value.rounds,
+  foldedInContext: value.foldedInContext,
   ...(value.state === 'awaiting_tool' && {
     waited: value.leaseUntil <= now ? 'expired' : 'cancelled_by_user',
   }),
@@ -67,17 +71,7 @@ export type AbandonedEnd =
     }
   | { state: 'failed'; error: TurnError };
 
-const failed: AbandonedEnd = {
-  state: 'failed',
-  error: {
-    status: 'FAILED_PRECONDITION',
-    reason: 'TURN_ABANDONED',
-    message:
-      'The answer was interrupted and not resumed in time. Send the text as a new message, with a new id.',
-    retryable: false,
-  },
-};
-
+/** A phone that comes back with the same message gets its answer after all. */
 const failedForNow: AbandonedEnd = {
   state: 'failed',
   error: {
@@ -101,14 +95,15 @@ function endFields(end: AbandonedEnd): DocumentFields {
 /** A turn that nobody answers, and how it ends. */
 export type ClosingTurn = Pick<
   AbandonedTurn,
-  'seq' | 'updateTime' | 'replacedBy' | 'rounds' | 'waited'
+  'seq' | 'updateTime' | 'replacedBy' | 'rounds' | 'waited' | 'foldedInContext'
 > & { end: AbandonedEnd };
 
 const partialOf = ({ end }: ClosingTurn) => (end.state === 'cancelled' ? end.partial : undefined);
 
-/** It is in the context as far as something was said or done. */
+/** It is in the context as far as something was said or done, or as it was folded. */
 export const staysInContext = (closing: ClosingTurn): boolean =>
-  (partialOf(closing) !== undefined || closing.rounds !== undefined) &&
+  (closing.foldedInContext ??
+    (partialOf(closing) !== undefined || closing.rounds !== undefined)) &&
   closing.replacedBy === undefined;
 
 /** An open turn as it stands in the context, or does not, once it is closed. */
@@ -154,10 +149,9 @@ export function endAbandonedWrites(
   ];
 }
 
-function endOf({ cancelRequested, mayRetry, partial, waited }: AbandonedTurn): AbandonedEnd {
+function endOf({ cancelRequested, partial, waited }: AbandonedTurn): AbandonedEnd {
   if (waited) return { state: 'cancelled', unanswered: waited };
-  if (cancelRequested === true) return { state: 'cancelled', partial };
-  return mayRetry === true ? failedForNow : failed;
+  return cancelRequested === true ? { state: 'cancelled', partial } : failedForNow;
 }
 
 /** An abandoned turn with the end that its user would have it come to. */

@@ -57,7 +57,7 @@ export type QueuedDecision =
   /** Not before turn `behind` has ended, or is abandoned. */
   | { kind: 'wait'; behind: number }
   /** It is its turn; the same batch closes the abandoned turns in `abandoned`. */
-  | { kind: 'beginQueued'; seq: number; abandoned: readonly number[] };
+  | { kind: 'beginQueued'; seq: number; attempt: number; abandoned: readonly number[] };
 
 /** Whose turn it is: answers come in the order of seq, and nobody waits for one that is abandoned. */
 export function decideQueued(facts: QueuedFacts): QueuedDecision {
@@ -71,7 +71,9 @@ export function decideQueued(facts: QueuedFacts): QueuedDecision {
     (turn) => turn.state !== 'awaiting_tool' && hasLease(turn, now, QUEUED_GRACE_MS),
   );
   if (nearest) return { kind: 'wait', behind: nearest.seq };
-  return { kind: 'beginQueued', seq: own.seq, abandoned: before.map(({ seq }) => seq) };
+  const { seq, attempt } = own;
+  const abandoned = before.map((turn) => turn.seq);
+  return { kind: 'beginQueued', seq, attempt, abandoned };
 }
 
 /** `head.queue` once the turns up to `afterSeq` wait no more; undefined when nobody else waits. */

@@ -61,16 +61,18 @@ interface QueuedBatch {
 const queueFields = ({ queue }: QueuedBatch) => (queue ? { queue: { ...queue } } : {});
 const queueRemoved = ({ queue }: QueuedBatch) => (queue ? [] : ['queue']);
 
-/** The turn of a waiting message begins: the first attempt, under a producer's lease. */
+/** The turn of a message begins that waited, or that could not begin when its turn came. */
 export function beginQueuedWrites(
   batch: QueuedBatch & {
+    attempt: number;
     lease: Lease;
     userTokens: number;
     model: string;
+    foldedInContext?: boolean | undefined;
     replacement?: Replacement | undefined;
   },
 ): Write[] {
-  const { conversationId, seq, lease, now, head, model, replacement } = batch;
+  const { conversationId, seq, attempt, lease, now, head, model, replacement } = batch;
   return [
     {
       op: 'update',
@@ -87,7 +89,15 @@ export function beginQueuedWrites(
     {
       op: 'update',
       path: turnPath(conversationId, seq),
-      fields: { state: 'running', ...lease, model, tokens: { user: batch.userTokens, answer: 0 } },
+      fields: {
+        state: 'running',
+        attempt,
+        ...lease,
+        model,
+        tokens: { user: batch.userTokens, answer: 0 },
+        foldedInContext: batch.foldedInContext,
+      },
+      remove: ['error', 'finishTime', 'unanswered'],
       guard: { updateTime: batch.turnUpdateTime },
     },
     ...closeAbandonedWrites(conversationId, { abandoned: abandonedBefore(seq, batch), now }),

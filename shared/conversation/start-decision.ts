@@ -1,11 +1,17 @@
 import type { Head, OnBusy } from './head.ts';
 import type { MessageGuard } from './message-guard.ts';
-import { isInTheWay, QUEUE_MAX, QUEUE_SPAN_MAX } from './queue-decision.ts';
+import { isInTheWay, QUEUE_MAX, QUEUE_SPAN_MAX, type QueuedDecision } from './queue-decision.ts';
 import { isReplaced } from './replaced-by.ts';
 import { isTerminal, type TurnDocument } from './turn.ts';
 
-/** After this many attempts an unanswered turn is closed as failed instead of taken over. */
+/** After this many attempts an unanswered turn is closed as failed instead of taken over, and then rests. */
 export const MAX_ATTEMPTS = 3;
+
+/**
+ * How long a turn rests after an attempt that failed, once it has had MAX_ATTEMPTS, ms: a message that ends every
+ * process which answers it must not end one after the other.
+ */
+export const RESTING_MS = 60_000;
 
 /** Turns that one edit replaces at most: all of them change in the one batch that starts the new turn. */
 export const REPLACED_MAX = 400;
@@ -36,6 +42,8 @@ export interface StartFacts {
   queue: readonly TurnFields[];
   /** What the caller asked for; absent: as the conversation is set. */
   onBusy?: OnBusy | undefined;
+  /** The caller only reads the known turn: takes it over where nobody answers it, and begins nothing that has ended. */
+  isReader?: boolean | undefined;
   replacing?: ReplacingFacts | undefined;
 }
 
@@ -48,8 +56,13 @@ export type StartDecision =
   | { kind: 'replay'; seq: number }
   /** Someone is answering this message now. */
   | { kind: 'attach'; seq: number; attempt: number }
-  /** This message has no answer and is abandoned: the same turn, next attempt. */
-  | { kind: 'takeOver'; seq: number; attempt: number }
+  /**
+   * This message has no answer, and failed for now or is abandoned: the same turn, next attempt. Of one that
+   * failed, the same batch closes the abandoned turns in `abandoned`.
+   */
+  | { kind: 'takeOver'; seq: number; attempt: number; abandoned?: readonly number[] }
+  /** The same for one that waited and could not begin when its turn came. */
+  | Extract<QueuedDecision, { kind: 'beginQueued' }>
   /** It failed, and the time after which another try makes sense has not passed: no attempt is spent. */
   | { kind: 'retryLater'; seq: number; retryAfterMs: number }
   /** Given up after MAX_ATTEMPTS, or waited for the app for too long: close it, then replay that. */
@@ -79,14 +92,54 @@ export type StartDecision =
   /** More turns would be replaced than one batch holds. */
   | { kind: 'tooFarBack'; replaced: number };
 
+/** A compaction takes seconds, ms. */
+const COMPACTING_RETRY_MS = 5_000;
+
+const retryAfterMs = (turn: TurnFields, now: Date) =>
+  Math.max(1_000, Math.min(turn.leaseUntil.getTime() - now.getTime(), 5_000));
+
 const isRetryableFailure = (turn: TurnFields) =>
   turn.state === 'failed' && turn.error?.retryable === true;
 
-/** Never more than the model asked for: the clock of the instance that wrote `finishTime` may be ahead. */
-const remainingWaitMs = ({ finishTime, error }: TurnFields, now: Date) => {
-  const askedMs = error?.retryAfterMs ?? 0;
+/** Never more than is asked for: the clock of the instance that wrote `finishTime` may be ahead. */
+const remainingWaitMs = ({ finishTime, error, attempt }: TurnFields, now: Date) => {
+  const restMs = attempt < MAX_ATTEMPTS ? 0 : RESTING_MS;
+  const askedMs = Math.max(error?.retryAfterMs ?? 0, restMs);
   return Math.min(askedMs, (finishTime?.getTime() ?? 0) + askedMs - now.getTime());
 };
+
+/** The turns that have not ended: of those, who is in the way of another, and who nobody answers any more. */
+function unfinishedTurns({ open, queue, now }: StartFacts) {
+  const unfinished = [...(open ? [open] : []), ...queue].filter(({ state }) => !isTerminal(state));
+  return {
+    working: unfinished.filter((turn) => isInTheWay(turn, now)),
+    abandoned: unfinished.map(({ seq }) => seq),
+  };
+}
+
+/** Others stand behind the turn, and a worker may be folding it as a failure. */
+const mayBeFolded = ({ compactionNeeded, coveredThrough, lastSeq }: Head, seq: number) =>
+  seq > coveredThrough.seq &&
+  seq < lastSeq &&
+  (compactionNeeded.auto !== undefined || compactionNeeded.manual !== undefined);
+
+/**
+ * A message that failed for now is answered in its place whenever it is sent again, whatever stands behind it, as
+ * soon as nobody else is being answered.
+ */
+function decideFailed(facts: StartFacts, head: Head, turn: TurnFields): StartDecision {
+  const { seq, attempt, model } = turn;
+  if (isReplaced(turn) || facts.isReader === true) return { kind: 'replay', seq };
+  // Only a turn that began has noted its model. What refused another, a quota or the window, is asked again at once.
+  const hasBegun = model !== undefined;
+  const waitMs = hasBegun ? remainingWaitMs(turn, facts.now) : 0;
+  if (waitMs > 0) return { kind: 'retryLater', seq, retryAfterMs: waitMs };
+  const { working, abandoned } = unfinishedTurns(facts);
+  const [first] = working;
+  if (first) return { kind: 'busy', seq: first.seq, retryAfterMs: retryAfterMs(first, facts.now) };
+  if (mayBeFolded(head, seq)) return { kind: 'retryLater', seq, retryAfterMs: COMPACTING_RETRY_MS };
+  return { kind: hasBegun ? 'takeOver' : 'beginQueued', seq, attempt: attempt + 1, abandoned };
+}
 
 function decideKnown(facts: StartFacts, head: Head, turn: TurnFields): StartDecision {
   const { seq, attempt } = turn;
@@ -94,13 +147,7 @@ function decideKnown(facts: StartFacts, head: Head, turn: TurnFields): StartDeci
   const hash = facts.guard?.bodyHash;
   if (hash !== '' && hash !== facts.bodyHash) return { kind: 'keyReused', seq };
   if (turn.eraseTime !== undefined) return { kind: 'replay', seq };
-  const isLast = seq === head.lastSeq && seq > head.coveredThrough.seq;
-  if (isRetryableFailure(turn) && isLast && attempt < MAX_ATTEMPTS) {
-    const waitMs = remainingWaitMs(turn, facts.now);
-    return waitMs > 0
-      ? { kind: 'retryLater', seq, retryAfterMs: waitMs }
-      : { kind: 'takeOver', seq, attempt: attempt + 1 };
-  }
+  if (isRetryableFailure(turn)) return decideFailed(facts, head, turn);
   if (isTerminal(turn.state)) return { kind: 'replay', seq };
   // The grace of a queued turn is for its own sender: who comes with the message need not wait for it.
   const hasLease = turn.leaseUntil > facts.now;
@@ -128,9 +175,6 @@ function decideReplacing(
   if (replaced > REPLACED_MAX) return { refusal: { kind: 'tooFarBack', replaced } };
   return { replaces: target.seq };
 }
-
-const retryAfterMs = (turn: TurnFields, now: Date) =>
-  Math.max(1_000, Math.min(turn.leaseUntil.getTime() - now.getTime(), 5_000));
 
 /** What happens to a new message while the turns in `working` are being answered or wait for it. */
 function decideBusy(
@@ -167,18 +211,16 @@ function decideBusy(
  * waits for its turn.
  */
 export function decideStart(facts: StartFacts): StartDecision {
-  const { head, known, open, queue, now } = facts;
+  const { head, known } = facts;
   if (head === undefined)
     return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, abandoned: [] };
   if (head.state !== 'live' || head.ownerUid !== facts.uid) return { kind: 'notFound' };
   if (known !== undefined) return decideKnown(facts, head, known);
   const { refusal, replaces } = decideReplacing(facts, head);
   if (refusal) return refusal;
-  const unfinished = [...(open ? [open] : []), ...queue].filter(({ state }) => !isTerminal(state));
-  const working = unfinished.filter((turn) => isInTheWay(turn, now));
+  const { working, abandoned } = unfinishedTurns(facts);
   const [first] = working;
   const replacing = replaces !== undefined && { replaces };
   if (first) return decideBusy(facts, { head, working, first, ...replacing });
-  const abandoned = unfinished.map(({ seq }) => seq);
   return { kind: 'start', seq: head.lastSeq + 1, abandoned, ...replacing };
 }

@@ -1,4 +1,5 @@
 import type { DocumentFields, Write } from '../ports.ts';
+import { closeAbandonedWrites, type AbandonedTurn } from './end-abandoned.ts';
 import type { Head, Versioned } from './head.ts';
 import { headPath, turnPath } from './paths.ts';
 import { encodeAnswer } from './encode-turn.ts';
@@ -29,6 +30,9 @@ export function takeOverWrites(batch: {
   model: string;
   routing: Turn['routing'];
   kept?: KeptRounds | undefined;
+  /** Turns that nobody answers, where this one had ended; absent: it is the open one, and others may wait. */
+  abandoned?: readonly AbandonedTurn[] | undefined;
+  foldedInContext: boolean | undefined;
 }): Write[] {
   const { conversationId, seq, attempt, lease, now, head, model, routing } = batch;
   const answer = answerAfterTakeOver(batch, batch.kept);
@@ -41,6 +45,7 @@ export function takeOverWrites(batch: {
     'cancelRequested',
     'feedback',
     'unanswered',
+    ...(batch.foldedInContext === undefined ? ['foldedInContext'] : []),
     ...(routing ? [] : ['routing']),
     ...answer.stale,
   ];
@@ -49,6 +54,8 @@ export function takeOverWrites(batch: {
       op: 'update',
       path: headPath(conversationId),
       fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
+      // Whoever begins to answer a turn that had ended found nobody waiting.
+      ...(batch.abandoned && { remove: ['queue'] }),
       guard: { updateTime: head.updateTime },
     },
     {
@@ -61,11 +68,13 @@ export function takeOverWrites(batch: {
         model,
         ...(routing && { routing: { ...routing } }),
         inContext: false,
+        foldedInContext: batch.foldedInContext,
         ...answer.fields,
       },
       remove: stale,
       guard: { updateTime: batch.turnUpdateTime },
     },
     ...answer.writes,
+    ...closeAbandonedWrites(conversationId, { abandoned: batch.abandoned ?? [], now }),
   ];
 }

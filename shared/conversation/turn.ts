@@ -117,6 +117,11 @@ const turnFieldsSchema = z.object({
   /** Ids of the turns that stand in for this one (`t_<seq>`), once they have begun. */
   replacedBy: z.record(z.string(), z.literal(true)).optional(),
   cancelRequested: z.boolean().optional(),
+  /**
+   * Of a turn that was begun anew when a compaction had folded its place: whether it was in the context that was folded.
+   * It stays so, whatever comes of it.
+   */
+  foldedInContext: z.boolean().optional(),
   rounds: roundsSchema.optional(),
   /** Of a turn that ended with open calls: why nobody answered them. */
   unanswered: z.enum(unansweredReasons).optional(),

@@ -39,14 +39,14 @@ export const earlierPartIds = (attempt: number, rounds = 0) =>
   Array.from({ length: attempt - 1 }, (_, i) => partIdsOf(i + 1, rounds)).flat();
 
 /**
- * Event ids of one turn in the stream of its conversation, where a cursor has to name the turn as well: no
- * turn is tried often enough to have more (MAX_ATTEMPTS times FRAME_IDS_PER_ATTEMPT).
+ * Event ids of one turn in the stream of its conversation, where a cursor has to name the turn as well: those of ten
+ * attempts. An eleventh has the ids of the first again, and who comes back with one of them gets it from its beginning.
  */
 export const CONVERSATION_IDS_PER_TURN = 10_000_000;
 
 /** Id of frame `id` of turn `seq` in the stream of the conversation. */
 export const conversationFrameId = (seq: number, id: number) =>
-  seq * CONVERSATION_IDS_PER_TURN + id;
+  seq * CONVERSATION_IDS_PER_TURN + (id % CONVERSATION_IDS_PER_TURN);
 
 /** Which frame a cursor names: one of the turn `seq`, or, without a turn, one of whatever turn is read. */
 export function placeOfCursor(cursor: number | undefined): {

@@ -40,6 +40,16 @@ export async function queue(phone: Phone): Promise<void> {
   await Promise.all(messages.map((message) => phone.sendUntilKnown(message)));
 }
 
+/** More messages than a minute has room for, all at once. */
+export async function burst(phone: Phone): Promise<void> {
+  const { random } = phone.options;
+  const conversationId = random.pick(phone.conversationIds);
+  const messages = Array.from({ length: random.integer(8, 16) }, () =>
+    phone.compose({ conversationId, onBusy: 'queue' }),
+  );
+  await Promise.all(messages.map((message) => phone.sendUntilKnown(message)));
+}
+
 /** "No, wait": another message while the first is being answered. */
 export async function interrupt(phone: Phone): Promise<void> {
   const { random } = phone.options;

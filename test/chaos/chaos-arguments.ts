@@ -7,8 +7,9 @@ import {
 
 export const chaosHelp = `Usage: npm run chaos -- --minutes M --seed S [options]
 
-Runs two chat and two compaction processes on the emulators while phones talk, processes are killed,
-the model fails and replies are lost. Then everything comes to rest, and what the phones were told is
+Runs two chat and two compaction processes on the emulators while phones talk, alone and in bursts beyond
+their limits, processes are killed and started on machines whose clocks are wrong by a day, the model fails,
+replies are lost and Firestore stops for 20 s. Then everything comes to rest, and what the phones were told is
 compared with what is stored.
 
   --minutes M       how long the faults go on (default 1; fractions are allowed)
@@ -26,7 +27,7 @@ compared with what is stored.
 
 FIRESTORE_EMULATOR_HOST and PUBSUB_EMULATOR_HOST name running emulators; else own ones are started.
 
-Exit code: 0 nothing lost, doubled, different or unfinished; 1 something is; 2 wrong arguments.`;
+Exit code: 0 nothing lost, doubled, refused, different or unfinished; 1 something is; 2 wrong arguments.`;
 
 export const protections = ['sweep', 'fence', 'outbox'] as const;
 /** What `--break` switches off. */

@@ -50,6 +50,8 @@ export const chaosFigures = (report: ChaosReport) => ({
   unfinished: countOf(report, 'unfinished'),
   torn: countOf(report, 'torn'),
   leaked: countOf(report, 'leaked'),
+  /** Permanent refusals of stored messages. */
+  refused: countOf(report, 'refused'),
   crashes: report.crashes.length,
   generations: report.generations,
   kills: report.kills,
@@ -69,7 +71,7 @@ const countLines = (counts: Readonly<Record<string, number>>): string[] =>
 
 /** The figures for people, with what was found. */
 export function describeReport(report: ChaosReport): string {
-  const { lost, doubled, mismatched, unfinished, torn, leaked, crashes, searched } =
+  const { lost, doubled, refused, mismatched, unfinished, torn, leaked, crashes, searched } =
     chaosFigures(report);
   const findings = Map.groupBy(report.findings, ({ kind }) => kind);
   const problems = [
@@ -100,6 +102,6 @@ export function describeReport(report: ChaosReport): string {
     ...(errors.length > 0 ? ['errors in the logs of the functions:', ...errors] : []),
     `${searched.sought} erased words sought in ${searched.documents} documents with ${searched.words} words`,
     ...problems,
-    `lost ${lost}, doubled ${doubled}, different ${mismatched}, unfinished ${unfinished}, torn ${torn}, leaked ${leaked}, crashed ${crashes}`,
+    `lost ${lost}, doubled ${doubled}, refused for good though stored ${refused}, different ${mismatched}, unfinished ${unfinished}, torn ${torn}, leaked ${leaked}, crashed ${crashes}`,
   ].join('\n');
 }

@@ -13,11 +13,19 @@ import type { EntrySettings } from './entry-settings.ts';
 import { createFunctionProcess, type FunctionProcess } from './function-process.ts';
 import { type HttpFront, startHttpFront } from './http-front.ts';
 import { type ReplyLosingProxy, startReplyLosingProxy } from './reply-losing-proxy.ts';
+import { createRandom } from './random.ts';
 import type { Tally } from './tally.ts';
 
 const PROCESSES_PER_FUNCTION = 2;
 const TOPIC = 'chaos-compaction';
 const EVENTS_TOPIC = 'chaos-events';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Machines are slow by a day, right, or fast by a day; each start is on another one. */
+const SKEWS_MS = [-DAY_MS, 0, DAY_MS];
+
+/** What all processes of a run are started with. */
+export type RunSettings = Omit<EntrySettings, 'skewMs'>;
 
 /** Everything that a chaos run is made of, all of it running. */
 export interface ChaosWorld {
@@ -42,7 +50,7 @@ export interface ChaosWorld {
 }
 
 export interface WorldOptions {
-  settings: EntrySettings;
+  settings: RunSettings;
   tally: Tally;
   /** THRESHOLD_TOKENS of the deployment. */
   thresholdTokens: number;
@@ -78,6 +86,9 @@ const environmentOf = (services: Services, of: { projectId: string; thresholdTok
       THRESHOLD_TOKENS: String(of.thresholdTokens),
       // Prompts are compared with what was sent.
       TELL_TIME: 'with-context',
+      // Bursts of messages meet them. A minute is one of the functions' clock.
+      USER_REQUESTS_PER_MINUTE: '20',
+      STREAMS_PER_USER: '8',
       // These two run on the real clock, unlike the leases.
       MODEL_FIRST_EVENT_TIMEOUT_MS: '2000',
       MODEL_IDLE_TIMEOUT_MS: '1500',
@@ -152,8 +163,12 @@ export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld
     pubsubProxy,
     processes,
     firestoreHost: emulators.firestoreHost,
-    start: (process) =>
-      process.start({ ...settings, seed: `${settings.seed}/${process.name}/${(starts += 1)}` }),
+    start: (process) => {
+      const seed = `${settings.seed}/${process.name}/${(starts += 1)}`;
+      const skewMs = createRandom(`${seed}/skew`).pick(SKEWS_MS);
+      if (skewMs !== 0) options.tally.countFault('clock wrong by a day');
+      return process.start({ ...settings, seed, skewMs });
+    },
     calm: () => {
       // What is broken must have its occasions in peace too: a paused worker that lives on, a lost event.
       const pausedSwapShare = settings.broken === 'fence' ? settings.pausedSwapShare : 0;

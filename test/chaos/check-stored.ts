@@ -11,12 +11,12 @@ const checkTurns = ({ conversationId, turns }: StoredConversation): Finding[] =>
       what: `turn ${seq} is ${state}`,
     }));
 
-/** One message is answered at a time, in the order of seq. */
+/** One message is answered at a time, in the order of seq; one that failed at first, when it is sent again. */
 function checkOrder({ conversationId, turns }: StoredConversation): Finding[] {
   let latest: { seq: number; atMs: number } | undefined;
   const findings: Finding[] = [];
-  for (const { seq, state, finishTime } of turns) {
-    if (state !== 'done' || !finishTime) continue;
+  for (const { seq, state, finishTime, attempt } of turns) {
+    if (state !== 'done' || !finishTime || attempt > 1) continue;
     const atMs = finishTime.getTime();
     if (latest && atMs < latest.atMs) {
       const what = `turn ${seq} was answered before turn ${latest.seq}`;

@@ -12,6 +12,8 @@ export interface TranscriptEntry {
   role: 'user' | 'model';
   seq: number;
   textHash: string;
+  /** First of the turns that an edit or a regeneration stands in for. */
+  replaces?: number | undefined;
 }
 
 export interface Transcript {
@@ -24,8 +26,11 @@ export interface Transcript {
 }
 
 export interface Finding {
-  /** `torn`: a stream that was read in pieces; `leaked`: something of what was erased. */
-  kind: 'lost' | 'doubled' | 'mismatched' | 'unfinished' | 'torn' | 'leaked';
+  /**
+   * `torn`: a stream that was read in pieces; `leaked`: something of what was erased; `refused`: a stored message that
+   * its phone was told will never be answered, though nothing was wrong with it.
+   */
+  kind: 'lost' | 'doubled' | 'mismatched' | 'unfinished' | 'torn' | 'leaked' | 'refused';
   conversationId: string;
   messageId?: string;
   what: string;
@@ -102,16 +107,23 @@ function checkMessages(transcript: Transcript, record: Record): Finding[] {
   });
 }
 
+/** Another message has taken the place of this one. */
+const isReplaced = ({ seq }: TranscriptEntry, entries: Iterable<TranscriptEntry>): boolean =>
+  [...entries].some((other) => other.seq > seq && (other.replaces ?? Infinity) <= seq);
+
 function checkAcknowledgement(
   acknowledgement: Acknowledgement,
   byId: ReadonlyMap<string, TranscriptEntry>,
   deleted: 'asked' | 'told' | undefined,
 ): Finding[] {
-  const { conversationId, messageId, outcome, seq, answerHash } = acknowledgement;
+  const { conversationId, messageId, outcome, seq, answerHash, reason } = acknowledgement;
   const of = { conversationId, messageId };
   const message = byId.get(messageId);
   if (!message) return [{ kind: 'lost', ...of, what: `${outcome}, and not in the transcript` }];
-  if (outcome === 'failed') return [];
+  if (outcome === 'failed')
+    return deleted || isReplaced(message, byId.values())
+      ? []
+      : [{ kind: 'refused', ...of, what: `stored, and refused for good: ${reason}` }];
   if (seq !== message.seq)
     return [{ kind: 'mismatched', ...of, what: `answered as ${seq}, stored as ${message.seq}` }];
   const answer = byId.get(`m_${seq}`);

@@ -8,6 +8,8 @@ export const entrySettingsSchema = z.strictObject({
   broken: z.enum(protections).optional(),
   startedAtMs: z.number(),
   timeScale: z.number().positive(),
+  /** By how much the clock of its machine is wrong. */
+  skewMs: z.number(),
   /** Share of the events for the workers that never reach the bus. */
   lostPublishShare: z.number().min(0).max(1),
   /** Share of the swaps whose worker stands still between its last look and its commit. */

@@ -38,7 +38,20 @@ async function endOne(world: ChaosWorld, random: Random, tally: Tally): Promise<
   await world.start(victim);
 }
 
-/** Kills, model faults and lost replies, each at its own seeded rate, until `signal` fires. */
+/** So long Firestore answers nobody: longer than any lease lasts, and any call of it. */
+const STOPPED_MS = 20_000;
+
+async function stopFirestore(
+  { firestoreProxy }: ChaosWorld,
+  { tally, signal }: { tally: Tally; signal: AbortSignal },
+): Promise<void> {
+  const start = firestoreProxy.standStill();
+  tally.countFault('Firestore stops for 20 s');
+  await delay(STOPPED_MS, undefined, { signal }).catch(() => undefined);
+  start();
+}
+
+/** Kills, model faults, lost replies and stops, each at its own seeded rate, until `signal` fires. */
 export async function driveFaults(
   world: ChaosWorld,
   { random, tally, signal }: { random: Random; tally: Tally; signal: AbortSignal },
@@ -56,10 +69,12 @@ export async function driveFaults(
   const kills = [rate('kill 1', 2_000, 7_000), rate('kill 2', 5_000, 15_000)];
   const firestore = rate('firestore', 1_500, 5_000);
   const pubsub = rate('pubsub', 300, 1_500);
+  const stops = rate('stops', 25_000, 60_000);
   await Promise.all([
     ...kills.map((pause) => repeatedly(pause, () => endOne(world, pause.random, tally))),
     repeatedly(rate('model rate', 100, 700), () => modelFaults.queue()),
     repeatedly(firestore, () => world.firestoreProxy.loseReply(firestore.random)),
+    repeatedly(stops, () => stopFirestore(world, { tally, signal })),
     repeatedly(pubsub, () => world.pubsubProxy.loseReply(pubsub.random)),
   ]);
   modelFaults.stop();

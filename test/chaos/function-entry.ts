@@ -1,10 +1,16 @@
+import { createDatabaseClock } from '../../functions/src/adapters/database-clock.ts';
 import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
+import { createIdTokenVerifier } from '../../functions/src/adapters/id-token-verifier.ts';
+import { createPushTokenVerifier } from '../../functions/src/adapters/push-token-verifier.ts';
 import { createPubSubEventPublisher } from '../../functions/src/adapters/pubsub-event-publisher.ts';
 import { parseConfig } from '../../functions/src/config.ts';
 import { createDependencies } from '../../functions/src/dependencies.ts';
 import { endOnSignal } from '../../functions/src/end-on-signal.ts';
+import { inTime } from '../../functions/src/in-time.ts';
 import { registerFunctions } from '../../functions/src/register.ts';
 import { serveFunctions } from '../../infra/local/function-host.ts';
+import { needPlacesPath } from '../../shared/conversation/paths.ts';
+import { createShiftedClock } from '../fakes/shifted-clock.ts';
 import { chaosPublisher } from './chaos-publisher.ts';
 import { chaosStore } from './chaos-store.ts';
 import { type EntryMessage, entrySettingsSchema } from './entry-settings.ts';
@@ -21,7 +27,8 @@ if (target !== 'chat' && target !== 'compaction')
 
 const settings = entrySettingsSchema.parse(JSON.parse(settingsJson ?? ''));
 const config = parseConfig(process.env);
-const clock = fastClock(settings);
+const time = createDatabaseClock(createShiftedClock(settings.skewMs));
+const clock = fastClock(time, settings);
 const random = createRandom(settings.seed);
 const tell = (message: EntryMessage): void => void process.send?.(message);
 
@@ -31,6 +38,7 @@ const store = chaosStore(
     projectId: config.GOOGLE_CLOUD_PROJECT,
     databaseId: config.FIRESTORE_DATABASE,
     deadlineMs: config.STORE_DEADLINE_MS,
+    clock: time,
   }),
   { settings, random, clock, tell, onNeed: (requestId) => ownNeeds.add(requestId) },
 );
@@ -43,9 +51,21 @@ const publisher = chaosPublisher(
   { settings, random, tell, takeOwnNeed: (requestId) => ownNeeds.delete(requestId) },
 );
 
+/** As the functions do where nobody gives them a store. */
+const hear = async () => {
+  if (!time.isSet()) await store.get([needPlacesPath]);
+};
 const shutdown = new AbortController();
 const functions = registerFunctions(
-  createDependencies(config, { store, publisher, clock, shutdown: shutdown.signal }),
+  createDependencies(config, {
+    store,
+    publisher,
+    clock,
+    // Tokens of the phones live in real time.
+    idTokens: inTime(createIdTokenVerifier(config, time), hear),
+    pushTokens: inTime(createPushTokenVerifier(config, time), hear),
+    shutdown: shutdown.signal,
+  }),
 );
 endOnSignal(process, () => {
   shutdown.abort();

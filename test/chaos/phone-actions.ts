@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { interrupt, queue } from './busy-actions.ts';
+import { burst, interrupt, queue } from './busy-actions.ts';
 import {
   binAndUndelete,
   erase,
@@ -146,6 +146,7 @@ export const phoneActions: readonly PhoneAction[] = [
   { name: 'restore', weight: 1, run: restore },
   { name: 'resume', weight: 14, run: resume },
   { name: 'queue', weight: 6, run: queue },
+  { name: 'burst', weight: 3, run: burst },
   { name: 'interrupt', weight: 6, run: interrupt },
   { name: 'regenerate', weight: 4, run: regenerate },
   { name: 'fork', weight: 4, run: fork },

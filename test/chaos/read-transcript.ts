@@ -11,6 +11,7 @@ const pageSchema = z.looseObject({
       id: z.string(),
       role: z.enum(['user', 'model']),
       seq: z.number(),
+      replaces: z.number().optional(),
       parts: z.array(partSchema),
     }),
   ),
@@ -60,8 +61,8 @@ export async function readTranscript(
     const continued = token === undefined ? '' : `&pageToken=${encodeURIComponent(token)}`;
     const page = await get(client, `${base}/messages?pageSize=100${continued}`, pageSchema);
     if (!page) return undefined;
-    for (const { id, role, seq, parts } of page.messages)
-      messages.push({ id, role, seq, textHash: hashOf(contentText({ role, parts })) });
+    for (const { id, role, seq, replaces, parts } of page.messages)
+      messages.push({ id, role, seq, replaces, textHash: hashOf(contentText({ role, parts })) });
     token = page.nextPageToken;
   } while (token !== undefined);
   return { conversationId, lastSeq: conversation.lastSeq, messages };

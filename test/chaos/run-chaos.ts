@@ -4,10 +4,9 @@ import { unsignedToken } from '../../infra/local/unsigned-token.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
 import type { Protection } from './chaos-arguments.ts';
 import type { ChaosReport } from './chaos-report.ts';
-import { type ChaosWorld, startChaosWorld } from './chaos-world.ts';
+import { type ChaosWorld, type RunSettings, startChaosWorld } from './chaos-world.ts';
 import { checkEverything } from './check-everything.ts';
 import type { Finding, Transcript } from './check-transcripts.ts';
-import type { EntrySettings } from './entry-settings.ts';
 import { emptyBin } from './conversation-actions.ts';
 import { deal } from './deal-actions.ts';
 import { every } from './every.ts';
@@ -59,7 +58,7 @@ interface Run {
   clientOf: (uid: string) => PhoneClient;
 }
 
-const settingsOf = ({ seed, broken, timeScale }: ChaosOptions): EntrySettings => ({
+const settingsOf = ({ seed, broken, timeScale }: ChaosOptions): RunSettings => ({
   seed,
   ...(broken && { broken }),
   startedAtMs: Date.now(),

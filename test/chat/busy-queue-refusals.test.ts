@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { requestCancel } from '../../functions/src/chat/answer/cancel-turn.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { noQuota as unlimited } from '../../functions/src/quota/no-quota.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -35,56 +36,82 @@ describe('a waiting message that cannot be answered when its turn comes', () => 
 });
 
 describe('a waiting message whose user has no quota when its turn comes', () => {
-  const noQuota = new AppError({
-    status: 'RESOURCE_EXHAUSTED',
-    reason: 'USER_RPM',
-    message: 'no quota',
-    publicMessage: 'Too many messages.',
-    retryable: true,
-    retryAfterMs: 60_000,
-  });
+  const noQuota = (retryAfterMs: number) =>
+    new AppError({
+      status: 'RESOURCE_EXHAUSTED',
+      reason: 'USER_DAILY_TOKENS',
+      message: 'no quota',
+      publicMessage: 'Too many messages.',
+      retryable: true,
+      retryAfterMs,
+    });
 
-  /** Two messages; there is no quota for the second one for a minute. */
-  async function refusedForAMinute(second: ReturnType<typeof queued>) {
+  /** A message that is being answered, and a second one that has no quota for `retryAfterMs` once it has waited. */
+  async function refusedFor(retryAfterMs: number, second: ReturnType<typeof queued>) {
     const world = instances();
-    const untilMs = world.clock.now().getTime() + 60_000;
+    let untilMs = 0;
     const reserve = ({ messageId }: { messageId: string }) =>
       messageId === second.message.id && world.clock.now().getTime() < untilMs
-        ? Promise.reject(noQuota)
+        ? Promise.reject(noQuota(untilMs - world.clock.now().getTime()))
         : Promise.resolve(undefined);
     const chat = world.instance({ quota: { ...unlimited, reserve } });
     const first = await sendMessage(chat, request(second.conversationId, 'one'));
     const handle = await sendMessage(chat, second);
+    untilMs = world.clock.now().getTime() + retryAfterMs;
     world.answerAll();
     await first.result;
-    await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({
-      reason: 'USER_RPM',
-    });
-    return { world, chat };
+    return { world, chat, handle };
   }
 
-  test('is told how long to wait, and answered when it is sent again', async () => {
+  test('waits for a limit of a minute', async () => {
     const asked = queued(randomUUID(), 'two');
-    const { world, chat } = await refusedForAMinute(asked);
+    const { world, handle } = await refusedFor(60_000, asked);
 
-    await expect(sendMessage(chat, asked)).rejects.toMatchObject({ reason: 'USER_RPM' });
-    world.clock.advance(61_000);
+    const { turn } = await passTime(world.clock, handle.result);
+
+    expect(turn).toMatchObject({ seq: 2, attempt: 1, state: 'done' });
+  });
+
+  test('gives up its wait for a limit when it is cancelled', async () => {
+    const asked = queued(randomUUID(), 'two');
+    const { world, chat, handle } = await refusedFor(60_000, asked);
+    await passTime(world.clock, world.clock.wait(5_000));
+
+    await requestCancel(chat, { conversationId: asked.conversationId, seq: 2 });
+    const { turn } = await passTime(world.clock, handle.result);
+
+    expect(turn).toMatchObject({ seq: 2, state: 'cancelled' });
+    expect(world.calls).toHaveLength(1);
+  });
+
+  test('is told how long to wait for a limit of a day, and answered when it is sent again', async () => {
+    const asked = queued(randomUUID(), 'two');
+    const { world, chat, handle } = await refusedFor(3_600_000, asked);
+
+    await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({
+      reason: 'USER_DAILY_TOKENS',
+      retryable: true,
+    });
+    await expect(sendMessage(chat, asked)).rejects.toMatchObject({ reason: 'USER_DAILY_TOKENS' });
+    world.clock.advance(3_600_000);
     const { turn } = await (await sendMessage(chat, asked)).result;
 
     expect(turn).toMatchObject({ seq: 2, attempt: 2, state: 'done' });
   });
 
-  test('is not answered any more when it should have replaced something', async () => {
+  test('replaces then what it should have replaced', async () => {
     const asked = {
       ...queued(randomUUID(), ''),
       replacing: { kind: 'regenerate' as const, messageId: 'm_1' },
     };
-    const { world, chat } = await refusedForAMinute(asked);
-    world.clock.advance(61_000);
+    const { world, chat, handle } = await refusedFor(3_600_000, asked);
+    await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({ retryable: true });
+    world.clock.advance(3_600_000);
 
-    const again = (await sendMessage(chat, asked)).result;
+    const { turn } = await (await sendMessage(chat, asked)).result;
 
-    await expect(again).rejects.toMatchObject({ reason: 'USER_RPM', retryable: false });
-    expect((await turnsOf(chat, asked.conversationId, 2))[0]?.inContext).toBe(true);
+    expect(turn).toMatchObject({ seq: 2, state: 'done', inContext: true });
+    expect((await turnsOf(chat, asked.conversationId, 2))[0]).toMatchObject({ inContext: false });
+    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'one']);
   });
 });

@@ -60,9 +60,9 @@ test('a turn that was tried too often leaves the conversation free', async () =>
   await pass(clock, 41_000, 1_000);
 
   const alive = chatDependencies({ clock, store, model: silentModel() });
-  const again = await sendMessage(alive, send);
+  const again = sendMessage(alive, send);
 
-  await expect(again.result).rejects.toMatchObject({ reason: 'TURN_ABANDONED' });
+  await expect(again).rejects.toMatchObject({ reason: 'TURN_ABANDONED', retryAfterMs: 60_000 });
   expect(await storedTurn(alive, 'given-up')).toMatchObject({ state: 'failed' });
   expect((await readHead(store, 'given-up'))?.value.open).toBeUndefined();
 });

@@ -32,17 +32,25 @@ describe('an instance that comes back after its turn was closed', () => {
       request(id, 'second'),
     );
     gate.resolve();
-    await expect(first.result).rejects.toMatchObject({ reason: 'TURN_ABANDONED' });
+    await expect(first.result).rejects.toMatchObject({
+      reason: 'TURN_IN_PROGRESS',
+      retryable: true,
+    });
     return { store, id, open, second };
   }
 
-  test('does not answer it after all', async () => {
+  test('does not answer it after all while another is answered', async () => {
     const { store, id, open, second } = await closedMeanwhile();
     open.resolve();
     await second.result;
 
     const [turn] = await readTurns(store, id, [1]);
-    expect(turn?.value).toMatchObject({ state: 'failed', inContext: false, contents: [] });
+    expect(turn?.value).toMatchObject({
+      state: 'failed',
+      error: { reason: 'TURN_ABANDONED', retryable: true },
+      inContext: false,
+      contents: [],
+    });
   });
 
   test('leaves the turn that is open now open', async () => {
@@ -109,9 +117,10 @@ describe('a turn that ends badly', () => {
     expect(requests[1]?.contents.map(contentText)).toEqual(['Q1', 'A1', 'Q2']);
   });
 
-  test('three times is told for good, so that no client sends it for ever', async () => {
+  test('three times rests for a minute, and is answered when it is sent again then', async () => {
     const clock = createManualClock();
-    const { model, requests } = scriptedStreamer({ error: overloaded() });
+    const failures = Array.from({ length: 3 }, () => ({ error: overloaded() }));
+    const { model, requests } = scriptedStreamer(...failures, textAnswer('At last.'));
     const dependencies = chatDependencies({ model, clock });
     const send = request(randomUUID(), 'Hello');
     for (let i = 0; i < 3; i++) {
@@ -121,14 +130,17 @@ describe('a turn that ends badly', () => {
       clock.advance(1_000);
     }
 
-    const replay = (await sendMessage(dependencies, send)).result;
-
-    await expect(replay).rejects.toMatchObject({
-      status: 'FAILED_PRECONDITION',
+    await expect(sendMessage(dependencies, send)).rejects.toMatchObject({
+      status: 'UNAVAILABLE',
       reason: 'MODEL_OVERLOADED',
-      retryable: false,
+      retryable: true,
+      retryAfterMs: 59_000,
     });
     expect(requests).toHaveLength(3);
+    clock.advance(59_000);
+    const { turn } = await (await sendMessage(dependencies, send)).result;
+
+    expect(turn).toMatchObject({ seq: 1, attempt: 4, state: 'done' });
   });
 
   test('because the model found the prompt too long asks for a compaction', async () => {

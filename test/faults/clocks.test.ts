@@ -3,11 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
+import { systemClock } from '../../functions/src/adapters/system-clock.ts';
 import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
 import { contentText } from '../../shared/conversation/content.ts';
 import { readTurns } from '../../shared/conversation/read-conversation.ts';
 import { AppError } from '../../shared/errors.ts';
-import { createShiftedClock } from '../fakes/shifted-clock.ts';
+import type { Write } from '../../shared/ports.ts';
+import { heldStreamer } from '../fakes/held-streamer.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
@@ -15,18 +18,20 @@ import { compactionBench } from '../support/compaction-dependencies.ts';
 import { autoNeed, buildDue, neverAborted, see } from '../support/compacted-conversation.ts';
 import { headOf } from '../support/fault-stack.ts';
 import { overloaded } from '../support/model-down.ts';
+import { passTime } from '../support/pass-time.ts';
+import { answerOrReason, limitedChat } from '../support/quotas.ts';
 import { request } from '../support/sending.ts';
+import { DAY_MS, offsets, skewed } from '../support/skewed.ts';
 import { historiesOf } from '../support/stored-histories.ts';
+import { sweep } from '../support/sweeping.ts';
 
-const TEN_MINUTES_MS = 10 * 60_000;
-const offsets = [-TEN_MINUTES_MS, 0, TEN_MINUTES_MS];
 const uid = { caller: { uid: 'u1', tier: 'signedIn' } as const };
 
-/** Instances of one deployment whose clocks are ten minutes slow, right and ten minutes fast. */
+/** Instances of one deployment whose machines are a day slow, right and a day fast. */
 function skewedInstances(store = createMemoryDocumentStore()) {
   const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
   const instances = offsets.map((offsetMs) =>
-    chatDependencies({ store, model, clock: createShiftedClock(offsetMs) }),
+    chatDependencies({ model, ...skewed(store, systemClock, offsetMs) }),
   );
   return { store, instances, requests };
 }
@@ -37,7 +42,7 @@ const instanceOf = <T>(instances: readonly T[], index: number): T => {
   return instance;
 };
 
-describe('instances whose clocks differ by ten minutes and more', () => {
+describe('instances whose machines differ by a day and more', () => {
   test('keep the order in which messages were taken, in transcript and context', async () => {
     const { store, instances, requests } = skewedInstances();
     const id = randomUUID();
@@ -99,38 +104,83 @@ describe('instances whose clocks differ by ten minutes and more', () => {
     expect(failures.filter((error) => !(error instanceof AppError && error.retryable))).toEqual([]);
   });
 
-  test('take each other’s running turns for abandoned at worst, and still tell and store one answer', async () => {
+  test('leave each other’s running turns alone', async () => {
     const store = createMemoryDocumentStore();
-    const gate = Promise.withResolvers<void>();
-    const slow = scriptedStreamer({ ...textAnswer('From the slow clock.'), gate: gate.promise });
-    const behind = chatDependencies({
-      store,
-      model: slow.model,
-      clock: createShiftedClock(-TEN_MINUTES_MS),
-    });
-    const ahead = chatDependencies({ store, clock: createShiftedClock(TEN_MINUTES_MS) });
+    const time = createManualClock();
+    const { model, calls, answerAll } = heldStreamer();
+    const [slow, right, fast] = offsets.map((offsetMs) =>
+      chatDependencies({ model, ...skewed(store, time, offsetMs) }),
+    );
+    if (!slow || !right || !fast) throw new Error('there are three instances');
     const id = randomUUID();
     const send = request(id, 'Hello');
-    const first = await sendMessage(behind, send);
+    const first = await sendMessage(slow, send);
 
-    const second = await (await sendMessage(ahead, send)).result;
-    gate.resolve();
+    const attached = [await sendMessage(fast, send), await sendMessage(right, send)];
+    const other = sendMessage(fast, request(id, 'And another one'));
+    await expect(other).rejects.toMatchObject({ reason: 'TURN_IN_PROGRESS' });
+    await sweep({ ...compactionBench(), ...skewed(store, time, DAY_MS) });
+    answerAll();
 
-    expect((await first.result).turn.contents.map(contentText)).toEqual(['Fine.']);
-    const [turn] = await readTurns(store, id, [1]);
-    expect(second.turn.contents.map(contentText)).toEqual(['Fine.']);
-    expect(turn?.value).toMatchObject({ attempt: 2, state: 'done' });
-    expect(turn?.value.contents.map(contentText)).toEqual(['Fine.']);
+    const told = await passTime(
+      time,
+      Promise.all([first, ...attached].map(({ result }) => result)),
+    );
+    expect(told.map(({ turn }) => turn.attempt)).toEqual([1, 1, 1]);
+    expect(calls).toHaveLength(1);
+  });
+
+  test.each(offsets)(
+    'answer the same id when the instance that took it died before it was told, %i ms off',
+    async (offsetMs) => {
+      const store = createMemoryDocumentStore();
+      const time = createManualClock();
+      const startMs = time.now().getTime();
+      const id = randomUUID();
+      const asked = request(id, 'Hello');
+      const died = Promise.withResolvers<void>();
+      const dying = chatDependencies({
+        ...skewed(store, time, offsetMs),
+        atCrashPoint: (point) => {
+          if (point === 'turn-started') died.resolve();
+          return new Promise(() => undefined);
+        },
+      });
+      void sendMessage(dying, asked).catch(() => undefined);
+      await died.promise;
+      const other = chatDependencies({ ...skewed(store, time, -offsetMs) });
+
+      const answered = (await sendMessage(other, asked)).result;
+      const { turn } = await passTime(time, answered);
+
+      expect(turn).toMatchObject({ seq: 1, attempt: 2, state: 'done' });
+      // The lease of 20 s was waited for, and no day.
+      expect(time.now().getTime() - startMs).toBeLessThan(60_000);
+    },
+  );
+
+  test.each(offsets)('count a minute of the quota as one, %i ms off', async (offsetMs) => {
+    const store = createMemoryDocumentStore();
+    const time = createManualClock();
+    const of = (ms: number) =>
+      limitedChat({ USER_REQUESTS_PER_MINUTE: '1' }, skewed(store, time, ms));
+    await answerOrReason(of(offsetMs), randomUUID());
+
+    const atOnce = await answerOrReason(of(-offsetMs), randomUUID());
+    time.advance(61_000);
+    const aMinuteLater = await answerOrReason(of(-offsetMs), randomUUID());
+
+    expect([atOnce, aMinuteLater]).toEqual(['USER_RPM', 'done']);
   });
 
   test('ask nobody to wait longer than the model asked', async () => {
     const store = createMemoryDocumentStore();
+    const time = createManualClock();
     const ahead = chatDependencies({
-      store,
-      clock: createShiftedClock(TEN_MINUTES_MS),
+      ...skewed(store, time, DAY_MS),
       model: scriptedStreamer({ error: overloaded() }).model,
     });
-    const right = chatDependencies({ store });
+    const right = chatDependencies(skewed(store, time, 0));
     const send = request(randomUUID(), 'Hello');
     await expect((await sendMessage(ahead, send)).result).rejects.toBeDefined();
 
@@ -140,14 +190,14 @@ describe('instances whose clocks differ by ten minutes and more', () => {
   });
 });
 
-describe('workers whose clocks differ by ten minutes and more', () => {
+describe('workers whose machines differ by a day and more', () => {
   test.each(offsets)('make one swap when the other is %i ms off', async (offsetMs) => {
     const bench = compactionBench();
     const store = bench.store;
     const id = await buildDue(bench, { head: { compactionNeeded: autoNeed() } });
     const workers = [0, offsetMs].map((offset) => ({
-      ...compactionBench({ store }),
-      clock: createShiftedClock(offset),
+      ...compactionBench(),
+      ...skewed(store, systemClock, offset),
       model: createScriptedModel({ answers: [snapshotAnswer()] }),
     }));
 
@@ -164,5 +214,42 @@ describe('workers whose clocks differ by ten minutes and more', () => {
     expect(job?.records.filter(({ state }) => state === 'COMPACTED')).toHaveLength(1);
     expect(tail[0]).toBe(head.coveredThrough.seq + 1);
     expect(tail.at(-1)).toBe(20);
+  });
+
+  test.each(offsets)('leave a lease to its worker, and no longer, %i ms off', async (offsetMs) => {
+    const bench = compactionBench();
+    const { store, clock: time } = bench;
+    const id = await buildDue(bench, { head: { compactionNeeded: autoNeed() } });
+    const worker = (ms: number) => ({ ...compactionBench(), ...skewed(store, time, ms) });
+    const claimed = Promise.withResolvers<void>();
+    const dead = worker(offsetMs);
+    let isDead = false;
+    const untilDeath = <Reply>(call: () => Promise<Reply>) =>
+      isDead ? new Promise<Reply>(() => undefined) : call();
+    const dying = {
+      ...dead,
+      store: {
+        ...dead.store,
+        get: (paths: readonly string[]) => untilDeath(() => dead.store.get(paths)),
+        commit: (writes: readonly Write[]) => untilDeath(() => dead.store.commit(writes)),
+      },
+      atCrashPoint: async (point: string) => {
+        if (point !== 'claimed') return;
+        isDead = true;
+        claimed.resolve();
+      },
+    };
+    void runCompaction(dying, { conversationId: id, signal: neverAborted() });
+    await claimed.promise;
+    const run = () =>
+      runCompaction(worker(-offsetMs), { conversationId: id, signal: neverAborted() });
+
+    const atOnce = await run();
+    time.advance(61_000);
+    const later = await run();
+
+    expect(atOnce).toMatchObject({ kind: 'retry', reason: 'LEASE_HELD' });
+    expect(later).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect((await see(store, id)).head.generation).toBe(1);
   });
 });

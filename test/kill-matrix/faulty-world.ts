@@ -1,8 +1,10 @@
 import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
 import { noQuota } from '../../functions/src/quota/no-quota.ts';
+import { messageGuardPath } from '../../shared/conversation/paths.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { DocumentStore } from '../../shared/ports.ts';
+import { CONVERSATION } from '../property/initial-state.ts';
 import type { Flow } from '../property/interleaving.ts';
 import type { Server, World } from '../property/world.ts';
 import { Outage, type Fault } from './fault.ts';
@@ -90,10 +92,13 @@ export function withFault(
         shutdown: shutdownOf(of).signal,
         quota: {
           ...noQuota,
-          reserve: ({ messageId }) =>
-            messageId === scenario.refusedMessageId
-              ? Promise.reject(refused())
-              : Promise.resolve(undefined),
+          // Before it is stored there is quota left.
+          reserve: async ({ messageId }) => {
+            if (messageId !== scenario.refusedMessageId) return undefined;
+            const [stored] = await shared.store.get([messageGuardPath(CONVERSATION, messageId)]);
+            if (stored) throw refused();
+            return undefined;
+          },
         },
       };
     },

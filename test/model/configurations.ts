@@ -21,6 +21,7 @@ export const fullConfigurations: readonly Bounds[] = [
   { MESSAGES: 3, REPEATS: 0, FAULTS: 2, CHANGES: 0 },
   { MESSAGES: 3, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
   { MESSAGES: 2, REPEATS: 1, FAULTS: 1, CHANGES: 1 },
+  { MESSAGES: 3, REPEATS: 1, FAULTS: 1, CHANGES: 0 },
   { MESSAGES: 1, REPEATS: 2, FAULTS: 2, CHANGES: 0 },
 ];
 
@@ -65,5 +66,10 @@ export const mutants: readonly Mutant[] = [
     name: 'EDIT_TAKES_NO_GENERATION',
     sentence: 'an edit that takes no generation comes back in the snapshot of a worker in flight',
     bounds: { MESSAGES: 2, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
+  },
+  {
+    name: 'RETRY_WHILE_FOLDING',
+    sentence: 'a failed message that is answered while a worker folds its place is in no context',
+    bounds: { MESSAGES: 3, REPEATS: 1, FAULTS: 1, CHANGES: 0 },
   },
 ];

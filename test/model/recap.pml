@@ -33,19 +33,22 @@
 
 /* ---- Documents -------------------------------------------------------------------------------------- */
 
-/* State of a turn (shared/conversation/turn.ts). RETRYABLE: failed, and the same message may try again;
-   CLOSED: failed for good, or cancelled; ERASED: was DONE, then changed or deleted by its owner. */
+/* State of a turn (shared/conversation/turn.ts). RETRYABLE: failed, and the same message may try again; ABANDONED: the
+   same, but another than its producer said so; CLOSED: went with its conversation; ERASED: was DONE, then changed or
+   deleted by its owner. */
 #define NONE 0
 #define RUNNING 1
 #define RETRYABLE 2
 #define DONE 3
 #define CLOSED 4
 #define ERASED 5
+#define ABANDONED 6
+#define HAS_FAILED(state) ((state) == RETRYABLE || (state) == ABANDONED)
 
 /* conversations/{c}, the head. Requests are numbered: 0 is none, MANUAL the manual one. */
 bool live = true;
 byte lastSeq;
-bool isOpen;              /* head.open, always about the last turn */
+byte openSeq;             /* head.open; 0: none */
 byte generation;
 byte coveredThrough;
 byte autoNeed;
@@ -56,6 +59,7 @@ byte manualNeed;
    update time, and the attempt for the producer's nonce. */
 byte turnState[MESSAGES + 2];
 byte turnAttempt[MESSAGES + 2];
+byte behind;              /* foldedInContext: begun anew behind a fold, and so in no context; bit n is turn n */
 
 /* conversations/{c}/messages/{id} → seq */
 byte seqOf[MESSAGES + 1];
@@ -118,14 +122,14 @@ inline checkInvariants() {
   do
   :: seq_ <= lastSeq ->
      assert(turnState[seq_] != NONE);                                           /* I1: no gaps */
-     assert(turnState[seq_] != RUNNING || seq_ == lastSeq);
+     assert(turnState[seq_] != RUNNING || seq_ == openSeq);
      /* I5: an answer that was given stays, unless its owner takes it away */
      assert(!HAS(answered, seq_) || turnState[seq_] == DONE || turnState[seq_] == ERASED);
      if :: seq_ <= coveredThrough ->
         /* I2: folded are turns that nobody answers any more, each as it stands now */
-        assert(turnState[seq_] != RUNNING);
-        assert(turnState[seq_] != RETRYABLE || seq_ < lastSeq);
-        assert((turnState[seq_] == DONE) == (HAS(snapshot, seq_) != 0))
+        assert(turnState[seq_] != RUNNING || HAS(behind, seq_));
+        assert(!HAS_FAILED(turnState[seq_]) || seq_ < lastSeq);
+        assert((turnState[seq_] == DONE && !HAS(behind, seq_)) == (HAS(snapshot, seq_) != 0))
      :: else ->
         /* I2: what stands verbatim is not in the snapshot as well */
         assert(!HAS(snapshot, seq_)) fi;
@@ -144,11 +148,13 @@ inline publish() {
   :: events == EVENTS_IN_FLIGHT -> skip fi
 }
 
+#define IS_SHOWN(seq) (turnState[seq] == DONE && !HAS(behind, seq))
+
 /* What the context weighs: finished turns behind the snapshot, up to `last`. */
 inline weigh(last) {
   visible = 0; seq_ = coveredThrough + 1;
   do
-  :: seq_ <= last -> visible = visible + (turnState[seq_] == DONE -> 1 : 0); seq_++
+  :: seq_ <= last -> visible = visible + (IS_SHOWN(seq_) -> 1 : 0); seq_++
   :: else -> break od;
   seq_ = 0
 }
@@ -160,8 +166,8 @@ inline begin() {
   isProducer = true; isAnswering = true;
   message = 0; state = NONE; openState = NONE; openAttempt = 0;
   checkInvariants();
-  weigh(seq - 1);
-  if :: visible + 1 >= OVER_THRESHOLD -> visible = 0; beganIn = generation; goto finish  /* would cross */
+  weigh(lastSeq);                        /* those behind it as well, where it is answered in its place */
+  if :: visible + 1 >= OVER_THRESHOLD && !HAS(behind, seq) -> visible = 0; beganIn = generation; goto finish  /* would cross */
   :: else -> visible = 0; goto commitFinish fi
 }
 
@@ -190,16 +196,24 @@ readStart:                               /* functions/src/chat/send/read-start.t
     READ_HEAD;
     seq = seqOf[message];
     openState = NONE; openAttempt = 0; state = NONE; attempt = 0;
-    if :: seq > 0 -> state = turnState[seq]; attempt = turnAttempt[seq]
-    :: seq == 0 && isOpen -> openState = turnState[lastSeq]; openAttempt = turnAttempt[lastSeq]
-    :: seq == 0 && !isOpen fi;
+    if :: seq > 0 -> state = turnState[seq]; attempt = turnAttempt[seq] :: else fi;
+    if :: openSeq > 0 && openSeq != seq -> openState = turnState[openSeq]; openAttempt = turnAttempt[openSeq]
+    :: else fi;
     /* shared/conversation/start-decision.ts */
     if :: !live -> goto gone                                                    /* notFound */
-    :: live && seq > 0 && state == RETRYABLE ->
-       if :: seq == lastSeq && attempt < MAX_ATTEMPTS -> goto takeOver
-       :: else -> goto gone                                                     /* replay */
+    :: live && seq > 0 && HAS_FAILED(state) ->
+       if :: attempt == MAX_ATTEMPTS -> goto gone                               /* it rests: for ever, in a search */
+       :: attempt < MAX_ATTEMPTS && openState == RUNNING && isAnswering -> goto gone         /* busy: lease held */
+#ifndef RETRY_WHILE_FOLDING
+       :: attempt < MAX_ATTEMPTS && seq < lastSeq && seq > coveredThrough && (autoNeed != 0 || manualNeed != 0) ->
+          goto gone                                                             /* a worker may be folding it */
+#endif
+       :: else ->
+          if :: openState == RUNNING && MAY_EXPIRE(isAnswering) -> EXPIRES(isAnswering)      /* with closeExpired */
+          :: openState != RUNNING fi;
+          goto takeOver
        fi
-    :: live && seq > 0 && state > RUNNING && state != RETRYABLE -> goto gone    /* replay */
+    :: live && seq > 0 && state > RUNNING && !HAS_FAILED(state) -> goto gone    /* replay */
     :: live && seq > 0 && state == RUNNING && isAnswering -> goto gone          /* attach: lease held */
     :: live && seq > 0 && state == RUNNING && MAY_EXPIRE(isAnswering) ->
        EXPIRES(isAnswering);
@@ -215,11 +229,11 @@ start:                                   /* startWrites in shared/conversation/t
     MAY_CRASH;
     if :: HEAD_AS_READ && seqOf[message] == 0 &&
        (openState != RUNNING ||
-        (turnState[lastSeq] == RUNNING && turnAttempt[lastSeq] == openAttempt)) ->
-       if :: openState == RUNNING -> turnState[lastSeq] = CLOSED :: else fi;    /* closeExpired */
+        (turnState[openSeq] == RUNNING && turnAttempt[openSeq] == openAttempt)) ->
+       if :: openState == RUNNING -> turnState[openSeq] = ABANDONED :: else fi; /* closeExpired */
        assert(turnState[lastSeq + 1] == NONE);
        seq = lastSeq + 1; attempt = 1;
-       lastSeq = seq; isOpen = true; seqOf[message] = seq;
+       lastSeq = seq; openSeq = seq; seqOf[message] = seq;
        turnState[seq] = RUNNING; turnAttempt[seq] = 1;
        WROTE_HEAD; begin()
     :: else -> goto readStart fi
@@ -228,10 +242,13 @@ start:                                   /* startWrites in shared/conversation/t
 takeOver:                                /* takeOverWrites in shared/conversation/turn-writes.ts */
   atomic {
     MAY_CRASH;
-    if :: HEAD_AS_READ && turnState[seq] == state && turnAttempt[seq] == attempt ->
-       assert(seq == lastSeq);
+    if :: HEAD_AS_READ && turnState[seq] == state && turnAttempt[seq] == attempt &&
+       (openState != RUNNING || !HAS_FAILED(state) ||
+        (turnState[openSeq] == RUNNING && turnAttempt[openSeq] == openAttempt)) ->
+       if :: openState == RUNNING && HAS_FAILED(state) -> turnState[openSeq] = ABANDONED :: else fi;
+       if :: seq <= coveredThrough -> behind = behind | BIT(seq) :: else fi;
        attempt++;
-       turnState[seq] = RUNNING; turnAttempt[seq] = attempt; isOpen = true;
+       turnState[seq] = RUNNING; turnAttempt[seq] = attempt; openSeq = seq;
        WROTE_HEAD; begin()
     :: else -> goto readStart fi
   }
@@ -240,7 +257,7 @@ giveUp:                                  /* the turn alone, under its own update
   atomic {
     MAY_CRASH;
     if :: turnState[seq] == RUNNING && turnAttempt[seq] == attempt ->
-       turnState[seq] = CLOSED; isAnswering = false
+       turnState[seq] = ABANDONED; isAnswering = false
     :: else fi;
     checkInvariants();
     goto readStart
@@ -252,7 +269,7 @@ finish:                                  /* functions/src/chat/answer/need-at-en
     asks = false; relies = (autoNeed != 0);
     if :: relies -> READ_HEAD              /* whoever serves the need that waits looks again */
     :: !relies && generation == beganIn -> asks = true; beganIn = 0
-    :: else -> weigh(seq - 1); asks = (visible + 1 >= OVER_THRESHOLD); visible = 0; beganIn = 0 fi
+    :: else -> weigh(lastSeq); asks = (visible + 1 >= OVER_THRESHOLD); visible = 0; beganIn = 0 fi
   }
 commitFinish:                            /* finish-turn.ts */
   atomic {                               /* the head must only exist, unless the turn relies on what it saw */
@@ -265,9 +282,10 @@ commitFinish:                            /* finish-turn.ts */
           /* may take the place of a need that was set since it looked */
           if :: asks -> ask() :: else fi
        :: relies && !(HEAD_AS_READ) -> goto finish fi;
-       isOpen = false; isAnswering = false; WROTE_HEAD;
+       openSeq = 0; isAnswering = false; WROTE_HEAD;
        checkInvariants()
-    :: turnAttempt[seq] == attempt && turnState[seq] != RUNNING && turnState[seq] != CLOSED ->
+    :: turnAttempt[seq] == attempt && turnState[seq] != RUNNING && turnState[seq] != CLOSED &&
+       turnState[seq] != ABANDONED ->
        skip                              /* one's own finish, whose reply was lost */
     :: else -> goto gone                 /* taken over, closed or cancelled: this answer is nobody's */
     fi;
@@ -319,7 +337,7 @@ claim:                                   /* workers may have it; a late one find
     upTo = fromCovered; visible = 0; seq_ = fromCovered + 1;
     do
     :: seq_ <= readSeq && turnState[seq_] != RUNNING ->
-       if :: turnState[seq_] == DONE ->     /* the newest that the context shows stays in the tail */
+       if :: IS_SHOWN(seq_) ->              /* the newest that the context shows stays in the tail */
           if :: visible > 0 -> folded = folded | BIT(newest); upTo = seq_ - 1 :: else fi;
           newest = seq_; visible++
        :: else fi;
@@ -442,11 +460,11 @@ proctype sweep() {                       /* functions/src/compaction/sweep-turns
 
 end_idle:
   do
-  :: atomic { live && isOpen && turnState[lastSeq] == RUNNING && MAY_EXPIRE(isAnswering) ->
-              EXPIRES(isAnswering); seq = lastSeq; attempt = turnAttempt[seq] }
+  :: atomic { live && openSeq > 0 && turnState[openSeq] == RUNNING && MAY_EXPIRE(isAnswering) ->
+              EXPIRES(isAnswering); seq = openSeq; attempt = turnAttempt[seq] }
      atomic {                            /* an open turn whose lease has expired: guarded by the turn */
        if :: turnState[seq] == RUNNING && turnAttempt[seq] == attempt ->
-          turnState[seq] = CLOSED; isOpen = false; isAnswering = false; WROTE_HEAD; checkInvariants()
+          turnState[seq] = ABANDONED; openSeq = 0; isAnswering = false; WROTE_HEAD; checkInvariants()
        :: else fi;
        seq = 0; attempt = 0
      }
@@ -478,7 +496,7 @@ edit:                                    /* functions/src/chat/conversation/dele
 #else
           lastHistory++; generation = lastHistory;                              /* changedIn is this one */
           /* A snapshot that tells of it does not go on: folded turns stand verbatim again, too many perhaps */
-          if :: seq <= coveredThrough ->
+          if :: seq <= coveredThrough && HAS(snapshot, seq) ->
              snapshot = 0; coveredThrough = 0; isTold = false;
              weigh(lastSeq);
              if :: visible >= OVER_THRESHOLD && autoNeed == 0 && manualNeed == 0 -> ask(); isAsked = true
@@ -502,13 +520,13 @@ requestCompaction:                       /* functions/src/chat/context/request-c
        headReaders = headReaders & ~(1 << me)
      }
   :: atomic {                            /* soft delete: the head, and an open turn under its own time */
-       changes > 0 && live -> READ_HEAD; seq = (isOpen -> lastSeq : 0); openAttempt = turnAttempt[seq]
+       changes > 0 && live -> READ_HEAD; seq = openSeq; openAttempt = turnAttempt[seq]
      }
 deleteConversation:                      /* functions/src/chat/conversation/delete-conversation.ts */
      atomic {
        if :: HEAD_AS_READ &&
           (seq == 0 || turnState[seq] != RUNNING || turnAttempt[seq] == openAttempt) ->
-          live = false; isOpen = false; changes--; autoNeed = 0; manualNeed = 0; owed = 0;
+          live = false; openSeq = 0; changes--; autoNeed = 0; manualNeed = 0; owed = 0;
           lastHistory++; generation = lastHistory;
           if :: seq > 0 && turnState[seq] == RUNNING -> turnState[seq] = CLOSED; isAnswering = false :: else fi;
           WROTE_HEAD; checkInvariants()

@@ -146,11 +146,6 @@ export const inTranscript: readonly Planted[] = [
     writes: ({ conversationId: id }) => [update(turnPath(id, 30), { messageId: 'message-4' })],
   },
   {
-    name: 'attempts-over',
-    at: turn(4),
-    writes: ({ conversationId: id }) => [update(turnPath(id, 4), { attempt: 4 })],
-  },
-  {
     name: 'end-missing',
     at: turn(4),
     writes: ({ conversationId: id }) => [update(turnPath(id, 4), {}, ['finishTime'])],

@@ -1,3 +1,4 @@
+import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
 import { runSweep } from '../../functions/src/compaction/sweep.ts';
 import { headPath } from '../../shared/conversation/paths.ts';
 import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
@@ -15,7 +16,7 @@ export const sweepBench = (overrides: Partial<CompactionBench> = {}) =>
     ...overrides,
   });
 
-export const sweep = (bench: CompactionBench) => runSweep(bench, neverAborted());
+export const sweep = (bench: CompactionDependencies) => runSweep(bench, neverAborted());
 
 /** A head that no sweep publishes anything for. */
 export const quiet = { compactionNeeded: {} };

@@ -10,6 +10,7 @@ import { GuardLostError } from '../../../shared/errors.ts';
 import { checkQuery, type CheckedQuery } from '../../../shared/store/checked-query.ts';
 import { checkWrites, type CheckedWrite } from '../../../shared/store/checked-write.ts';
 import { checkCollectionPath, checkDocumentPath } from '../../../shared/store/names.ts';
+import type { DatabaseClock } from './database-clock.ts';
 import { withDeadline } from './deadline.ts';
 import { deleteCollections } from './firestore-deletion.ts';
 import { storedDocument, updateTimeOf } from './firestore-values.ts';
@@ -32,7 +33,7 @@ const NO_FIELD = 'absent';
  * The DocumentStore over Cloud Firestore, or over its emulator when FIRESTORE_EMULATOR_HOST is set. Nothing
  * is loaded or connected before the first call. Every call ends within `deadlineMs` (the first one after
  * the SDK was loaded, about 0.4 s); a commit that ends so may still be applied. Of `watch` and `deleteBelow`
- * that holds for the first reply; their signals end them.
+ * that holds for the first reply; their signals end them. Reads and commits set `clock`.
  *
  * gRPC, not `preferRest`: the SDK loads its REST transport in any case and gRPC costs 40 ms more on top of
  * 480 (measured November 2026); REST would parse each document twice, and against the emulator it asks
@@ -42,6 +43,7 @@ export function createFirestoreDocumentStore(options: {
   projectId: string;
   deadlineMs: number;
   databaseId?: string;
+  clock?: Pick<DatabaseClock, 'asking'>;
 }): DocumentStore {
   const { deadlineMs } = options;
   const { whenOpen, call } = openedOnce(options);
@@ -50,8 +52,9 @@ export function createFirestoreDocumentStore(options: {
     async get(paths) {
       for (const path of paths) checkDocumentPath(path);
       if (paths.length === 0) return [];
-      return call({ operation: 'get', paths }, async ({ sdk, database }) => {
+      return call({ operation: 'get', paths }, async ({ sdk, database }, heard) => {
         const found = await database.getAll(...paths.map((path) => database.doc(path)));
+        heard(found[0]?.readTime);
         return found.map((snapshot) => storedDocument(sdk, snapshot));
       });
     },
@@ -60,10 +63,11 @@ export function createFirestoreDocumentStore(options: {
       const checked = checkWrites(writes);
       if (checked.length === 0) return [];
       const paths = checked.map((write) => write.path);
-      return call({ operation: 'commit', paths }, async (ready) => {
+      return call({ operation: 'commit', paths }, async (ready, heard) => {
         const batch = ready.database.batch();
         for (const write of checked) addWrite(ready, batch, write);
         const results = await batch.commit();
+        heard(results[0]?.writeTime);
         return results.map(({ writeTime }, index) =>
           checked[index]?.op === 'delete' ? '' : updateTimeOf(writeTime),
         );
@@ -72,8 +76,9 @@ export function createFirestoreDocumentStore(options: {
 
     async query(query) {
       const checked = checkQuery(query);
-      return call({ operation: 'query', paths: [checked.collection] }, async (ready) => {
-        const { docs } = await firestoreQuery(ready, checked).get();
+      return call({ operation: 'query', paths: [checked.collection] }, async (ready, heard) => {
+        const { docs, readTime } = await firestoreQuery(ready, checked).get();
+        heard(readTime);
         return docs.flatMap((snapshot) => storedDocument(ready.sdk, snapshot) ?? []);
       });
     },
@@ -109,8 +114,11 @@ export function createFirestoreDocumentStore(options: {
   };
 }
 
+/** Takes the time that a reply carries. */
+type Heard = (time: { toDate(): Date } | undefined) => void;
+
 /** `whenOpen` opens the client on the first use; `call` runs one call on it that ends within `deadlineMs`. */
-function openedOnce(options: { projectId: string; deadlineMs: number; databaseId?: string }) {
+function openedOnce(options: Parameters<typeof createFirestoreDocumentStore>[0]) {
   let opened: Promise<Opened> | undefined;
   async function whenOpen(): Promise<Opened> {
     opened ??= open(options);
@@ -119,14 +127,16 @@ function openedOnce(options: { projectId: string; deadlineMs: number; databaseId
 
   async function call<Result>(
     description: StoreCall,
-    run: (opened: Opened) => Promise<Result>,
+    run: (opened: Opened, heard: Heard) => Promise<Result>,
   ): Promise<Result> {
     const ready = await whenOpen();
-    const { deadlineMs } = options;
+    const { deadlineMs, clock } = options;
+    const set = clock?.asking();
+    const heard: Heard = (time) => time && set?.(time.toDate());
     const limit = { operation: description.operation, deadlineMs };
     try {
       return await withDeadline(
-        async () => ready.grpcDeadline.run(deadlineMs, async () => run(ready)),
+        async () => ready.grpcDeadline.run(deadlineMs, async () => run(ready, heard)),
         limit,
       );
     } catch (error) {
@@ -140,7 +150,9 @@ function openedOnce(options: { projectId: string; deadlineMs: number; databaseId
 /** The SDK, which takes a tenth of a second to load. */
 export const loadFirestore = (): Promise<Sdk> => import('@google-cloud/firestore');
 
-async function open(options: { projectId: string; databaseId?: string }): Promise<Opened> {
+async function open(
+  options: Pick<Parameters<typeof createFirestoreDocumentStore>[0], 'projectId' | 'databaseId'>,
+): Promise<Opened> {
   const sdk = await loadFirestore();
   const grpcDeadline = createGrpcDeadline();
   const database = new sdk.Firestore({

@@ -66,7 +66,7 @@ const isFiltered = (reason: string | undefined) =>
 /** I2: a turn is in the context if, and only if, it was answered and nothing took it out. */
 export const checkInContext = ({ turns }: Pick<Loaded, 'turns'>): Finding[] =>
   turns.flatMap(({ path, fields }) => {
-    const { state, inContext, eraseTime, finishReason } = fields;
+    const { state, inContext, eraseTime, finishReason, foldedInContext } = fields;
     const isGone = isReplaced(fields) || eraseTime !== undefined;
     const why = isTerminal(state) ? (eraseTime ? 'erased' : 'replaced') : state;
     return [
@@ -77,7 +77,11 @@ export const checkInContext = ({ turns }: Pick<Loaded, 'turns'>): Finding[] =>
         `it is ${why} and in the context`,
       ),
       ...findingWhen(
-        state === 'done' && !inContext && !isGone && !isFiltered(finishReason),
+        state === 'done' &&
+          !inContext &&
+          !isGone &&
+          !isFiltered(finishReason) &&
+          foldedInContext === undefined,
         'left-out-of-context',
         path,
         'it is answered and not in the context',

@@ -1,6 +1,5 @@
 import { queueSeqs } from '../../../shared/conversation/queue-decision.ts';
 import { turnPath } from '../../../shared/conversation/paths.ts';
-import { MAX_ATTEMPTS } from '../../../shared/conversation/start-decision.ts';
 import { isTerminal } from '../../../shared/conversation/turn.ts';
 import type { Head } from '../../../shared/conversation/head.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
@@ -111,11 +110,10 @@ const negative = (usage: Readonly<Record<string, number | undefined>>): string[]
   );
 
 function checkEnd({ path, fields }: StoredTurn): Finding[] {
-  const { state, attempt, finishTime, error, usage } = fields;
+  const { state, finishTime, error, usage } = fields;
   const isEnded = isTerminal(state);
   const wrong = usage ? negative(usage) : [];
   return [
-    ...findingWhen(attempt > MAX_ATTEMPTS, 'attempts-over', path, `it took ${attempt} attempts`),
     ...findingWhen(
       isEnded && !finishTime,
       'end-missing',

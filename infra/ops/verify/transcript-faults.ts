@@ -84,11 +84,6 @@ export const transcriptFaults = {
     shouldBe: 'a message id is one turn',
     remedy: 'delete the later message: `DELETE …/messages/{id}` of its answer',
   },
-  'attempts-over': {
-    invariant: 'I5',
-    shouldBe: 'three attempts at most',
-    remedy: 'none: the turn cost more than it should; look for `turn` lines in the log',
-  },
   'end-missing': {
     invariant: 'I5',
     shouldBe: 'an ended turn says when it ended, a failed one why',

@@ -20,8 +20,10 @@ export const answerReasons = {
   },
   CONTEXT_WINDOW_WILL_OVERFLOW: {
     status: 'FAILED_PRECONDITION',
+    otherStatus: 'UNAVAILABLE',
     on: 'answer',
-    meaning: 'The message does not fit what is left of the context window; nothing was stored.',
+    meaning:
+      'The message does not fit what is left of the context window (503: a compaction makes room; send it again as `Retry-After` says).',
   },
   TURN_DENIED: {
     status: 'FAILED_PRECONDITION',
@@ -45,10 +47,8 @@ export const answerReasons = {
   },
   TURN_ABANDONED: {
     status: 'UNAVAILABLE',
-    otherStatus: 'FAILED_PRECONDITION',
     on: 'answer',
-    meaning:
-      'The answer was interrupted and not resumed in time; send the message again (400: its text, with a new id).',
+    meaning: 'The answer was interrupted and not resumed in time; send the same message again.',
   },
   TURN_TAKEN_OVER: {
     status: 'ABORTED',

@@ -19,7 +19,7 @@ export type ErrorScope =
 
 export interface ErrorReasonRow {
   status: ErrorStatus;
-  /** The status that the same reason has where trying again is of no use. */
+  /** The status that the same reason has in the other of two cases: trying again helps, or is of no use. */
   otherStatus?: ErrorStatus;
   /** Where it is not the usual code of the status. */
   httpStatus?: number;

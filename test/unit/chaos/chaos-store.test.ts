@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../functions/src/adapters/system-clock.ts';
 import { createMemoryDocumentStore } from '../../../infra/local/embedded/memory-document-store.ts';
 import type { EventPublisher, Write } from '../../../shared/ports.ts';
 import { chaosPublisher } from '../../chaos/chaos-publisher.ts';
@@ -21,7 +22,7 @@ function bench(broken?: EntrySettings['broken'], pausedSwapShare = 0) {
   const store = chaosStore(inner, {
     settings: { broken, pausedSwapShare },
     random: createRandom(1),
-    clock: fastClock({ startedAtMs: Date.now(), timeScale: 1_000_000 }),
+    clock: fastClock(systemClock, { startedAtMs: Date.now(), timeScale: 1_000_000 }),
     tell: (message) => told.push(message),
     onNeed: (requestId) => needs.push(requestId),
   });

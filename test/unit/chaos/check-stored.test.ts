@@ -57,6 +57,16 @@ describe('the check of documents', () => {
     ]);
   });
 
+  test('lets a turn that failed at first be answered after a later one', async () => {
+    const { read } = await stored();
+    const finishTime = new Date('2036-01-01T00:00:00Z');
+    const turns = read.turns.map((turn) =>
+      turn.seq === 1 ? { ...turn, finishTime, attempt: 2 } : turn,
+    );
+
+    expect(findingsOf({ ...read, turns })).toEqual([]);
+  });
+
   test('knows nothing of a conversation that nobody created', async () => {
     const { store, read } = await stored();
     await store.commit([{ op: 'delete', path: headPath(read.conversationId) }]);

@@ -119,12 +119,18 @@ describe('the check of transcripts', () => {
     ]);
   });
 
-  test('wants a message that failed for good in the transcript, and no answer to it', () => {
+  test('finds a stored message that was refused for good, unless another has taken its place', () => {
     const { ledger, messages } = twoTurns();
-    ledger.send({ conversationId, messageId: 'message-3', text: 'question 3' });
-    ledger.acknowledge({ ...acknowledged(3), outcome: 'failed' });
+    for (const seq of [3, 4])
+      ledger.send({ conversationId, messageId: `message-${seq}`, text: `question ${seq}` });
+    ledger.acknowledge({ ...acknowledged(3), outcome: 'failed', reason: 'R' });
+    const stored = [...messages, asked(3)];
+    const replaced = [...stored, { ...asked(4), replaces: 3 }];
 
-    expect(check(ledger, { lastSeq: 3, messages: [...messages, asked(3)] })).toEqual([]);
+    expect(check(ledger, { lastSeq: 3, messages: stored })).toEqual([
+      { kind: 'refused', messageId: 'message-3' },
+    ]);
+    expect(check(ledger, { lastSeq: 4, messages: replaced })).toEqual([]);
     expect(check(ledger, { messages })).toEqual([{ kind: 'lost', messageId: 'message-3' }]);
   });
 

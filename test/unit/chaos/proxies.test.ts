@@ -104,4 +104,26 @@ describe('the proxy that loses replies', () => {
     expect(await ask('/third')).toBe('done');
     agent.destroy();
   });
+
+  test('lets nothing through while it stands still, and all of it afterwards', async () => {
+    const arrived: string[] = [];
+    const target = await serve((request, response) => {
+      arrived.push(request.url ?? '');
+      response.end('done');
+    });
+    const proxy = await startReplyLosingProxy(target.host);
+    closings.push(() => proxy.stop());
+    const ask = async (path: string) => (await fetch(`http://${proxy.host}${path}`)).text();
+    const goOn = proxy.standStill();
+
+    const asked = ask('/first');
+    // Past the proxy, and so later than a request that it had let through.
+    await (await fetch(`http://${target.host}/past`)).text();
+    const arrivedMeanwhile = [...arrived];
+    goOn();
+
+    expect(await asked).toBe('done');
+    expect(arrivedMeanwhile).toEqual(['/past']);
+    expect(arrived).toEqual(['/past', '/first']);
+  });
 });

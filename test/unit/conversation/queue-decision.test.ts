@@ -33,7 +33,11 @@ const facts = (changes: Partial<QueuedFacts>): QueuedFacts => ({
 
 describe('whose turn it is', () => {
   test.each([
-    ['its own when nothing is before it', {}, { kind: 'beginQueued', seq: 5, abandoned: [] }],
+    [
+      'its own when nothing is before it',
+      {},
+      { kind: 'beginQueued', seq: 5, attempt: 1, abandoned: [] },
+    ],
     [
       'not its own while the one before is being answered',
       { open: turn(4, 'running') },
@@ -47,7 +51,7 @@ describe('whose turn it is', () => {
     [
       'its own when those before it have ended',
       { queue: [turn(3, 'cancelled'), turn(4, 'failed'), own] },
-      { kind: 'beginQueued', seq: 5, abandoned: [] },
+      { kind: 'beginQueued', seq: 5, attempt: 1, abandoned: [] },
     ],
     [
       'its own when those before it were left alone: they are closed',
@@ -55,7 +59,7 @@ describe('whose turn it is', () => {
         open: turn(2, 'running', { leaseUntil: longAgo }),
         queue: [turn(3, 'queued', { leaseUntil: longAgo }), turn(4, 'cancelled'), own],
       },
-      { kind: 'beginQueued', seq: 5, abandoned: [2, 3] },
+      { kind: 'beginQueued', seq: 5, attempt: 1, abandoned: [2, 3] },
     ],
     [
       'still of one whose lease has just run out: its sender may be coming back',
@@ -78,7 +82,7 @@ describe('whose turn it is', () => {
     [
       'its own before those behind it',
       { queue: [own, turn(6, 'queued')] },
-      { kind: 'beginQueued', seq: 5, abandoned: [] },
+      { kind: 'beginQueued', seq: 5, attempt: 1, abandoned: [] },
     ],
     ['nobody’s when it was cancelled', { own: turn(5, 'cancelled') }, { kind: 'gone' }],
     [

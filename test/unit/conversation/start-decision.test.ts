@@ -3,6 +3,7 @@ import { QUEUE_MAX, QUEUE_SPAN_MAX } from '../../../shared/conversation/queue-de
 import {
   decideStart,
   REPLACED_MAX,
+  RESTING_MS,
   type StartFacts,
 } from '../../../shared/conversation/start-decision.ts';
 import {
@@ -25,7 +26,11 @@ const error = (retryable: boolean) => ({
   message: 'm',
   retryable,
 });
-const guard = { seq: 4, bodyHash: 'hash' };
+const guardOf = (seq: number) => ({ seq, bodyHash: 'hash' });
+const guard = guardOf(4);
+/** A turn that was begun and failed for now. */
+const failed = (fields: Parameters<typeof turn>[0] = {}) =>
+  turn({ state: 'failed', model: 'm', error: error(true), ...fields });
 
 const facts = (changes: Partial<StartFacts>): StartFacts => ({
   now,
@@ -79,37 +84,90 @@ describe('what a send does', () => {
       { kind: 'replay', seq: 4 },
     ],
     [
-      'tries a retryable failure again while it is the last turn',
-      { guard, known: turn({ state: 'failed', error: error(true) }) },
-      { kind: 'takeOver', seq: 4, attempt: 2 },
+      'tries a retryable failure again',
+      { guard, known: failed() },
+      { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
     ],
     [
       'waits with a retryable failure as long as the model asked',
       {
         guard,
-        known: turn({
-          state: 'failed',
-          finishTime: earlier,
-          error: { ...error(true), retryAfterMs: 10_001 },
-        }),
+        known: failed({ finishTime: earlier, error: { ...error(true), retryAfterMs: 10_001 } }),
       },
       { kind: 'retryLater', seq: 4, retryAfterMs: 10_000 },
     ],
     [
-      'replays a retryable failure that is no longer the last turn',
-      {
-        guard: { seq: 3, bodyHash: 'hash' },
-        known: turn({ seq: 3, state: 'failed', error: error(true) }),
-      },
-      { kind: 'replay', seq: 3 },
+      'lets a failure rest after the third attempt',
+      { guard, known: failed({ finishTime: earlier, attempt: 3 }) },
+      { kind: 'retryLater', seq: 4, retryAfterMs: RESTING_MS - 1 },
     ],
     [
-      'replays a retryable failure that a compaction has folded',
+      'tries it again when it has rested',
+      { guard, known: failed({ finishTime: new Date(now.getTime() - RESTING_MS), attempt: 3 }) },
+      { kind: 'takeOver', seq: 4, attempt: 4, abandoned: [] },
+    ],
+    [
+      'tries a retryable failure again in its place, whatever stands behind it',
+      { guard: guardOf(2), known: failed({ seq: 2 }) },
+      { kind: 'takeOver', seq: 2, attempt: 2, abandoned: [] },
+    ],
+    [
+      'closes those that nobody answers with it',
+      {
+        guard: guardOf(2),
+        known: failed({ seq: 2 }),
+        open: turn({ seq: 3, leaseUntil: earlier }),
+        queue: [waiting(4, longAgo)],
+      },
+      { kind: 'takeOver', seq: 2, attempt: 2, abandoned: [3, 4] },
+    ],
+    [
+      'tries no failure again while another turn is answered, however it asks',
+      { guard: guardOf(2), known: failed({ seq: 2 }), open: turn({}), onBusy: 'interrupt' },
+      { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
+    ],
+    [
+      'tries no failure again that a worker may be folding',
+      {
+        guard: guardOf(2),
+        known: failed({ seq: 2 }),
+        head: {
+          ...head,
+          compactionNeeded: { auto: { requestId: 'r', since: now, trigger: 'auto' as const } },
+        },
+      },
+      { kind: 'retryLater', seq: 2, retryAfterMs: 5_000 },
+    ],
+    [
+      'tries a failure again that a compaction has folded',
       {
         guard,
         head: { ...head, coveredThrough: { seq: 4, contentIndex: 0 } },
-        known: turn({ state: 'failed', error: error(true) }),
+        known: failed(),
       },
+      { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
+    ],
+    [
+      'begins a message that could not begin when its turn came, without a wait',
+      {
+        guard: guardOf(3),
+        known: turn({
+          seq: 3,
+          state: 'failed',
+          finishTime: now,
+          error: { ...error(true), retryAfterMs: 3_600_000 },
+        }),
+      },
+      { kind: 'beginQueued', seq: 3, attempt: 2, abandoned: [] },
+    ],
+    [
+      'replays a failure that another message has taken the place of',
+      { guard, known: failed({ replacedBy: { t_5: true } }) },
+      { kind: 'replay', seq: 4 },
+    ],
+    [
+      'replays a failure to one who only reads',
+      { guard, known: failed(), isReader: true },
       { kind: 'replay', seq: 4 },
     ],
     [

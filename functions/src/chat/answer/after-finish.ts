@@ -10,7 +10,7 @@ import type { BegunTurn } from '../send/begin-turn.ts';
 const headAfter = (begun: BegunTurn, batch: FinishBatch): Head => ({
   ...begun.head,
   model: begun.nextModel,
-  lastSeq: batch.seq,
+  lastSeq: Math.max(begun.head.lastSeq, batch.seq),
   context: batch.meter ?? begun.head.context,
   compactionNeeded: {
     ...begun.head.compactionNeeded,

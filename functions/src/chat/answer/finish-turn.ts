@@ -119,8 +119,9 @@ export function endTurn(
   const { conversationId, seq, attempt, turnUpdateTime } = begun.attempt;
   const { contents, rounds, usage, error } = answer;
   const isWaiting = answer.isWaiting && !isCancelled;
-  const inContext = !isWaiting && isInContext(answer, isCancelled);
-  const measured = inContext || isWaiting ? meterOf(dependencies, begun, answer) : undefined;
+  const inContext = !isWaiting && (begun.foldedInContext ?? isInContext(answer, isCancelled));
+  const isMeasured = (inContext || isWaiting) && begun.foldedInContext === undefined;
+  const measured = isMeasured ? meterOf(dependencies, begun, answer) : undefined;
   const waitsUntil = new Date(now.getTime() + dependencies.config.TOOL_RESULT_TIMEOUT_MS);
   const isOverflow = error?.reason === 'MODEL_CONTEXT_OVERFLOW';
   return {

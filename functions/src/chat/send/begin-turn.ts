@@ -66,6 +66,8 @@ export interface BegunTurn extends Message, Surroundings, SentView {
   quotaRequest: Omit<QuotaRequest, 'estimatedTokens' | 'abandoned' | 'taken'>;
   /** What attempts before this one have stored whole. */
   progress: ProgressAtStart;
+  /** Of a turn whose place a compaction has folded: whether it is in that context; it stays so. */
+  foldedInContext: boolean | undefined;
 }
 
 /** Tells the owner's other devices that the conversation goes on from an earlier point. */
@@ -112,7 +114,7 @@ export async function beginTurn(
   const now = clock.now();
   const lease = { producer, leaseUntil: leaseFrom(dependencies, now) };
   const { userTokens, surroundings, told } = prepared;
-  const { replacement } = before;
+  const { replacement, foldedInContext } = before;
   const { model } = before.head;
   const kept = await keptRounds(dependencies, conversationId, { decision, known, model });
   const around = { surroundings, told };
@@ -127,20 +129,19 @@ export async function beginTurn(
     model,
     now,
     kept,
+    foldedInContext,
   };
-  const draft = { ...begin, ...turn };
   const status = await replacementStatus(dependencies, begin, before);
   const reserved = prepared.reservation?.writes ?? [];
   const naming = { conversationId, seq, user: message.user };
   const named = isNew ? await namingWrites(dependencies, namedBy(naming)) : [];
-  const writes = [...beginWrites(draft), ...status, ...reserved, ...named];
+  const writes = [...beginWrites({ ...begin, ...turn }), ...status, ...reserved, ...named];
   const turnUpdateTime = await commitStart(dependencies, { conversationId, seq, producer, writes });
   if (replacement?.need) await passCrashPoint(dependencies, 'replacement-begun');
   await keepUploads(dependencies, naming);
   const { history, turns } = before;
-  const attempt = attemptOf(begin);
   return {
-    attempt: { conversationId, seq, attempt, producer, turnUpdateTime },
+    attempt: { conversationId, seq, attempt: attemptOf(begin), producer, turnUpdateTime },
     head: before.head,
     nextModel: headRead.model,
     job: state.job,
@@ -153,5 +154,6 @@ export async function beginTurn(
     createTime: decision.kind === 'start' ? now : (known?.value.createTime ?? now),
     replaces,
     replacementNeed: replacement?.need,
+    foldedInContext,
   };
 }

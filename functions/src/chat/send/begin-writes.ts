@@ -35,16 +35,27 @@ export interface Draft extends Surroundings {
   /** Of the conversation, as the turn keeps it. */
   model: string;
   userTokens: number;
+  foldedInContext: boolean | undefined;
   now: Date;
   /** Of a turn that is taken over. */
   kept?: KeptRounds | undefined;
 }
 
 /** A turn that is there already, with the head that it belongs to. */
-function stored({ head, state }: Draft) {
+function stored({ head, state, foldedInContext }: Draft) {
   if ('create' in head || !state.known) throw new Error('a stored turn has a head');
-  return { head, turnUpdateTime: state.known.updateTime };
+  return { head, turnUpdateTime: state.known.updateTime, foldedInContext };
 }
+
+/** What still waits once a turn has begun that did, and those before it that are abandoned are closed. */
+const queueBehind = (
+  { facts }: StartState,
+  { seq, abandoned }: Extract<QueuedDecision, { kind: 'beginQueued' }>,
+) =>
+  queueAfter(
+    facts.queue.filter((turn) => !abandoned.includes(turn.seq)),
+    seq,
+  );
 
 const clientNews = ({ head, request }: Draft) =>
   newsOfClient('create' in head ? head.create.client : head.value.client, request);
@@ -66,6 +77,7 @@ export function beginWrites(draft: Draft): Write[] {
         routing: draft.message.routing,
         kept: draft.kept,
         ...stored(draft),
+        ...(decision.abandoned && { abandoned: abandonedTurns(state, decision.abandoned) }),
       });
     case 'resume':
       return resumeWrites({
@@ -84,13 +96,14 @@ export function beginWrites(draft: Draft): Write[] {
       return beginQueuedWrites({
         conversationId,
         seq,
+        attempt: decision.attempt,
         lease,
         now,
         userTokens,
         model,
         replacement,
         ...stored(draft),
-        queue: queueAfter(state.facts.queue, seq),
+        queue: queueBehind(state, decision),
         abandoned: abandonedTurns(state, decision.abandoned),
       });
     case 'start':

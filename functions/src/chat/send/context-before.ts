@@ -2,7 +2,8 @@ import type { Head } from '../../../../shared/conversation/head.ts';
 import type { History } from '../../../../shared/conversation/history.ts';
 import { modelOfTurn } from '../../../../shared/conversation/turn-model.ts';
 import { isReplaced } from '../../../../shared/conversation/replaced-by.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
+import { firstTailSeq } from '../../../../shared/conversation/read-conversation.ts';
+import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
 import { isRouted } from '../../../../shared/routing/routing.ts';
 import type { Config } from '../../config.ts';
 import { limitingModelOf } from '../../conversation-policy.ts';
@@ -26,6 +27,8 @@ export interface ContextBefore {
   history: History | undefined;
   turns: readonly Turn[];
   replacement: PlannedReplacement | undefined;
+  /** Of a turn whose place a compaction has folded: whether it is in that context; it stays so. */
+  foldedInContext: boolean | undefined;
 }
 
 /** First of the turns that this one stands in for. */
@@ -41,8 +44,14 @@ function headOfTurn(config: Config, { state }: Begin, head: Head): Head {
   return { ...head, model: isChosen ? model : limitingModelOf(config, model) };
 }
 
+function foldedInContextOf({ state: { known } }: Begin, head: Head): boolean | undefined {
+  if (!known || known.value.seq >= firstTailSeq(head)) return undefined;
+  return isTerminal(known.value.state) ? known.value.inContext : known.value.foldedInContext;
+}
+
 /** The turn has begun before: what it replaces is replaced. */
-const isGoingOn = ({ decision }: Begin): boolean => 'attempt' in decision;
+const isGoingOn = ({ decision }: Begin): boolean =>
+  decision.kind === 'takeOver' || decision.kind === 'resume';
 
 /**
  * Reads the context, and where the turn replaces others the one without them; undefined: the head moved on while it
@@ -60,7 +69,10 @@ export async function readBefore(
   const parts = await readContextBefore(dependencies, { conversationId, head, beforeSeq });
   if (!parts) return undefined;
   const fromSeq = replacesOf(begin);
-  if (fromSeq === undefined || isGoingOn(begin)) return { head, ...parts, replacement: undefined };
+  if (fromSeq === undefined || isGoingOn(begin)) {
+    const foldedInContext = foldedInContextOf(begin, head);
+    return { head, ...parts, replacement: undefined, foldedInContext };
+  }
   // While an edit waited, another one may have taken the place of the same message.
   const { replacing } = begin.state.facts;
   if (replacing?.target && isReplaced(replacing.target))
@@ -68,5 +80,6 @@ export async function readBefore(
   const asked = { conversationId, head, ...parts, fromSeq, by };
   const replacement = await planReplacement(dependencies, asked);
   const { headAfter, history, turns } = replacement;
-  return { head: headAfter, history, turns, replacement };
+  // Folded is no more than what stands before the replaced turns.
+  return { head: headAfter, history, turns, replacement, foldedInContext: undefined };
 }

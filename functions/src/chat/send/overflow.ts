@@ -52,7 +52,7 @@ function overflowError(
   const { requestTokens, windowTokens, advice, subject = 'The message', retryable } = sizes;
   const remainingTokens = Math.max(0, windowTokens - sizes.contextTokens);
   return new AppError({
-    status: 'FAILED_PRECONDITION',
+    status: retryable === true ? 'UNAVAILABLE' : 'FAILED_PRECONDITION',
     reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
     message: `message of ~${requestTokens} tokens refused in ${conversationId}: ${remainingTokens} of ${windowTokens} left`,
     publicMessage: `${subject} (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left${advice}`,
@@ -183,5 +183,6 @@ export async function refuseOverflow(
   const advice = isOnItsWay
     ? '. A compaction of the conversation is asked for: send it again in a moment, or shorten it.'
     : shortenIt(windowTokens);
-  throw overflowError(conversationId, { requestTokens, contextTokens, windowTokens, advice });
+  const sizes = { requestTokens, contextTokens, windowTokens, advice };
+  throw overflowError(conversationId, { ...sizes, retryable: isOnItsWay });
 }

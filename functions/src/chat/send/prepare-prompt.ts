@@ -5,15 +5,13 @@ import {
 import { promptOf } from '../../../../shared/conversation/assemble-context.ts';
 import type { Head, Versioned } from '../../../../shared/conversation/head.ts';
 import { shownUser } from '../../../../shared/conversation/shown-user.ts';
-import { isRouted } from '../../../../shared/routing/routing.ts';
-import type { Config } from '../../config.ts';
 import { meterCounting, policyOf } from '../../conversation-policy.ts';
-import { routingInService } from '../../models-in-use.ts';
 import { memoryOf, withSaid } from '../../memory-of.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Begin, ContextBefore } from './context-before.ts';
 import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
+import { quotaRequestOf } from './quota-request.ts';
 import { abandonedDocuments } from './read-start.ts';
 import type { Message } from './stored-message.ts';
 import type { IndexLoad } from '../recall/load-index.ts';
@@ -27,14 +25,8 @@ export const attemptOf = ({ decision }: Begin): number =>
 
 /** Messages whose turns the batch closes because nobody answers them any more. */
 function abandonedMessages({ state, decision }: Begin): string[] {
-  if (!('abandoned' in decision)) return [];
-  return abandonedDocuments(state, decision.abandoned).map(({ value }) => value.messageId);
-}
-
-/** What the first call is reserved as: the model is not chosen yet, and no choice may cost more than what is held. */
-function reservedModel(config: Config, model: string): string {
-  const routing = routingInService(config);
-  return isRouted(model) && routing ? routing.strong : model;
+  const seqs = 'abandoned' in decision ? (decision.abandoned ?? []) : [];
+  return abandonedDocuments(state, seqs).map(({ value }) => value.messageId);
 }
 
 /** What stands beside the message: as its turn stores it already, else what this request brings. */
@@ -58,14 +50,7 @@ async function reserve(
   begin: Begin,
   { model, estimatedTokens }: { model: string; estimatedTokens: number },
 ) {
-  const { request } = begin;
-  const quotaRequest = {
-    caller: request.caller,
-    conversationId: request.conversationId,
-    messageId: request.message.id,
-    attempt: attemptOf(begin),
-    model: reservedModel(config, model),
-  };
+  const quotaRequest = quotaRequestOf(config, begin.request, { model, attempt: attemptOf(begin) });
   const abandoned = abandonedMessages(begin);
   const reservation = await quota.reserve({ ...quotaRequest, estimatedTokens, abandoned });
   return { quotaRequest, reservation };

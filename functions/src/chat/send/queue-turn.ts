@@ -9,6 +9,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { commitStart } from './commit-start.ts';
 import { pendingHandle } from './pending-handle.ts';
 import type { StartState } from './read-start.ts';
+import { refuseLimited } from './refuse-limited.ts';
 import type { SendHandle, SendMessage, SendRequest } from './send-request.ts';
 import { leaseFrom } from '../turn-lease.ts';
 import { passCrashPoint } from '../crash-points.ts';
@@ -45,8 +46,8 @@ function wait(
 }
 
 /**
- * Stores a message behind those that are being answered or wait, and waits with it. Throws
- * GuardLostError, StoreUnavailableError.
+ * Stores a message behind those that are being answered or wait, and waits with it. Throws the quota reasons of limits
+ * that it cannot wait for, GuardLostError, StoreUnavailableError.
  */
 export async function queueTurn(
   dependencies: ChatDependencies,
@@ -69,6 +70,9 @@ export async function queueTurn(
     known: state.head.value.client,
   });
   const shown = shownUser({ ...message, ...around });
+  const userTokens = estimateContentTokens(shown, meterCounting(state.head.value));
+  const head = state.head.value;
+  await refuseLimited(dependencies, request, { head, estimatedTokens: userTokens });
   const writes = enqueueWrites({
     conversationId,
     messageId: request.message.id,
@@ -80,7 +84,7 @@ export async function queueTurn(
     client: newsOfClient(state.head.value.client, request),
     replaces,
     regenerates: regeneratedBy(request, replaces),
-    userTokens: estimateContentTokens(shown, meterCounting(state.head.value)),
+    userTokens,
     lease,
     now: dependencies.clock.now(),
     head: state.head,

@@ -103,7 +103,8 @@ async function carryOut(
       await interruptTurns(dependencies, conversationId, decision);
       return 'again';
     case 'start':
-    case 'takeOver': {
+    case 'takeOver':
+    case 'beginQueued': {
       if (await endStopped(dependencies, conversationId, state)) return 'again';
       const begun = await beginTurn(dependencies, { request, state, decision });
       return begun && startProduction(dependencies, { request, begun, sendMessage });

@@ -12,6 +12,7 @@ import {
 import { readTurnDocuments } from '../../../../shared/conversation/read-conversation.ts';
 import { isTerminal, type TurnDocument } from '../../../../shared/conversation/turn.ts';
 import { AppError, GuardLostError, mayBeCommitted } from '../../../../shared/errors.ts';
+import { isPassingLimit } from '../../../../shared/quota/passing-limit.ts';
 import { beginTurn } from './begin-turn.ts';
 import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -31,16 +32,28 @@ export interface Waiter {
   producer: string;
 }
 
-/** Keeps the lease of the waiting turn. Who loses the guard finds out at the next look. */
-async function renew(dependencies: ChatDependencies, waiter: Waiter, own: TurnDocument) {
+/** How often a turn is looked at that waits for a limit to pass, ms. */
+const LIMIT_LOOK_MS = 1_000;
+
+/**
+ * Keeps the lease of the waiting turn; false: it is not this waiter's to wait with any more. Who loses the guard finds
+ * out at the next look.
+ */
+async function keep(
+  dependencies: ChatDependencies,
+  waiter: Waiter,
+  own: TurnDocument | undefined,
+): Promise<boolean> {
+  if (own?.value.state !== 'queued' || own.value.producer !== waiter.producer) return false;
   const { clock, config, store } = dependencies;
   const leftMs = own.value.leaseUntil.getTime() - clock.now().getTime();
-  if (leftMs > (3 / 4) * config.TURN_LEASE_MS) return;
+  if (leftMs > (3 / 4) * config.TURN_LEASE_MS) return true;
   const lease = { producer: waiter.producer, leaseUntil: leaseFrom(dependencies) };
   const { seq } = waiter;
   const { updateTime } = own;
   const { conversationId } = waiter.request;
   await store.commit([waiterLeaseWrite(conversationId, { seq, updateTime, lease })]);
+  return true;
 }
 
 /** Waits until the turn `behind` has ended or is abandoned, or the own one is nobody's to wait with. */
@@ -57,11 +70,25 @@ async function untilPassed(
       waiter.seq,
       behind,
     ]);
-    const isMine = own?.value.state === 'queued' && own.value.producer === waiter.producer;
-    if (!isMine) return;
-    await renew(dependencies, waiter, own);
+    if (!(await keep(dependencies, waiter, own))) return;
     if (!before || isTerminal(before.value.state)) return;
     if (before.value.leaseUntil <= dependencies.clock.now()) return;
+  }
+}
+
+/** Waits until a limit has passed, or the own turn is nobody's to wait with. */
+async function untilLimitPasses(
+  dependencies: ChatDependencies,
+  waiter: Waiter,
+  waitMs: number,
+): Promise<void> {
+  const { clock, store, shutdown } = dependencies;
+  const { conversationId } = waiter.request;
+  for (let leftMs = waitMs; leftMs > 0; leftMs -= LIMIT_LOOK_MS) {
+    await clock.wait(Math.min(leftMs, LIMIT_LOOK_MS), shutdown);
+    if (shutdown.aborted) return;
+    const [own] = await readTurnDocuments(store, conversationId, [waiter.seq]);
+    if (!(await keep(dependencies, waiter, own))) return;
   }
 }
 
@@ -73,9 +100,7 @@ async function failQueued(
 ): Promise<void> {
   const { state, error } = failure;
   if (!state.head || !state.known) return;
-  const { status, reason, publicMessage, retryAfterMs } = error;
-  // A turn that is taken over has replaced what it replaces; this one has not, so it is not taken over.
-  const retryable = error.retryable && state.known.value.replaces === undefined;
+  const { status, reason, publicMessage, retryable, retryAfterMs } = error;
   await dependencies.store.commit(
     failQueuedWrites({
       conversationId: request.conversationId,
@@ -112,8 +137,13 @@ async function beginQueued(
     return startProduction(dependencies, { request, begun, sendMessage });
   } catch (error) {
     if (mayBeCommitted(error) || !(error instanceof AppError)) throw error;
+    if (isPassingLimit(error)) {
+      await untilLimitPasses(dependencies, waiter, error.retryAfterMs ?? 0);
+      return undefined;
+    }
     await failQueued(dependencies, waiter, { state, abandoned: decision.abandoned, error });
-    return undefined;
+    // Not sent again by itself: whoever sent it decides.
+    throw error;
   }
 }
 
@@ -142,8 +172,8 @@ async function look(
 
 /**
  * Waits with a queued turn until it is its turn, then answers it; resolves to the answer on its way. A
- * turn that was cancelled, closed or taken over meanwhile is sent again, which replays or follows it.
- * Throws TURN_STILL_QUEUED when all before it together take longer than they may, and
+ * turn that was cancelled, closed or taken over meanwhile is sent again, which replays, answers or follows it.
+ * Throws why it could not begin, TURN_STILL_QUEUED when all before it together take longer than they may, and
  * SHUTTING_DOWN; who sends the message again goes on waiting.
  */
 export async function waitInQueue(

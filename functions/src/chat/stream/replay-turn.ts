@@ -1,5 +1,6 @@
 import { turnId } from '../../../../shared/conversation/paths.ts';
 import { readTurns } from '../../../../shared/conversation/read-conversation.ts';
+import { isReplaced } from '../../../../shared/conversation/replaced-by.ts';
 import type { Turn } from '../../../../shared/conversation/turn.ts';
 import type { StreamFrame } from '../../../../shared/wire/stream.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -13,18 +14,18 @@ import { replayFrames } from '../answer/turn-frames.ts';
 import { orFailure } from './turn-failure.ts';
 
 /**
- * A failure as it is replayed: whatever it was, sending the same message again will not mend it any more,
- * and a client library that is told 503 would send it for ever.
+ * A failure as it is replayed. A message that is deleted, or that another one has taken the place of, is not answered
+ * any more, and a client library that is told 503 would send it for ever.
  */
 const withFinalError = (turn: Turn): Turn =>
-  turn.error?.retryable === true
+  turn.error?.retryable === true && (isReplaced(turn) || turn.eraseTime !== undefined)
     ? {
         ...turn,
         error: {
           status: 'FAILED_PRECONDITION',
           reason: turn.error.reason,
           message:
-            'This message could not be answered. Send its text as a new message, with a new id.',
+            'This message was deleted, or another one has taken its place. Send its text as a new message, with a new id.',
           retryable: false,
         },
       }

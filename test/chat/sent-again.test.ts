@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { checkInContext } from '../../infra/ops/verify/check-context.ts';
+import { storedTurnOf } from '../../infra/ops/verify/loaded.ts';
+import { headPath } from '../../shared/conversation/paths.ts';
+import { readHead } from '../../shared/conversation/read-conversation.ts';
+import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+import { chatDependencies } from '../support/chat-dependencies.ts';
+import { autoNeed, compactOnce, see, THRESHOLD_TOKENS } from '../support/compacted-conversation.ts';
+import { compactionBench } from '../support/compaction-dependencies.ts';
+import { addTurn, madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
+import { overloaded } from '../support/model-down.ts';
+import { passTime } from '../support/pass-time.ts';
+import { request } from '../support/sending.ts';
+import { answered, deadWaiter, textsOf, turnsOf } from '../support/starts.ts';
+
+/** A message whose answer failed for now, and a later one that was answered; the wait for the first is over. */
+async function failedBehindAnother() {
+  const { model, requests } = scriptedStreamer(
+    { error: overloaded() },
+    textAnswer('Second.'),
+    textAnswer('First, at last.'),
+    textAnswer('Third.'),
+  );
+  const bench = compactionBench();
+  const chat = chatDependencies({ store: bench.store, clock: bench.clock, model });
+  const id = randomUUID();
+  const asked = request(id, 'one');
+  await expect((await sendMessage(chat, asked)).result).rejects.toMatchObject({ retryable: true });
+  await answered(chat, request(id, 'two'));
+  bench.clock.advance(1_000);
+  return { bench, chat, id, asked, requests };
+}
+
+describe('a message that failed for now, sent again when another stands behind it', () => {
+  test('is answered in its place', async () => {
+    const { chat, id, asked, requests } = await failedBehindAnother();
+
+    const again = await answered(chat, asked);
+
+    expect(again).toMatchObject({ seq: 1, attempt: 2, state: 'done', inContext: true });
+    expect(textsOf([...(requests[2]?.contents ?? [])])).toEqual(['one']);
+    expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual(['done', 'done']);
+  });
+
+  test('stands in its place for those that come later', async () => {
+    const { chat, id, asked, requests } = await failedBehindAnother();
+    await answered(chat, asked);
+
+    await answered(chat, request(id, 'three'));
+
+    const prompt = textsOf([...(requests[3]?.contents ?? [])]);
+    expect(prompt).toEqual(['one', 'First, at last.', 'two', 'Second.', 'three']);
+  });
+
+  test('asks for the compaction that the conversation needs with it', async () => {
+    const { bench, chat, id, asked } = await failedBehindAnother();
+    const head = await readHead(bench.store, id);
+    const tokens = head?.value.context.tokens ?? 0;
+    const settings = { thresholdTokens: tokens + 1 };
+    const guard = { updateTime: head?.updateTime ?? '' };
+    await bench.store.commit([{ op: 'update', path: headPath(id), fields: { settings }, guard }]);
+
+    await answered(chat, asked);
+
+    const after = await readHead(bench.store, id);
+    expect(after?.value.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(chat.published).toHaveLength(1);
+  });
+
+  test('waits for a compaction that may be folding it', async () => {
+    const { bench, chat, id, asked } = await failedBehindAnother();
+    const head = await readHead(bench.store, id);
+    const fields = { compactionNeeded: autoNeed() };
+    const guard = { updateTime: head?.updateTime ?? '' };
+    await bench.store.commit([{ op: 'update', path: headPath(id), fields, guard }]);
+
+    const again = sendMessage(chat, asked);
+
+    await expect(again).rejects.toMatchObject({ retryable: true, retryAfterMs: 5_000 });
+    await compactOnce(bench, id);
+    expect(await answered(chat, asked)).toMatchObject({ seq: 1, state: 'done' });
+  });
+
+  test('is answered when a compaction has folded its place, and stays out of the context', async () => {
+    const { bench, chat, id, asked } = await failedBehindAnother();
+    for (let seq = 3; seq < 23; seq++)
+      await addTurn(bench.store, id, { user: madeUpQuestion(seq), answer: madeUpAnswer(seq) });
+    const head = await readHead(bench.store, id);
+    const settings = { thresholdTokens: THRESHOLD_TOKENS };
+    const fields = { compactionNeeded: autoNeed(), settings };
+    const guard = { updateTime: head?.updateTime ?? '' };
+    await bench.store.commit([{ op: 'update', path: headPath(id), fields, guard }]);
+    await compactOnce(bench, id);
+    const before = await see(bench.store, id);
+
+    const again = await answered(chat, asked);
+
+    const after = await see(bench.store, id);
+    const [turn] = await turnsOf(chat, id, 1);
+    expect(before.head.coveredThrough.seq).toBeGreaterThan(1);
+    expect(again).toMatchObject({ seq: 1, state: 'done', inContext: false });
+    expect(after.items).toEqual(before.items);
+    expect(after.tokens).toBe(before.tokens);
+    expect(checkInContext({ turns: turn ? [storedTurnOf(id, turn)] : [] })).toEqual([]);
+  });
+});
+
+describe('a message whose instance died before it was told anything', () => {
+  test('is answered under its id though another message has closed it', async () => {
+    const { world, chat, id, first, asked } = await deadWaiter();
+    world.answerAll();
+    await first.result;
+    await passTime(world.clock, world.clock.wait(23_000));
+    await answered(chat, request(id, 'three'));
+
+    const again = await answered(world.instance(), asked);
+
+    expect(again).toMatchObject({ seq: 2, messageId: asked.message.id, state: 'done' });
+    expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual([
+      'done',
+      'done',
+      'done',
+    ]);
+  });
+});
