@@ -152,7 +152,10 @@ const turnDocumentSchema = turnFieldsSchema.extend({
   answerJson: z.string(),
   answerPieces: pieceCount,
   /** What the pieces of the answer are named after; absent: `a{attempt}`. */
-  answerName: z.string().optional(),
+  answerName: z
+    .string()
+    .regex(/^a\d+(?:s\d+)?$/)
+    .optional(),
 });
 
 /** `conversations/{c}/turns/{seq}`: one user content and all that answers it. */

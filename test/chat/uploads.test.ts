@@ -133,7 +133,9 @@ describe('an uploaded picture in a message', () => {
     expect(world.prompt().at(-1)).toEqual(inline(picture));
     const [document] = await world.store.get([uploadPath('alice', uploadId)]);
     const turns = [1, 2, 3].map((seq) => `${conversationId}_t_${seq}`);
-    expect(Object.keys((document && decodeUpload(document)?.turns) ?? {}).toSorted()).toEqual(turns);
+    expect(Object.keys((document && decodeUpload(document)?.turns) ?? {}).toSorted()).toEqual(
+      turns,
+    );
   });
 
   test('that is gone becomes a line which says so, and the message is answered', async () => {
