@@ -167,7 +167,10 @@ const settledNeeds: Invariant = {
   violations: ({ settled, final }) =>
     [settled, final].flatMap(({ head }) =>
       when(
-        Object.values(head?.compactionNeeded ?? {}).some((need) => need !== undefined),
+        // `declined` asks for nothing: it lets the next one wait.
+        Object.values({ ...head?.compactionNeeded, declined: undefined }).some(
+          (need) => need !== undefined,
+        ),
         'a need is left in the head',
       ),
     ),
