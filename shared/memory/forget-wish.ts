@@ -14,8 +14,8 @@ const anyOf = (...sources: readonly string[]): RegExp =>
 const opening = String.raw`(?:^|[,;:.!?–—-]\s?|(?<![\p{L}])(?:and|so|then|now|just|also|please|pls|und|dann|also|bitte|nun|jetzt|et|alors|donc|maintenant|s'il te plaît|s'il vous plaît|y|entonces|por favor|ahora|e|então|agora|allora|per favore|adesso|ora)\s)[\s"'(¡¿]*`;
 
 const english = [
-  String.raw`${opening}(?:(?:ok|okay|yes|no|well|hey|hi|please|you (?:can|may|should|must|could)|(?:can|could|would|will) you|would you mind|i (?:want|need|would like|'d like) (?:you )?to|go ahead and|let's|do)(?: please| just| now| also| completely)?,?\s){0,3}(?:forget|delet[ei]|remov[ei]|eras[ei]|discard|get rid of|(?:drop|clear|wipe|scrub)(?= (?:my|the|that|this|everything|all|what)))(?:ting|ng)?(?![\p{L}'])`,
-  String.raw`(?<![\p{L}])(?:(?:don't|do not|no longer|stop|not) (?:remember(?:ing)?|keep(?:ing)?|stor(?:e|ing)|know(?:ing)?))(?![\p{L}])`,
+  String.raw`${opening}(?:(?:ok|okay|yes|no|well|hey|hi|please|you (?:can|may|should|must|could)|(?:can|could|would|will) you|would you mind|i(?: want| need| would like|'d like) (?:you )?to|go ahead and|let's|do)(?: please| just| now| also| completely)?,?\s){0,3}(?:forget|delet[ei]|remov[ei]|eras[ei]|discard|get rid of|(?:drop|clear|wipe|scrub)(?= (?:my|the|that|this|everything|all|what)))(?:ting|ng)?(?![\p{L}'])`,
+  String.raw`(?<![\p{L}])(?:(?:don't|do not|no longer|stop|not|don't want you to|do not want you to) (?:remember(?:ing)?|keep(?:ing)?|stor(?:e|ing)|know(?:ing)?))(?![\p{L}])`,
   String.raw`(?<![\p{L}])(?:(?:should|can|may|must|could|to|please have|have|want|get|needs? to) (?:[^.?!]{0,60}\s)?(?:be )?|want [^.?!]{0,60} )(?:forgotten|deleted|removed|erased|dropped|wiped)(?![\p{L}])`,
 ];
 const german = [

@@ -16,14 +16,14 @@ const wishWords: ReadonlySet<string> = new Set(
   favor gracias sí viejo vieja antiguo antigua acerca
   esquece esqueça esquecer apaga apague remove lembre memória meu minha meus minhas sobre isso disse obrigado obrigada sim não antigo antiga
   dimentica dimenticare cancella elimina togli ricordare mia mio miei mie su quello detto grazie sì vecchio vecchia
-  may might shall should must want wants wish stop get rid keep keeping remembering forgetting deleting removing memory your yours about
+  may might shall should must want wants wish like love stop get rid keep keeping remembering forgetting deleting removing memory your yours about
   kannst könntest würdest könnten würden sollst soll sollen sollte darfst möchte will wird werden löschst löscht gelöscht streiche gestrichen
-  entfernt vergisst weißt gedächtnis über den dem des mit bin
+  entfernt vergisst weißt gedächtnis über den dem des mit bin aus deinem deiner deinen
   peux-tu pouvez-vous pourrais-tu pourriez-vous peux pouvez pourrais veux voudrais aimerais j'aimerais souhaite oublier oublies effacer effaces
   supprimer retirer enlève enlever note s'il te plaît ta tes t'en aux sur veuillez
   puedes podrías puede podría quiero quisiera gustaría olvides olvidar borres borrar elimines quite quites tu tus te
   podes podias poderia gostaria queria quero esquecesse esquecesses esqueças esquecer apagues apagar remova remover elimine tua tuas sua suas da do das dos
-  puoi potresti vorrei voglio dimenticassi dimentichi dimenticarti cancellare cancelli rimuovi rimuova tuo tua sulla sulle sul sui dalla alle`
+  puoi potresti vorrei voglio dimenticassi dimentichi dimenticarti cancellare cancelli rimuovi rimuova tuo tua sulla sulle sul sui dalla alle scordati scorda del dello della dei delle`
     .split(/\s+/)
     .flatMap((word) => contentWords(word))
     .map(bareStem),
@@ -31,7 +31,7 @@ const wishWords: ReadonlySet<string> = new Set(
 
 /** The same, with the grammar around them, in scripts where nobody parts words. */
 const easternWish =
-  /忘れ|忘[记記掉却卻]|忘|覚え|記憶|消[しす]|消去|削除|[删刪][除掉]|[记記][忆憶得住录錄]|不要再?|别再?|別再?|[请請]|把|[关關]于|[关關]於|那[个個件]?|[这這][个個件]?|[的了吧呢吗嗎啊也就]|我|你|私|僕|俺|以前|前に|昔|言った|[说說][过過]?的?|一下|能不能|能否|可以|麻[烦煩]|メモ|ノート|件|事|잊어|잊고|잊|지워|삭제|기억|메모|해\s?줘|해\s?주세요|줘|주세요|달라고|제발|줄래요?|줄\s?수|좀|더\s?이상|이제|내가|제가|나의|저의|내|제|말한|것|거|대해서?|대한|관한/gu;
+  /[从從](?:记忆|記憶)[中里裡]|忘れ|忘[记記掉却卻]|忘|覚え|記憶|消[しす]|消去|削除|[删刪][除掉]|[记記][忆憶得住录錄]|不要再?|别再?|別再?|[请請]|把|[关關]于|[关關]於|那[个個件]?|[这這][个個件]?|[的了吧呢吗嗎啊也就]|我|你|私|僕|俺|以前|前に|昔|言った|[说說][过過]?的?|一下|能不能|能否|可以|麻[烦煩]|メモ|ノート|件|事|잊어|잊고|잊|지워|삭제|기억|메모|해\s?줘|해\s?주세요|줘|주세요|달라고|버려(?:요|줘)?|해\s?줄래요?|제발|줄래요?|줄\s?수|좀|더\s?이상|이제|내가|제가|나의|저의|내|제|말한|것|거|대해서?|대한|관한/gu;
 const japaneseGrammar =
   /のことは?を?|について|に関して|という|って|ください|下さい|てほしい|ほしい|もう|から|ので|ました|でした|ます|です|した|いた|ない|なく|する|して|いる|ある|あの|その|この|それ|これ|あれ|もらえますか|もらえ|くれますか|いただけますか|まで|より|だけ|など|には|では|とは|にも|わたし|ぼく/gu;
 const japaneseEnding = /[をがはのにでともへやねよかしてた]{1,2}$/u;

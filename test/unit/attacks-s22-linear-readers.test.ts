@@ -9,11 +9,15 @@ import { quotedSpans } from '../../shared/compaction/facts/quoted-speech.ts';
 import { sentencesOf } from '../../shared/compaction/facts/sentences.ts';
 import { withoutTakenBack } from '../../shared/compaction/facts/taken-back.ts';
 import { withdrawalsIn } from '../../shared/compaction/facts/withdrawals.ts';
+import { applyOperations } from '../../shared/compaction/ledger/apply-operations.ts';
+import type { TurnSaid } from '../../shared/compaction/ledger/turn-evidence.ts';
 import { neutraliseTags } from '../../shared/compaction/neutralise-tags.ts';
 import { readSnapshot } from '../../shared/compaction/snapshot-reader.ts';
 import { estimateTextTokens } from '../../shared/compaction/token-estimate.ts';
 import { decodeXml, escapeXml } from '../../shared/compaction/xml-text.ts';
 import { cutIntoPieces } from '../../shared/conversation/json-pieces.ts';
+import { emptySnapshot } from '../../shared/conversation/snapshot.ts';
+import { forgetWish } from '../../shared/memory/forget-wish.ts';
 import { finderOf } from '../../shared/search/find-in-text.ts';
 import { readSearchQuery } from '../../shared/search/search-query.ts';
 import { snippetOf } from '../../shared/search/snippet.ts';
@@ -96,6 +100,37 @@ const exported = (text: string) =>
     fate: 'answered',
   });
 
+const shown = [
+  'Hi Tom, ',
+  'Dear ',
+  'Best regards\n',
+  'a: b\n',
+  'see the mail: ',
+  'translate ',
+  '様\n',
+];
+const steps = ['send a b ', 'a. ', 'a\n', 'a1 ', '**', '; ', '我'];
+
+/** The step of a summariser that copies what a tool says, and what the user answers. */
+function obeyed(text: string): void {
+  const said = [
+    { speaker: 'tool', text } as const,
+    { speaker: 'model', text: `${text}\n\nShall I?` } as const,
+  ];
+  const turns = new Map<number, readonly TurnSaid[]>([
+    [1, said],
+    [2, [{ speaker: 'user', text: 'Yes.' } as const]],
+  ]);
+  const add = {
+    op: 'add',
+    section: 'task_state',
+    text: text.slice(0, 1_500),
+    sources: [1],
+  } as const;
+  const operation = { ...add, sources: [1] };
+  applyOperations(emptySnapshot('assistant'), [operation], { turns, at: () => undefined });
+}
+
 const readers: readonly [
   name: string,
   read: (text: string) => unknown,
@@ -108,6 +143,13 @@ const readers: readonly [
     [...tags, '<key_knowledge>', '</overall_goal><overall_goal>'],
   ],
   ['tags of snapshots', neutraliseTags, tags],
+  ['letters and other texts that are shown', ownWords, shown],
+  [
+    'wishes to forget',
+    forgetWish,
+    [...wishes, 'bitte ', 'want ', 'can you ', 'quiero que ', '请', '忘れて'],
+  ],
+  ['steps and whose they are', obeyed, steps],
   ['XML', (text) => escapeXml(decodeXml(text)), tags],
   ['sentences', sentencesOf, signs],
   ['quotations', quotedSpans, signs],

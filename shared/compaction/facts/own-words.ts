@@ -107,13 +107,11 @@ function pastedEnd({ lines, quotedFrom }: Reading, from: number): number {
   return last + 1;
 }
 
-/** The head of a mail: fields on lines that follow each other, or one with an address. */
+/** The head of a mail: fields on lines that follow each other. */
 function isMailHead(lines: readonly TextLine[], at: number): boolean {
   const head = lines.slice(at, at + HEAD_LINES).map(shortOf);
-  const [first = ''] = head;
-  if (!isMailField(first)) return false;
-  const isLone = head[1] === undefined || !isMailField(head[1]);
-  return isLone ? isSureMailField(first) && first.includes('@') : head.some(isSureMailField);
+  const other = head.findIndex((line) => !isMailField(line));
+  return other !== 0 && other !== 1 && head.length > 1 && head.some(isSureMailField);
 }
 
 /** Lines of a chat without times: `Anna: …`, `Ben: …`, `Anna: …`. A form names each field once. */

@@ -24,6 +24,7 @@ export interface Looked {
 
 /** A clause of fewer words tells nothing alone. */
 const CLAUSE_UNITS = 3;
+/** A whole statement does. */
 const STATEMENT_UNITS = 1;
 
 /** Behind the end of a clause: of a sentence, a point of a list, words that announce others. */
@@ -194,7 +195,7 @@ export function partStrangers(section: string, looked: Looked, evidence: Evidenc
   if (ofAll !== undefined) return { own: '', strangers: [{ text, by: ofAll }] };
   const clauses = text.split(clauseBorder).map((clause) => ({
     clause,
-    by: strangerOf(clause, CLAUSE_UNITS),
+    by: whole(text) || mayPart(clause) ? strangerOf(clause, CLAUSE_UNITS) : undefined,
   }));
   const mostly = whole(text) ? strangerOfMost(clauses) : undefined;
   if (mostly !== undefined) return { own: '', strangers: [{ text, by: mostly }] };
