@@ -3,6 +3,7 @@ import type { LimitName, QuotaLimits } from './limits.ts';
 import {
   begunWithin,
   heldAt,
+  heldBesideLargest,
   MINUTE_MS,
   openAt,
   spentMicrosOf,
@@ -127,7 +128,7 @@ function spendingRefusal(others: readonly OpenReservation[], asked: Asked) {
         name: 'costMicrosPerDay',
         used: spentMicrosOf(usage),
         // Calls that are no messages hold dollars alone.
-        reserved: sumOfCosts(others) + sumOfCosts(heldAt(usage.held, asked.now)),
+        reserved: sumOfCosts(others) + heldBesideLargest(heldAt(usage.held, asked.now)),
         wanted: wanted.costMicros,
       },
       asked,

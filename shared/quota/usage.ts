@@ -104,6 +104,13 @@ export const heldAt = (held: readonly HeldCost[], now: Date): HeldCost[] =>
 export const sumOfCosts = (of: readonly { costMicros: number }[]): number =>
   of.reduce((sum, { costMicros }) => sum + costMicros, 0);
 
+/**
+ * What they hold for a message that comes meanwhile, millionths of a dollar: the largest is left out. It holds many times
+ * what it will cost, and a compaction must not keep its user from being answered; so one call at most goes beyond a limit.
+ */
+export const heldBesideLargest = (held: readonly HeldCost[]): number =>
+  sumOfCosts(held) - Math.max(0, ...held.map(({ costMicros }) => costMicros));
+
 /** What the minute of the limit of requests is. */
 export const MINUTE_MS = 60_000;
 

@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { budgetShardPath } from '../../../shared/conversation/paths.ts';
 import type { StoredDocument, Write } from '../../../shared/ports.ts';
 import { expiryOf } from '../../../shared/quota/day.ts';
-import { heldAt, heldSchema, sumOfCosts, type HeldCost } from '../../../shared/quota/usage.ts';
+import {
+  heldAt,
+  heldBesideLargest,
+  heldSchema,
+  sumOfCosts,
+  type HeldCost,
+} from '../../../shared/quota/usage.ts';
 import { BUDGET_SHARDS } from './quota-settings.ts';
 
 /** What cannot be read has cost nothing: one shard of many shall not keep everybody out. */
@@ -25,9 +31,11 @@ const decodeShard = (document: StoredDocument | undefined): BudgetShard =>
 /** What all shards together say, millionths of a dollar. */
 export function sumOfShards(documents: readonly (StoredDocument | undefined)[], now: Date) {
   const shards = documents.map(decodeShard);
+  const held = shards.flatMap((shard) => heldAt(shard.held, now));
   return {
     usedMicros: sumOfCosts(shards),
-    heldMicros: sumOfCosts(shards.flatMap(({ held }) => heldAt(held, now))),
+    heldMicros: sumOfCosts(held),
+    heldBesideLargestMicros: heldBesideLargest(held),
   };
 }
 

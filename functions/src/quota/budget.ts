@@ -86,7 +86,7 @@ export function createBudget(
     known = {
       day,
       usedMicros: sum.usedMicros + carriedOn(day),
-      heldMicros: sum.heldMicros,
+      heldMicros: sum.heldBesideLargestMicros,
       readAtMs: now.getTime(),
     };
     return known;

@@ -23,6 +23,12 @@ const reservation = (fields: Partial<OpenReservation> = {}): OpenReservation => 
   ...fields,
 });
 
+const held = (costMicros: number) => ({
+  id: `call-${costMicros}`,
+  costMicros,
+  until: later(60_000),
+});
+
 const decide = (
   limits: Partial<QuotaLimits>,
   usage: Partial<Usage> = {},
@@ -73,6 +79,16 @@ describe('a reservation', () => {
     [
       'counts what compactions cost',
       [{ costMicrosPerDay: 50 }, { compactions: { runs: 1, tokens: 1_000, costMicros: 41 } }],
+      false,
+    ],
+    [
+      'is not held up by one compaction on its way, whatever that may cost',
+      [{ costMicrosPerDay: 50 }, { costMicros: 40, held: [held(9_000)] }],
+      true,
+    ],
+    [
+      'counts what a second one holds',
+      [{ costMicrosPerDay: 50 }, { costMicros: 40, held: [held(9_000), held(1)] }],
       false,
     ],
     ['has a place among the streams', [{ streams: 2 }, { open: [reservation()] }], true],
