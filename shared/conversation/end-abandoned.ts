@@ -102,8 +102,7 @@ const partialOf = ({ end }: ClosingTurn) => (end.state === 'cancelled' ? end.par
 
 /** It is in the context as far as something was said or done, or as it was folded. */
 export const staysInContext = (closing: ClosingTurn): boolean =>
-  (closing.foldedInContext ??
-    (partialOf(closing) !== undefined || closing.rounds !== undefined)) &&
+  (closing.foldedInContext ?? (partialOf(closing) !== undefined || closing.rounds !== undefined)) &&
   closing.replacedBy === undefined;
 
 /** An open turn as it stands in the context, or does not, once it is closed. */

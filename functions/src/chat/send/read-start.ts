@@ -174,7 +174,7 @@ export async function readStart(dependencies: Reading, request: SendRequest): Pr
       open: open?.value,
       queue: queue.map(({ value }) => value),
       onBusy: request.onBusy,
-      isReader: request.isStored,
+      isReader: request.isReader,
       replacing: replacing && replacingFacts(replacing, target),
     },
     head,

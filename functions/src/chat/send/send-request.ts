@@ -34,6 +34,8 @@ export interface SendRequest {
   cursor?: number | undefined;
   /** Made from the turn as it is stored: goes on with it, and never begins another one. */
   isStored?: true;
+  /** The caller only reads: what has ended is replayed, also what failed for now. */
+  isReader?: true;
 }
 
 /** A turn on its way or already answered. */

@@ -11,6 +11,7 @@ interface Sender {
   conversationId: string;
   locale: string | undefined;
   cursor: number | undefined;
+  isReader?: true;
 }
 
 /** What was sent, as far as it is needed to go on with its turn. */
@@ -34,9 +35,9 @@ export async function sendStored(
   dependencies: ChatDependencies,
   of: Sender & { turn: Pick<Turn, 'seq'>; sendMessage: SendMessage },
 ): Promise<SendHandle> {
-  const { caller, conversationId, locale, cursor } = of;
-  const [turn] = await readTurns(dependencies.store, conversationId, [of.turn.seq]);
+  const { turn: named, sendMessage, ...sender } = of;
+  const { conversationId } = sender;
+  const [turn] = await readTurns(dependencies.store, conversationId, [named.seq]);
   if (!turn) throw notFoundError(conversationId);
-  const request = storedRequest({ caller, conversationId, locale, cursor }, turn.value);
-  return of.sendMessage(dependencies, request);
+  return sendMessage(dependencies, storedRequest(sender, turn.value));
 }

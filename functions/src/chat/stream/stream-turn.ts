@@ -103,7 +103,12 @@ export async function streamTurn(
       locale,
       left,
       sendAgain: (lastId) => {
-        const sent = sendStored(dependencies, { ...asked, conversationId, cursor: lastId });
+        const sent = sendStored(dependencies, {
+          ...asked,
+          conversationId,
+          cursor: lastId,
+          isReader: true,
+        });
         takeOn?.(settled(sent.then(({ result }) => result)));
         return sent;
       },
