@@ -33,6 +33,10 @@ export async function deliverAgain(worker: CompactionDependencies, data: object)
   throw new Error(`nobody acknowledges ${JSON.stringify(data)}`);
 }
 
+/** Whether something is still asked for. `declined` asks for nothing: it lets the next one wait. */
+export const isNeedLeft = (compactionNeeded: unknown): boolean =>
+  Object.keys(Object(compactionNeeded)).some((name) => name !== 'declined');
+
 /** What is wrong with a conversation when all has recovered. */
 export function problemsOf({ head, job, turns, histories }: Documents): string[] {
   const ids = turns.map(({ messageId }) => messageId);
@@ -41,7 +45,7 @@ export function problemsOf({ head, job, turns, histories }: Documents): string[]
     'a turn is open': head?.open !== undefined || turns.some(({ state }) => !isTerminal(state)),
     'turns are missing': turns.length !== head?.lastSeq,
     'a message has two turns': new Set(ids).size !== ids.length,
-    'a need is left': Object.keys(head?.compactionNeeded ?? {}).length > 0,
+    'a need is left': isNeedLeft(head?.compactionNeeded),
     'the lease is held': job !== undefined && job.owner !== '',
     'generations are missing':
       histories.map(({ generation }) => generation).join() !==
