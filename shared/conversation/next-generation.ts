@@ -1,5 +1,5 @@
 import type { DocumentFields } from '../ports.ts';
-import type { CoveredThrough, Head } from './head.ts';
+import type { CompactionNeeded, CoveredThrough, Head } from './head.ts';
 import type { History } from './history.ts';
 
 /*
@@ -87,18 +87,21 @@ export function continuedHistory(next: {
 
 /**
  * Tokens from which automatic compaction re-arms after an edit or a deletion: those that the last summary
- * left. Where an older history, or none, goes on instead of the present one, turns that were folded stand
- * verbatim again, and compaction is armed at once: 0.
+ * left, or, if they are more, those at which a compaction of it was declined. Where an older history, or none, goes on
+ * instead of the present one, turns that were folded stand verbatim again, and compaction is armed at once: 0.
  */
-export const rearmsFrom = (change: {
+export function rearmsFrom(change: {
   source: Pick<History, 'generation' | 'afterTokens'> | undefined;
   present: Pick<History, 'generation'> | undefined;
+  declined: CompactionNeeded['declined'];
   /** Of the context after the change. */
   tokens: number;
-}): number =>
-  change.source === undefined || change.source.generation !== change.present?.generation
-    ? 0
-    : Math.min(change.source.afterTokens, change.tokens);
+}): number {
+  const { source, present, declined, tokens } = change;
+  if (source?.generation !== present?.generation) return 0;
+  const isDeclined = declined?.generation === (present?.generation ?? 0);
+  return Math.min(Math.max(source?.afterTokens ?? 0, isDeclined ? declined.tokens : 0), tokens);
+}
 
 /** What the head says of a new generation in which finished turns changed. */
 export const generationFields = (history: History): DocumentFields => ({

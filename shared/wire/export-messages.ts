@@ -12,7 +12,7 @@ export interface ExportedMessage {
   fate: Fate;
 }
 
-/** `replaced`: nothing else takes a turn that was answered out of the context. */
+/** `replaced`: nothing else takes a turn out of the context that was answered in it and can be read. */
 function fateOf(turn: Turn): Fate {
   if (turn.eraseTime !== undefined) return 'deleted';
   if (!isTerminal(turn.state)) return 'unanswered';
@@ -20,7 +20,8 @@ function fateOf(turn: Turn): Fate {
   if (turn.state === 'cancelled') return 'cancelled';
   if (turn.finishReason !== undefined && finishReasonOf(turn.finishReason) === 'content-filter')
     return 'filtered';
-  return turn.inContext ? 'answered' : 'replaced';
+  const wasNeverIn = turn.foldedInContext === false || turn.unreadable !== undefined;
+  return turn.inContext || wasNeverIn ? 'answered' : 'replaced';
 }
 
 /** User message and answer, if there is one, of a turn. */

@@ -160,6 +160,8 @@ export const uploadView = (upload: Upload, { url, expireTime }: SignedRequest) =
 export const answerView = (turn: Turn): MessageView => ({
   id: answerId(turn.seq),
   ...messageBase(turn),
+  // What was answered behind a fold of the turn's place is in no context, whatever was folded of the turn.
+  inContext: turn.inContext && turn.foldedInContext === undefined,
   role: 'model',
   parts: toOutputParts(turn.contents),
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { translateError } from '../../functions/src/adapters/gemini-errors.ts';
 import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
 import { checkInContext } from '../../infra/ops/verify/check-context.ts';
 import { storedTurnOf } from '../../infra/ops/verify/loaded.ts';
 import { headPath } from '../../shared/conversation/paths.ts';
 import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+import { AppError } from '../../shared/errors.ts';
+import { exportMessages } from '../../shared/wire/export-messages.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+import { scriptedStreamer, textAnswer, type ScriptedAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat-dependencies.ts';
 import { autoNeed, compactOnce, see, THRESHOLD_TOKENS } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
+import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
 import { addTurn, madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
 import { overloaded } from '../support/model-down.ts';
 import { passTime } from '../support/pass-time.ts';
@@ -16,8 +20,9 @@ import { request } from '../support/sending.ts';
 import { answered, deadWaiter, textsOf, turnsOf } from '../support/starts.ts';
 
 /** A message whose answer failed for now, and a later one that was answered; the wait for the first is over. */
-async function failedBehindAnother() {
+async function failedBehindAnother(...before: readonly ScriptedAnswer[]) {
   const { model, requests } = scriptedStreamer(
+    ...before,
     { error: overloaded() },
     textAnswer('Second.'),
     textAnswer('First, at last.'),
@@ -31,6 +36,18 @@ async function failedBehindAnother() {
   await answered(chat, request(id, 'two'));
   bench.clock.advance(1_000);
   return { bench, chat, id, asked, requests };
+}
+
+/** Adds turns and folds all but the newest. */
+async function foldAll(bench: CompactionBench, id: string) {
+  for (let seq = 3; seq < 23; seq++)
+    await addTurn(bench.store, id, { user: madeUpQuestion(seq), answer: madeUpAnswer(seq) });
+  const head = await readHead(bench.store, id);
+  const settings = { thresholdTokens: THRESHOLD_TOKENS };
+  const fields = { compactionNeeded: autoNeed(), settings };
+  const guard = { updateTime: head?.updateTime ?? '' };
+  await bench.store.commit([{ op: 'update', path: headPath(id), fields, guard }]);
+  await compactOnce(bench, id);
 }
 
 describe('a message that failed for now, sent again when another stands behind it', () => {
@@ -85,14 +102,7 @@ describe('a message that failed for now, sent again when another stands behind i
 
   test('is answered when a compaction has folded its place, and stays out of the context', async () => {
     const { bench, chat, id, asked } = await failedBehindAnother();
-    for (let seq = 3; seq < 23; seq++)
-      await addTurn(bench.store, id, { user: madeUpQuestion(seq), answer: madeUpAnswer(seq) });
-    const head = await readHead(bench.store, id);
-    const settings = { thresholdTokens: THRESHOLD_TOKENS };
-    const fields = { compactionNeeded: autoNeed(), settings };
-    const guard = { updateTime: head?.updateTime ?? '' };
-    await bench.store.commit([{ op: 'update', path: headPath(id), fields, guard }]);
-    await compactOnce(bench, id);
+    await foldAll(bench, id);
     const before = await see(bench.store, id);
 
     const again = await answered(chat, asked);
@@ -103,7 +113,49 @@ describe('a message that failed for now, sent again when another stands behind i
     expect(again).toMatchObject({ seq: 1, state: 'done', inContext: false });
     expect(after.items).toEqual(before.items);
     expect(after.tokens).toBe(before.tokens);
+    expect(turn && exportMessages(turn).map(({ fate }) => fate)).toEqual(['answered', 'answered']);
     expect(checkInContext({ turns: turn ? [storedTurnOf(id, turn)] : [] })).toEqual([]);
+  });
+});
+
+describe('a message that failed by no fault of its own, sent again', () => {
+  const call = { operation: 'stream', model: 'gemini-2.5-flash', promptId: 't_1' } as const;
+  test.each([
+    ['a defect', new TypeError('a defect'), 2_000],
+    [
+      'missing credentials',
+      translateError(call, new Error('Could not load the default credentials')),
+      120_000,
+    ],
+  ])('is answered after %s', async (_name, error, waitMs) => {
+    const { model } = scriptedStreamer({ error }, textAnswer('At last.'));
+    const clock = createManualClock();
+    const chat = chatDependencies({ clock, model });
+    const asked = request(randomUUID(), 'one');
+    await expect((await sendMessage(chat, asked)).result).rejects.toBeInstanceOf(AppError);
+    clock.advance(waitMs);
+
+    expect(await answered(chat, asked)).toMatchObject({ seq: 1, attempt: 2, state: 'done' });
+  });
+});
+
+describe('a message whose calls were folded with it, sent again', () => {
+  test('is in the context, and its new answer is not', async () => {
+    const functionCall = { name: 'recall_history', args: { query: 'tea' } };
+    const { bench, chat, id, asked } = await failedBehindAnother({
+      chunks: [{ parts: [{ functionCall }], finishReason: 'STOP' }],
+    });
+    await foldAll(bench, id);
+
+    const again = await answered(chat, asked);
+
+    expect(again).toMatchObject({ seq: 1, state: 'done' });
+    const [turn] = await turnsOf(chat, id, 1);
+    const messages = turn ? exportMessages(turn).map(({ message }) => message) : [];
+    expect(messages.map(({ role, inContext }) => [role, inContext])).toEqual([
+      ['user', true],
+      ['model', false],
+    ]);
   });
 });
 

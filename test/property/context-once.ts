@@ -7,9 +7,12 @@ import { when, type Invariant } from './invariant.ts';
 import { marksIn } from './scripted-models.ts';
 import { storedFaults } from './stored-checks.ts';
 
-/** The marks that a turn brings into the context. */
-const marksOf = ({ inContext, user, contents }: Turn): string[] =>
-  inContext ? [user, ...contents].flatMap((content) => marksIn(contentText(content))) : [];
+/** The marks that a turn brings into the context; its answer brings none when its place was folded before it came. */
+const marksOf = ({ inContext, user, contents, foldedInContext }: Turn): string[] => {
+  if (!inContext) return [];
+  const said = foldedInContext === undefined ? [user, ...contents] : [user];
+  return said.flatMap((content) => marksIn(contentText(content)));
+};
 
 /**
  * The questions of turns that were folded inside: they stay word for word, so the summariser reads them at each

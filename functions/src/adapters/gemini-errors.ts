@@ -125,15 +125,20 @@ const isAboutAccess = ({ httpStatus, problem, modelReason }: Record<string, stri
   problem === 'credentials' ||
   modelReason?.startsWith('API_KEY_') === true;
 
+/** Whoever runs the deployment takes longer than this to mend its access to the model, ms. */
+const ACCESS_RETRY_MS = 120_000;
+
 function refusedError(call: ModelCall, evidence: Record<string, string>, cause: unknown): AppError {
   const facts = Object.entries(evidence).map(([key, value]) => `${key}=${value}`);
+  const isAccess = isAboutAccess(evidence);
   return new AppError({
     status: 'INTERNAL',
     reason: 'MODEL_REFUSED_REQUEST',
     message: `${describe(call)} was refused: ${facts.join(' ')}`,
-    publicMessage: isAboutAccess(evidence)
-      ? 'The service is not allowed to ask the model. No message can change that; whoever runs it finds the cause in its log.'
+    publicMessage: isAccess
+      ? 'The service is not allowed to ask the model. No message can change that; whoever runs it finds the cause in its log. Send the same message again once that is mended.'
       : 'The model did not accept the request. Send a text alone, or files of types that the model takes; the same again is refused again.',
+    ...(isAccess && { retryable: true, retryAfterMs: ACCESS_RETRY_MS }),
     metadata: evidence,
     cause: scrub(cause),
   });
@@ -221,8 +226,8 @@ function isBrokenAnswer(error: Error): boolean {
 
 /**
  * The AppError for whatever a call threw; AppErrors pass. Messages and causes hold no prompt and no
- * answer text. What is neither Google's error nor a broken connection is our own defect or
- * configuration (credentials) and not retryable.
+ * answer text. What is neither Google's error nor a broken connection is our own defect, not retryable, or missing
+ * credentials.
  */
 export function translateError(call: ModelCall, error: unknown): AppError {
   if (error instanceof AppError) return error;

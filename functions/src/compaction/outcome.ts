@@ -61,8 +61,8 @@ export class StoppedError extends AppError {
 }
 
 /**
- * The outcome that an error means. Dollars that are used up are no failure: the request waits. An error after the signal fired is that stop's echo. What is no
- * AppError is a defect: recorded and not tried again.
+ * The outcome that an error means. Dollars that are used up are no failure: the request waits. An error after the
+ * signal fired is that stop's echo. What is no AppError is a defect: recorded and not tried again.
  */
 export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: number): Outcome {
   const cause: unknown = signal.aborted ? signal.reason : error;
@@ -80,7 +80,8 @@ export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: numb
     return unchanged(tokens, {
       state: 'FAILED_ERROR',
       reason: cause.reason,
-      isRetryable: cause.retryable,
+      // What whoever runs the service must mend is told at once; the next crossing tries again.
+      isRetryable: cause.retryable && cause.status !== 'INTERNAL',
       retryAfterMs: cause.retryAfterMs,
     });
   return unchanged(tokens, { state: 'FAILED_ERROR', reason: 'INTERNAL' });

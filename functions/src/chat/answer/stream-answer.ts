@@ -81,6 +81,7 @@ function textFrames({ emit, partId: id }: AnswerCall, clock: ChatDependencies['c
   };
 }
 
+/** A defect is the message's fault never: it may be sent again, once it is mended. */
 export const asAppError = (error: unknown) =>
   error instanceof AppError
     ? error
@@ -88,7 +89,8 @@ export const asAppError = (error: unknown) =>
         status: 'INTERNAL',
         reason: 'INTERNAL',
         message: 'the answer could not be produced',
-        publicMessage: 'The answer could not be produced.',
+        publicMessage: 'The answer could not be produced. Send the same message again.',
+        retryable: true,
         cause: error,
       });
 

@@ -112,7 +112,13 @@ async function eraseTurns(
       requestId: by,
       by,
       left: (turn) => left.find(({ seq }) => seq === turn.seq) ?? turn,
-      afterTokens: (tokens) => rearmsFrom({ source, present: present.history, tokens }),
+      afterTokens: (tokens) =>
+        rearmsFrom({
+          source,
+          present: present.history,
+          declined: head.compactionNeeded.declined,
+          tokens,
+        }),
     },
   );
   const { history, turns: tail, tokens, headAfter } = next;

@@ -79,7 +79,8 @@ export async function planReplacement(
     changedFromSeq: fromSeq,
     requestId: by,
     by,
-    afterTokens: (tokens) => rearmsFrom({ source, present, tokens }),
+    afterTokens: (tokens) =>
+      rearmsFrom({ source, present, declined: head.compactionNeeded.declined, tokens }),
   });
   const { history, turns, tokens, headAfter } = next;
   // Turns that were folded stand verbatim again, or are to be read again: they may need folding at once.
