@@ -1,20 +1,20 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
-import { createStallReporter } from './test/support/stall-reporter.ts';
+import { createStallReporter } from './test/support/processes/stall-reporter.ts';
 
 /** Set by `test/run.ts` when it found no emulators: their tests are left out, not skipped. */
 // oxlint-disable-next-line node/no-process-env -- the only way that a parent can tell it
 const withoutEmulators = process.env.RECAP_TEST_WITHOUT_EMULATORS === 'true';
 /** These change what belongs to the whole process (signals, registered functions), or start or hold processes. */
 const processTests = [
-  'test/compaction/register.test.ts',
+  'test/usecases/compaction/worker/register.test.ts',
   'test/contract/**/*.test.ts',
   'test/emulator/**/*.test.ts',
   'test/kill-matrix/**/*.test.ts',
   'test/local/**/*.test.ts',
-  'test/model/**/*.test.ts',
+  'lab/model/**/*.test.ts',
   'test/package/**/*.test.ts',
-  'test/property/**/*.test.ts',
+  'lab/property/**/*.test.ts',
   'test/smoke/**/*.test.ts',
   'test/terraform/**/*.test.ts',
 ];
@@ -45,10 +45,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parts',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'lab/**/*.test.ts'],
           exclude: [...leftOut, ...processTests, ...browserTests],
           // What they test keeps its state in objects that each test makes, so their files share a process.
-          // One each cost half the processor time of test/chat in starts and imports (2026-11-22).
+          // One each cost half the processor time of the use cases in starts and imports (2026-11-22).
           isolate: false,
         },
       },

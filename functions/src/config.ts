@@ -1,14 +1,14 @@
 import type { z } from 'zod';
-import { isAllowedWebhook } from '../../shared/hooks/webhook.ts';
-import type { PolicySettings } from '../../shared/compaction/policy-settings.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { RoutingModels } from '../../shared/routing/routing.ts';
-import { environmentSchema } from './environment.ts';
-import type { AppMemory } from './app-memory.ts';
-import type { ModelWatch } from './model-watch.ts';
-import type { RemotePolicy } from './remote-policy.ts';
-import { routingModelsOf, routingProblems } from './routing-variables.ts';
-import { localSnapshotKeys } from './snapshot-keys.ts';
+import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
+import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
+import { AppError } from '#shared/errors.ts';
+import type { RoutingModels } from '#shared/routing/routing.ts';
+import { environmentSchema } from './config/environment.ts';
+import type { AppMemory } from './memory/app-memory.ts';
+import type { ModelWatch } from './models/model-watch.ts';
+import type { RemotePolicy } from './config/remote-policy.ts';
+import { routingModelsOf, routingProblems } from './config/routing-variables.ts';
+import { localSnapshotKeys } from './config/snapshot-keys.ts';
 
 const isDemoProject = (projectId: string) => projectId.startsWith('demo-');
 

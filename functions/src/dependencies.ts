@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Webhook } from '../../shared/hooks/webhook.ts';
-import { needPlacesPath } from '../../shared/conversation/paths.ts';
-import type { Clock, DocumentStore } from '../../shared/ports.ts';
-import { createDatabaseClock, type DatabaseClock } from './adapters/database-clock.ts';
+import type { Webhook } from '#shared/hooks/webhook.ts';
+import { needPlacesPath } from '#shared/conversation/documents/paths.ts';
+import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
+import { createDatabaseClock, type DatabaseClock } from './adapters/firestore/database-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
-import type { builtInTools } from './chat/tools/built-in-tools.ts';
-import type { CompactionDependencies } from './compaction/compaction-dependencies.ts';
+import type { builtInTools } from './chat/turns/tools/built-in-tools.ts';
+import type { CompactionDependencies } from './worker/compaction/compaction-dependencies.ts';
 import type { Config } from './config.ts';
-import type { FunctionDependencies } from './register.ts';
-import { createAppMemory } from './app-memory.ts';
+import type { FunctionDependencies } from './bootstrap/register.ts';
+import { createAppMemory } from './memory/app-memory.ts';
 import {
   createFiles,
   createModel,
@@ -19,10 +19,10 @@ import {
   createStore,
   readsBucket,
   signedPosts,
-} from './configured-adapters.ts';
-import { inTime } from './in-time.ts';
-import { createModelWatch } from './model-watch.ts';
-import { createRemotePolicy } from './remote-policy.ts';
+} from './bootstrap/configured-adapters.ts';
+import { inTime } from './bootstrap/once-time-is-known.ts';
+import { createModelWatch } from './models/model-watch.ts';
+import { createRemotePolicy } from './config/remote-policy.ts';
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
 export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
@@ -53,9 +53,9 @@ const hearing =
 /** The functions that the chat function runs for the model; the worker measures their declarations. */
 async function createTools(shared: Parameters<typeof builtInTools>[0]) {
   const [{ createToolbox }, { builtInTools: builtIn }, { serverTools }] = await Promise.all([
-    import('./chat/tools/toolbox.ts'),
-    import('./chat/tools/built-in-tools.ts'),
-    import('./server-tools.ts'),
+    import('./chat/turns/tools/toolbox.ts'),
+    import('./chat/turns/tools/built-in-tools.ts'),
+    import('./bootstrap/server-tools.ts'),
   ]);
   return createToolbox([...builtIn(shared), ...serverTools]);
 }
@@ -64,10 +64,10 @@ async function createTools(shared: Parameters<typeof builtInTools>[0]) {
 async function createShared(config: Config, overrides: Overrides, clocks: Clocks) {
   const [{ createMemoryCache }, { createHmacSigner }, { jsonLogger }, { withFiles }] =
     await Promise.all([
-      import('./adapters/memory-cache.ts'),
-      import('./adapters/hmac-signer.ts'),
-      import('./adapters/json-logger.ts'),
-      import('./adapters/gemini-files.ts'),
+      import('./adapters/system/memory-cache.ts'),
+      import('./adapters/system/hmac-signer.ts'),
+      import('./adapters/system/json-logger.ts'),
+      import('./adapters/gemini/gemini-files.ts'),
     ]);
   const { clock } = clocks;
   const store = overrides.store ?? (await createStore(config, clocks.ofDatabase));
@@ -119,11 +119,11 @@ export function createDependencies(
         { createBeforeTurnWebhooks },
         { createModelHealth },
       ] = await Promise.all([
-        import('./adapters/id-token-verifier.ts'),
-        import('./adapters/app-check-verifier.ts'),
+        import('./adapters/auth/id-token-verifier.ts'),
+        import('./adapters/auth/app-check-verifier.ts'),
         import('./quota/create-quota.ts'),
-        import('./adapters/webhook-hook.ts'),
-        import('./model-health.ts'),
+        import('./adapters/webhooks/webhook-hook.ts'),
+        import('./models/model-health.ts'),
       ]);
       const shared = await createShared(config, overrides, clocks);
       const hear = hearing(shared.store, clocks, overrides);
@@ -145,9 +145,9 @@ export function createDependencies(
     compaction: async () => {
       const [{ createPushTokenVerifier }, { createPausingGenerator }, { createWebhookHooks }] =
         await Promise.all([
-          import('./adapters/push-token-verifier.ts'),
-          import('./compaction/pausing-generator.ts'),
-          import('./adapters/webhook-hook.ts'),
+          import('./adapters/auth/push-token-verifier.ts'),
+          import('./worker/compaction/draft/pausing-generator.ts'),
+          import('./adapters/webhooks/webhook-hook.ts'),
         ]);
       const shared = await createShared(config, overrides, clocks);
       const hear = hearing(shared.store, clocks, overrides);

@@ -1,12 +1,12 @@
-import { jsonLogger } from './adapters/json-logger.ts';
+import { jsonLogger } from './adapters/system/json-logger.ts';
 import { parseConfig } from './config.ts';
 import { createDependencies } from './dependencies.ts';
-import { endOnSignal } from './end-on-signal.ts';
-import { loadAhead, messageLoads } from './load-ahead.ts';
-import { registerFunctions } from './register.ts';
-import { guardEveryServer } from './server-guard.ts';
-import { logStrayRejections } from './stray-rejections.ts';
-import { runWithoutDomains } from './without-domains.ts';
+import { endOnSignal } from './bootstrap/end-on-signal.ts';
+import { loadAhead, messageLoads } from './bootstrap/warm-up.ts';
+import { registerFunctions } from './bootstrap/register.ts';
+import { guardEveryServer } from './bootstrap/server-guard.ts';
+import { logStrayRejections } from './bootstrap/unhandled-rejections.ts';
+import { runWithoutDomains } from './bootstrap/disable-node-domains.ts';
 
 /** An instance that nobody has asked by then was not started for a request. */
 const STARTED_AHEAD_MS = 500;

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findEmulatorJars, type EmulatorName } from './emulator-jars.ts';
-import { startWatched, type WatchedProcess } from './watched-process.ts';
+import { startWatched, type WatchedProcess } from './processes/watched-process.ts';
 
 export interface Emulators {
   /** `host:port`, for FIRESTORE_EMULATOR_HOST. */

@@ -1,5 +1,5 @@
-import { shortenLogLine } from './log-line.ts';
-import type { PartName, StackEvent, StackLog } from './stack-event.ts';
+import { shortenLogLine } from './processes/log-line.ts';
+import type { PartName, StackEvent, StackLog } from './stack/stack-event.ts';
 
 interface Step {
   title: string;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { welcomeText } from './first-calls.ts';
+import { welcomeText } from './stack/first-calls.ts';
 import { parseStartArguments, startHelp, type StartArguments } from './start-arguments.ts';
 import { createStartConsole } from './start-console.ts';
-import { type Stack, startStack } from './stack.ts';
-import { noteStack } from './stack-notes.ts';
+import { type Stack, startStack } from './stack/stack.ts';
+import { noteStack } from './stack/stack-notes.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 const messageOf = (error: unknown): string =>

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { showContext } from '../../functions/src/chat/context/show-context.ts';
-import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { noCache } from '../../shared/conversation/read-conversation.ts';
-import { unsignedToken } from '../local/unsigned-token.ts';
-import type { AskContext } from './verify/load-context.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { noCache } from '#shared/conversation/context/read-conversation.ts';
+import { unsignedToken } from '../local/processes/unsigned-token.ts';
+import type { AskContext } from './verify/load/load-context.ts';
 
 const ASK_TIMEOUT_MS = 10_000;
 

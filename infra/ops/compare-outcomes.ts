@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { History } from '../../shared/conversation/history.ts';
-import type { CompactionRecord } from '../../shared/conversation/job.ts';
-import type { Rating } from '../../shared/conversation/rating.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
+import type { Rating } from '#shared/conversation/documents/rating.ts';
 
 /** How one attempt at a compaction ended, with what it is compared by. */
 export interface ComparedOutcome {

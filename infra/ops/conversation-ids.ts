@@ -1,4 +1,4 @@
-import { CONVERSATIONS } from '../../shared/conversation/paths.ts';
+import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { idOf, pagesOf } from './pages.ts';
 import type { Project } from './project.ts';
 

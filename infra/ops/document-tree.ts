@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createAccessTokens } from '../../functions/src/adapters/access-tokens.ts';
+import { createAccessTokens } from '#functions/adapters/auth/access-tokens.ts';
 import { idOf } from './pages.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;

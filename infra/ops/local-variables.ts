@@ -1,4 +1,4 @@
-import { runningStacks, type StackNote } from '../local/stack-notes.ts';
+import { runningStacks, type StackNote } from '../local/stack/stack-notes.ts';
 import { ArgumentError, wholeNumber } from './command.ts';
 
 const portOf = ({ chatUrl }: StackNote) => Number(new URL(chatUrl).port);

@@ -1,7 +1,7 @@
-import type { Head, Versioned } from '../../shared/conversation/head.ts';
-import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { Caller } from '../../shared/ports.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
 import type { Project } from './project.ts';
 
 export interface Owned {

@@ -1,4 +1,4 @@
-import type { DocumentStore, Query, StoredDocument } from '../../shared/ports.ts';
+import type { DocumentStore, Query, StoredDocument } from '#shared/ports/ports.ts';
 
 export type ReadStore = Pick<DocumentStore, 'get' | 'query'>;
 

@@ -1,18 +1,18 @@
 import { parseEnv } from 'node:util';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { parseConfig, type Config } from '../../functions/src/config.ts';
-import { createDependencies } from '../../functions/src/dependencies.ts';
-import type { Logger } from '../../shared/ports.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { parseConfig, type Config } from '#functions/config.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import type { Logger } from '#shared/ports/ports.ts';
 import { ArgumentError } from './command.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { askChat } from './ask-chat.ts';
-import { createDeadLetterBox, type DeadLetterBox } from './dead-letter-box.ts';
-import { createDeadLetterClient } from './dead-letter-client.ts';
+import { createDeadLetterBox, type DeadLetterBox } from './letters/dead-letter-box.ts';
+import { createDeadLetterClient } from './letters/dead-letter-client.ts';
 import { createDocumentTree, type DocumentTree } from './document-tree.ts';
 import { localVariables } from './local-variables.ts';
-import type { AskContext } from './verify/load-context.ts';
+import type { AskContext } from './verify/load/load-context.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

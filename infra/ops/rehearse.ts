@@ -1,5 +1,5 @@
-import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import type { Value, Write } from '../../shared/ports.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { Value, Write } from '#shared/ports/ports.ts';
 
 /** Stops a use case at the first thing that it would write. */
 class RehearsedError extends Error {

@@ -1,7 +1,7 @@
-import type { Config } from '../../functions/src/config.ts';
-import { calledModels } from '../../functions/src/routing-variables.ts';
-import { modelCatalog } from '../../functions/src/models-in-use.ts';
-import { findRetirement, modelInService } from '../../shared/models/retirement.ts';
+import type { Config } from '#functions/config.ts';
+import { calledModels } from '#functions/config/routing-variables.ts';
+import { modelCatalog } from '#functions/models/models-in-use.ts';
+import { findRetirement, modelInService } from '#shared/models/retirement.ts';
 
 /** Every setting that names a model which is called. */
 const modelSettings = ['MODEL', ...calledModels, 'COMPRESSOR_FALLBACKS'] as const;

@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { headPath, historiesCollection, turnsCollection } from '../../shared/conversation/paths.ts';
-import { turnUsageSchema } from '../../shared/conversation/turn.ts';
-import type { DocumentFields } from '../../shared/ports.ts';
+import {
+  headPath,
+  historiesCollection,
+  turnsCollection,
+} from '#shared/conversation/documents/paths.ts';
+import { turnUsageSchema } from '#shared/conversation/documents/turn.ts';
+import type { DocumentFields } from '#shared/ports/ports.ts';
 import { pagesOf, type ReadStore } from './pages.ts';
 
 /** Each may have a MiB. */

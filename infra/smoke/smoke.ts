@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { localProjectId } from '../local/stack-environment.ts';
-import { unsignedToken } from '../local/unsigned-token.ts';
+import { localProjectId } from '../local/stack/stack-environment.ts';
+import { unsignedToken } from '../local/processes/unsigned-token.ts';
 import { lineOf } from './run-steps.ts';
 import { runSmoke } from './run-smoke.ts';
 import { parseSmokeArguments, type SmokeArguments, smokeHelp } from './smoke-arguments.ts';

@@ -1,4 +1,4 @@
-import { neutraliseTags } from '../compaction/neutralise-tags.ts';
+import { neutraliseTags } from '../compaction/snapshot/neutralise-tags.ts';
 
 /** Line ends that JSON does not escape. */
 const lineEnds = /[\u0085\u2028\u2029]/g;

@@ -1,4 +1,4 @@
-import type { Turn } from '../conversation/turn.ts';
+import type { Turn } from '../conversation/documents/turn.ts';
 
 /** One minute. */
 const MINUTE_MS = 60_000;

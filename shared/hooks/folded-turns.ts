@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
-import type { Signer } from '../ports.ts';
+import type { Signer } from '../ports/ports.ts';
 import { readToken, writeToken } from '../wire/signed-token.ts';
 
 /** How long a hook's token serves: a backup need not end within the hook's own ten seconds. */

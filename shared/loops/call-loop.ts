@@ -1,6 +1,6 @@
 import { canonicalJson } from '../canonical-json.ts';
-import { hasFunctionCall, type Content } from '../conversation/content.ts';
-import { callsOf } from '../conversation/tool-calls.ts';
+import { hasFunctionCall, type Content } from '../conversation/documents/content.ts';
+import { callsOf } from '../conversation/context/tool-calls.ts';
 
 /**
  * A call, or a series of calls, that the model asks for so often in a row is a loop, as in Gemini CLI: the fifth time is

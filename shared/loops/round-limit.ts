@@ -1,4 +1,4 @@
-import type { Content } from '../conversation/content.ts';
+import type { Content } from '../conversation/documents/content.ts';
 
 const LIMIT_KEY = 'roundLimit';
 

@@ -1,6 +1,6 @@
-import { ownWords } from '../compaction/facts/own-words.ts';
-import { plainText } from '../compaction/facts/plain-text.ts';
-import { sentencesOf } from '../compaction/facts/sentences.ts';
+import { ownWords } from '../compaction/facts/speech/own-words.ts';
+import { plainText } from '../compaction/facts/speech/plain-text.ts';
+import { sentencesOf } from '../compaction/facts/speech/sentences.ts';
 import { forgetWish, wishStart, type ForgetWish } from './forget-wish.ts';
 import type { Note } from './note.ts';
 import { hasAllOf, namesNothing, tellingWords, type TellingWords } from './telling-words.ts';

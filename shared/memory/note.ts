@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DocumentFields, StoredDocument, Value } from '../ports.ts';
+import type { DocumentFields, StoredDocument, Value } from '../ports/ports.ts';
 
 /** Notes of one user: all of them together stay far below what one document may hold. */
 export const NOTES_MAX = 100;

@@ -1,6 +1,6 @@
-import { oneLine } from '../compaction/ledger/item-text.ts';
-import { estimateTextTokens } from '../compaction/token-estimate.ts';
-import { escapeXml } from '../compaction/xml-text.ts';
+import { oneLine } from '../compaction/ledger/items/item-text.ts';
+import { estimateTextTokens } from '../tokens/token-estimate.ts';
+import { escapeXml } from '../compaction/snapshot/xml-text.ts';
 import { nestImports, type NestedNote } from './nest-imports.ts';
 import type { AppNote, ImportFormat, Note } from './note.ts';
 

@@ -1,11 +1,11 @@
-import { contentWords, isNegated } from '../compaction/facts/content-words.ts';
-import { indexFacts, type FactIndex } from '../compaction/facts/fact-index.ts';
-import { ownWords } from '../compaction/facts/own-words.ts';
-import { plainText } from '../compaction/facts/plain-text.ts';
-import { isQuestion } from '../compaction/facts/questions.ts';
-import { sentencesOf } from '../compaction/facts/sentences.ts';
-import { withoutTakenBack } from '../compaction/facts/taken-back.ts';
-import { unsupportedIn } from '../compaction/facts/unsupported.ts';
+import { contentWords, isNegated } from '../compaction/facts/speech/content-words.ts';
+import { indexFacts, type FactIndex } from '../compaction/facts/index/fact-index.ts';
+import { ownWords } from '../compaction/facts/speech/own-words.ts';
+import { plainText } from '../compaction/facts/speech/plain-text.ts';
+import { isQuestion } from '../compaction/facts/speech/questions.ts';
+import { sentencesOf } from '../compaction/facts/speech/sentences.ts';
+import { withoutTakenBack } from '../compaction/facts/speech/taken-back.ts';
+import { unsupportedIn } from '../compaction/facts/index/unsupported.ts';
 import { bareStem } from './bare-stem.ts';
 
 /** What the user said in a turn. */

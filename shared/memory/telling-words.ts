@@ -1,6 +1,6 @@
-import { contentWords } from '../compaction/facts/content-words.ts';
-import { matchesOf } from '../compaction/facts/matches.ts';
-import { plainText } from '../compaction/facts/plain-text.ts';
+import { contentWords } from '../compaction/facts/speech/content-words.ts';
+import { matchesOf } from '../compaction/facts/index/matches.ts';
+import { plainText } from '../compaction/facts/speech/plain-text.ts';
 import { bareStem } from './bare-stem.ts';
 
 /** Words of a wish to forget, and those with which people point at what they said; they name nothing. */

@@ -1,4 +1,4 @@
-import type { ModelUsage } from '../ports.ts';
+import type { ModelUsage } from '../ports/ports.ts';
 import { findModel } from './find-model.ts';
 import { utcDay, type ModelCatalog, type ModelEntry, type ModelPrice } from './model-entry.ts';
 

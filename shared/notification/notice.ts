@@ -1,5 +1,5 @@
-import type { Head } from '../conversation/head.ts';
-import { isTerminal, type TurnDocument } from '../conversation/turn.ts';
+import type { Head } from '../conversation/documents/head.ts';
+import { isTerminal, type TurnDocument } from '../conversation/documents/turn.ts';
 import type { Notice } from './notice-schema.ts';
 import type { TurnRested } from './told-event.ts';
 

@@ -1,4 +1,4 @@
-import type { CallerTier } from '../ports.ts';
+import type { CallerTier } from '../ports/ports.ts';
 
 /** What one user may take; 0 = no limit. */
 export interface QuotaLimits {

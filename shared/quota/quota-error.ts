@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { CallerTier } from '../ports.ts';
+import type { CallerTier } from '../ports/ports.ts';
 import type { LimitName } from './limits.ts';
 import { nextDayOf } from './day.ts';
 import { BUSY_RETRY_MS, type QuotaRefusal } from './reserve-decision.ts';

@@ -1,4 +1,4 @@
-import type { QuotaSpending } from '../quota-ports.ts';
+import type { QuotaSpending } from '../ports/quota-ports.ts';
 import { openAt, type OpenReservation, type Usage, type WorkName } from './usage.ts';
 
 /** What was taken, as the limits count it. */

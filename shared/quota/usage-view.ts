@@ -1,4 +1,4 @@
-import type { CallerTier } from '../ports.ts';
+import type { CallerTier } from '../ports/ports.ts';
 import type { UsageResponse } from '../wire/responses/usage.ts';
 import { dayOf, nextDayOf } from './day.ts';
 import type { LimitName, QuotaLimits } from './limits.ts';

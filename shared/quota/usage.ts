@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { DocumentFields, StoredDocument } from '../ports.ts';
-import { readWhole } from '../conversation/read-fields.ts';
+import type { DocumentFields, StoredDocument } from '../ports/ports.ts';
+import { readWhole } from '../conversation/documents/read-fields.ts';
 import { expiryOf } from './day.ts';
 
 /** Of tokens, and of millionths of a dollar: far more than a day can have. */

@@ -1,7 +1,7 @@
-import { coarserKeys, dayKeyOf, daysAfter } from '../compaction/facts/calendar-day.ts';
-import { findDates } from '../compaction/facts/dates.ts';
-import { monthNames, monthOf } from '../compaction/facts/month-names.ts';
-import { findRelativeDates } from '../compaction/facts/relative-dates.ts';
+import { coarserKeys, dayKeyOf, daysAfter } from '../compaction/facts/values/calendar-day.ts';
+import { findDates } from '../compaction/facts/values/dates.ts';
+import { monthNames, monthOf } from '../compaction/facts/languages/month-names.ts';
+import { findRelativeDates } from '../compaction/facts/values/relative-dates.ts';
 
 /** What was said on a day that the message names counts so many times. Chosen on LoCoMo (docs/guides/recall.md). */
 const DAY_WEIGHT = 2;

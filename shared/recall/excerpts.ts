@@ -1,5 +1,5 @@
-import { sentenceSpans } from '../compaction/facts/sentences.ts';
-import { oneLine } from '../compaction/ledger/item-text.ts';
+import { sentenceSpans } from '../compaction/facts/speech/sentences.ts';
+import { oneLine } from '../compaction/ledger/items/item-text.ts';
 import { finderOf } from '../search/find-in-text.ts';
 import type { SearchQuery } from '../search/search-query.ts';
 import { headOf, tailOf } from '../text-cut.ts';

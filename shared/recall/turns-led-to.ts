@@ -1,4 +1,4 @@
-import type { Item } from '../conversation/snapshot.ts';
+import type { Item } from '../conversation/documents/snapshot.ts';
 import type { SearchQuery } from '../search/search-query.ts';
 import { lookUp } from './look-up.ts';
 import { segmentOfPassages, type Segment } from './segment.ts';

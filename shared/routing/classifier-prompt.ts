@@ -5,8 +5,8 @@ import {
   hasFunctionResponse,
   type Content,
   type Part,
-} from '../conversation/content.ts';
-import type { ModelRequest } from '../ports.ts';
+} from '../conversation/documents/content.ts';
+import type { ModelRequest } from '../ports/ports.ts';
 import { headOf, tailOf } from '../text-cut.ts';
 import { routeSchema, type Route } from './routing.ts';
 

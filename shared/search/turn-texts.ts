@@ -1,7 +1,7 @@
-import { stringsInValue } from '../conversation/content-strings.ts';
-import type { Content } from '../conversation/content.ts';
-import { answerId } from '../conversation/paths.ts';
-import type { Turn } from '../conversation/turn.ts';
+import { stringsInValue } from '../conversation/repair/content-strings.ts';
+import type { Content } from '../conversation/documents/content.ts';
+import { answerId } from '../conversation/documents/paths.ts';
+import type { Turn } from '../conversation/documents/turn.ts';
 import { headOf } from '../text-cut.ts';
 
 /** Of one tool output, and of all that the tools of one turn were asked and answered, UTF-16 units. */

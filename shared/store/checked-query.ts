@@ -1,4 +1,4 @@
-import type { Query, Value } from '../ports.ts';
+import type { Query, Value } from '../ports/ports.ts';
 import { checkCollectionPath, checkDocumentPath, parseFieldPath } from './names.ts';
 
 export interface CheckedQuery extends Query {

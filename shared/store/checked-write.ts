@@ -1,5 +1,5 @@
 import { InvalidWriteError } from '../errors.ts';
-import type { Guard, Write } from '../ports.ts';
+import type { Guard, Write } from '../ports/ports.ts';
 import { checkDocumentPath, parseFieldPath } from './names.ts';
 import { checkDocumentSize, documentSize, valueSize, type Size } from './size.ts';
 import { copyFields, copyValue, type StoredFields, type StoredValue } from './stored-value.ts';

@@ -1,5 +1,5 @@
 import { InvalidWriteError } from '../errors.ts';
-import type { DocumentFields, Value } from '../ports.ts';
+import type { DocumentFields, Value } from '../ports/ports.ts';
 import { checkName, utf8Length } from './names.ts';
 
 /** A value as it lies in a document: a copy of its own, without `undefined`. */

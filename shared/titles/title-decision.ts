@@ -1,4 +1,4 @@
-import type { Head } from '../conversation/head.ts';
+import type { Head } from '../conversation/documents/head.ts';
 
 /** After this turn a title is made once more: by then the talk has shown what it is about. */
 export const SECOND_TITLE_TURN = 4;

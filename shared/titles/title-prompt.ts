@@ -1,6 +1,6 @@
-import { contentText } from '../conversation/content.ts';
-import type { Turn } from '../conversation/turn.ts';
-import type { Prompt } from '../ports.ts';
+import { contentText } from '../conversation/documents/content.ts';
+import type { Turn } from '../conversation/documents/turn.ts';
+import type { Prompt } from '../ports/ports.ts';
 import { headOf } from '../text-cut.ts';
 
 /** Turns that a title is made of, the newest ones, and UTF-16 units of each message of them. */

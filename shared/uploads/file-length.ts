@@ -1,4 +1,4 @@
-import { pdfPages, wavSeconds } from '../compaction/media-length.ts';
+import { pdfPages, wavSeconds } from '../tokens/media-length.ts';
 import { familyOf } from './file-types.ts';
 
 /** Bytes of a second of speech or music as phones record it, 128 kbit/s; a heuristic. */

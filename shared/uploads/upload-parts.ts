@@ -1,4 +1,4 @@
-import type { Content, Part } from '../conversation/content.ts';
+import type { Content, Part } from '../conversation/documents/content.ts';
 import { cutTextFile } from './cut-text-file.ts';
 import type { UploadedFile } from './uploaded-file.ts';
 

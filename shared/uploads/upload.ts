@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { turnId } from '../conversation/paths.ts';
-import type { DocumentFields, StoredDocument } from '../ports.ts';
+import { turnId } from '../conversation/documents/paths.ts';
+import type { DocumentFields, StoredDocument } from '../ports/ports.ts';
 
 const uploadSchema = z.object({
   schemaVersion: z.literal(1),

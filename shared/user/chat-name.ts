@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StoredDocument } from '../ports.ts';
+import type { StoredDocument } from '../ports/ports.ts';
 
 const chatNameSchema = z.object({
   schemaVersion: z.literal(1),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { devicesCollection } from '../conversation/paths.ts';
-import type { DocumentStore, StoredDocument } from '../ports.ts';
+import { devicesCollection } from '../conversation/documents/paths.ts';
+import type { DocumentStore, StoredDocument } from '../ports/ports.ts';
 
 /** Devices of one user: more than a person has, and an old installation that nobody deleted falls out. */
 export const DEVICES_MAX = 10;

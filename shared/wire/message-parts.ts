@@ -1,4 +1,4 @@
-import type { Content, Part } from '../conversation/content.ts';
+import type { Content, Part } from '../conversation/documents/content.ts';
 import { AppError } from '../errors.ts';
 import { unreadUpload } from '../uploads/upload-parts.ts';
 import type { InputPart } from './requests/messages.ts';

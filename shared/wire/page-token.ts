@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
 import { AppError } from '../errors.ts';
-import type { Signature, Signer } from '../ports.ts';
+import type { Signature, Signer } from '../ports/ports.ts';
 import { readToken, writeToken } from './signed-token.ts';
 
 /**

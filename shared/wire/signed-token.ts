@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Signature } from '../ports.ts';
+import type { Signature } from '../ports/ports.ts';
 
 /** A key id as SNAPSHOT_KEYS allows it, and base64 of a SHA-256. */
 const tokenSchema = z.tuple([z.unknown(), z.string().max(64), z.string().max(64)]);

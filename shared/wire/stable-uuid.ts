@@ -1,4 +1,4 @@
-import type { Sha256 } from '../ports.ts';
+import type { Sha256 } from '../ports/ports.ts';
 
 /**
  * The UUID that stands for a name of another system, always the same one for the same `names`. Shaped as

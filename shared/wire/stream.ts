@@ -1,7 +1,7 @@
-import type { Shrinkage } from '../compaction/shrunken-view.ts';
+import type { Shrinkage } from '../compaction/summariser/shrunken-view.ts';
 import type { Routing } from '../routing/routing.ts';
 import type { LoopOf } from '../loops/loop-reasons.ts';
-import type { ContextObject } from './context-object.ts';
+import type { ContextObject } from './views/context-object.ts';
 
 /** Token figures of one answer as the wire shows them. */
 export interface UsageView {

@@ -111,7 +111,7 @@ run "defaults" {
   }
   assert {
     condition     = google_cloudfunctions2_function.chat.build_config[0].entry_point == "chat" && google_cloudfunctions2_function.compaction.build_config[0].entry_point == "compaction"
-    error_message = "Entry points are what functions/src/register.ts registers."
+    error_message = "Entry points are what functions/src/bootstrap/register.ts registers."
   }
   assert {
     condition     = google_storage_bucket_object.source.name == "recap-${filesha256("tests/source.zip")}.zip"

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type PageStack, startPageStack } from '../support/browser.ts';
-import { firestoreEmulatorHost, pubsubEmulatorHost } from '../support/emulator-environment.ts';
-import { runFault } from '../support/fault-card.ts';
-import { missingBrowser } from '../support/tools.ts';
+import { type PageStack, startPageStack } from '../support/processes/browser.ts';
+import {
+  firestoreEmulatorHost,
+  pubsubEmulatorHost,
+} from '../support/processes/emulator-environment.ts';
+import { runFault } from '../support/processes/fault-card.ts';
+import { missingBrowser } from '../support/tools/tools.ts';
 
 describe.skipIf(missingBrowser().length > 0)('the fault panel on the emulators', () => {
   let stack: PageStack;

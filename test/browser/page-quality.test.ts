@@ -4,14 +4,18 @@ import type { AxeResults } from 'axe-core';
 import type { CDPSession, Page } from 'playwright-core';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildPage } from '../../infra/local/page/build-page.ts';
-import { startPage } from '../../infra/local/page/start-page.ts';
-import { type PageStack, startPageStack } from '../support/browser.ts';
-import { startChatServer } from '../support/chat-server.ts';
-import { buildConversation } from '../support/conversation-builder.ts';
-import { compactNow, openConversation, tellOfTheBoat } from '../support/page-scenarios.ts';
+import { buildPage } from '#infra/local/page/build-page.ts';
+import { startPage } from '#infra/local/page/start-page.ts';
+import { type PageStack, startPageStack } from '../support/processes/browser.ts';
+import { startChatServer } from '../support/chat/chat-server.ts';
+import { buildConversation } from '../support/compaction/conversation-builder.ts';
+import {
+  compactNow,
+  openConversation,
+  tellOfTheBoat,
+} from '../support/processes/page-scenarios.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
-import { missingBrowser } from '../support/tools.ts';
+import { missingBrowser } from '../support/tools/tools.ts';
 
 /** All that a first visit loads, compressed as Hosting does it; tabs that are opened later load theirs then. */
 const PAGE_MAX_BYTES = 60 * 1_024;

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type OpenPage, type PageStack, startPageStack } from '../support/browser.ts';
-import { openConversation, openDetail, say, tellOfTheBoat } from '../support/page-scenarios.ts';
-import { missingBrowser } from '../support/tools.ts';
+import { type OpenPage, type PageStack, startPageStack } from '../support/processes/browser.ts';
+import {
+  openConversation,
+  openDetail,
+  say,
+  tellOfTheBoat,
+} from '../support/processes/page-scenarios.ts';
+import { missingBrowser } from '../support/tools/tools.ts';
 
 /* What a user changes, takes back, or is refused. */
 describe.skipIf(missingBrowser().length > 0)('the page', () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type OpenPage, type PageStack, startPageStack } from '../support/browser.ts';
+import { type OpenPage, type PageStack, startPageStack } from '../support/processes/browser.ts';
 import {
   boatFacts,
   boatStory,
@@ -8,8 +8,8 @@ import {
   openDetail,
   say,
   tellOfTheBoat,
-} from '../support/page-scenarios.ts';
-import { missingBrowser } from '../support/tools.ts';
+} from '../support/processes/page-scenarios.ts';
+import { missingBrowser } from '../support/tools/tools.ts';
 
 describe.skipIf(missingBrowser().length > 0)('the page', () => {
   let stack: PageStack;

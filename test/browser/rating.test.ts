@@ -1,8 +1,12 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type OpenPage, type PageStack, startPageStack } from '../support/browser.ts';
-import { compactNow, openConversation, tellOfTheBoat } from '../support/page-scenarios.ts';
-import { missingBrowser } from '../support/tools.ts';
+import { type OpenPage, type PageStack, startPageStack } from '../support/processes/browser.ts';
+import {
+  compactNow,
+  openConversation,
+  tellOfTheBoat,
+} from '../support/processes/page-scenarios.ts';
+import { missingBrowser } from '../support/tools/tools.ts';
 
 /** The control of the newest compaction. */
 const ratingOf = (page: Page) =>

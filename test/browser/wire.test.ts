@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unsignedToken } from '../../infra/local/unsigned-token.ts';
-import { type OpenPage, type PageStack, startPageStack } from '../support/browser.ts';
-import { missingBrowser } from '../support/tools.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { type OpenPage, type PageStack, startPageStack } from '../support/processes/browser.ts';
+import { missingBrowser } from '../support/tools/tools.ts';
 
 const shell = promisify(execFile);
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createDatabaseClock } from '../../functions/src/adapters/database-clock.ts';
-import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
-import type { DocumentStore } from '../../shared/ports.ts';
+import { createDatabaseClock } from '#functions/adapters/firestore/database-clock.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import { createShiftedClock } from '../fakes/shifted-clock.ts';
-import { demoProjectId, firestoreEmulatorHost } from '../support/emulator-environment.ts';
+import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
 import { DAY_MS } from '../support/skewed.ts';
 
 firestoreEmulatorHost();

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   createMemoryDocumentStore,
   type StoreOperation,
-} from '../../infra/local/embedded/memory-document-store.ts';
-import { StoreUnavailableError } from '../../shared/errors.ts';
-import type { DocumentStore } from '../../shared/ports.ts';
-import { watched } from '../support/watched-collection.ts';
+} from '#infra/local/embedded/memory-document-store.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { watched } from '../support/stores/watched-collection.ts';
 
 const PATH = 'things/x';
 

@@ -1,4 +1,4 @@
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { describeDocumentStore } from './document-store.suite.ts';
 
 describeDocumentStore('in memory', () => createMemoryDocumentStore());

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import { createRemoteStore } from '../../infra/local/embedded/remote-store.ts';
-import { serveStore } from '../../infra/local/embedded/store-server.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { createRemoteStore } from '#infra/local/embedded/remote-store.ts';
+import { serveStore } from '#infra/local/embedded/store-server.ts';
 import { describeDocumentStore } from './document-store.suite.ts';
 
 const token = 'of this test';

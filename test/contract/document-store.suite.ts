@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { DocumentStore } from '../../shared/ports.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import { describeCommits } from './document-store/commits.cases.ts';
 import { describeDeletions } from './document-store/deletions.cases.ts';
 import { describeGuards } from './document-store/guards.cases.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createPubSubEventPublisher } from '../../functions/src/adapters/pubsub-event-publisher.ts';
-import { createTopicAndPushSubscription, pullMessages } from '../../infra/local/pubsub-setup.ts';
-import { demoProjectId, pubsubEmulatorHost } from '../support/emulator-environment.ts';
+import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
+import { createTopicAndPushSubscription, pullMessages } from '#infra/local/stack/pubsub-setup.ts';
+import { demoProjectId, pubsubEmulatorHost } from '../support/processes/emulator-environment.ts';
 import { describeEventBus, type BusSettings, type OpenedBus } from './event-bus.suite.ts';
 
 /** The shortest that the emulator takes; its acknowledgement deadline is 10 s at least. */

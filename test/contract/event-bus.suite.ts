@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test, type TestContext } from 'vitest';
 import { z } from 'zod';
-import type { EventPublisher } from '../../shared/ports.ts';
-import { openPushEndpoint, type PushEndpoint } from '../support/push-endpoint.ts';
+import type { EventPublisher } from '#shared/ports/ports.ts';
+import { openPushEndpoint, type PushEndpoint } from '../support/processes/push-endpoint.ts';
 
 export interface BusTimings {
   ackDeadlineMs: number;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startLocalBucket, type LocalBucket } from '../support/local-bucket.ts';
+import { startLocalBucket, type LocalBucket } from '../support/processes/local-bucket.ts';
 import { fileBucketSuite } from './file-bucket.suite.ts';
 
 let local: LocalBucket;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { FileBucket, SignedRequest } from '../../shared/file-ports.ts';
+import type { FileBucket, SignedRequest } from '#shared/ports/file-ports.ts';
 
 export interface BucketUnderTest {
   bucket: FileBucket;

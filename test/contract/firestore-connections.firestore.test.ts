@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Firestore } from '@google-cloud/firestore';
 import { describe, expect, test } from 'vitest';
-import { deleteCollections } from '../../functions/src/adapters/firestore-deletion.ts';
-import { watchCollection } from '../../functions/src/adapters/firestore-watch.ts';
-import { demoProjectId, firestoreEmulatorHost } from '../support/emulator-environment.ts';
+import { deleteCollections } from '#functions/adapters/firestore/firestore-deletion.ts';
+import { watchCollection } from '#functions/adapters/firestore/firestore-watch.ts';
+import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
 import { eventually } from '../support/eventually.ts';
 
 firestoreEmulatorHost();

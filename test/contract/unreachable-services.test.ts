@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
-import { createPubSubEventPublisher } from '../../functions/src/adapters/pubsub-event-publisher.ts';
-import type { DocumentStore } from '../../shared/ports.ts';
-import { openServer } from '../support/open-server.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { openServer } from '../support/processes/open-server.ts';
 
 /** A server that takes connections and never says a word. */
 const sockets = new Set<Socket>();

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../functions/src/adapters/system-clock.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { contentText, type Content } from '../../shared/conversation/content.ts';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { brokenPairs } from '../support/broken-pairs.ts';
-import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
-import { worldWith } from '../support/compacting-world.ts';
-import { modelText, type TurnToBuild } from '../support/conversation-builder.ts';
-import { request, sendAll } from '../support/sending.ts';
+import { brokenPairs } from '../support/tools/broken-pairs.ts';
+import { buildDue, compactOnce, see } from '../support/compaction/compacted-conversation.ts';
+import { worldWith } from '../support/compaction/compacting-world.ts';
+import { modelText, type TurnToBuild } from '../support/compaction/conversation-builder.ts';
+import { request, sendAll } from '../support/chat/sending.ts';
 
 /** A step that calls two tools at once. */
 const step = (page: number): Content[] => [

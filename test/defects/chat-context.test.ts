@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { readHead } from '../../shared/conversation/read-conversation.ts';
-import type { ModelChunk } from '../../shared/ports.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { ModelChunk } from '#shared/ports/ports.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { compactOnce, see } from '../support/compacted-conversation.ts';
-import { buildConversation } from '../support/conversation-builder.ts';
-import { needAgain, worldWith } from '../support/compacting-world.ts';
-import { collect, request, sendAll } from '../support/sending.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { compactOnce, see } from '../support/compaction/compacted-conversation.ts';
+import { buildConversation } from '../support/compaction/conversation-builder.ts';
+import { needAgain, worldWith } from '../support/compaction/compacting-world.ts';
+import { collect, request, sendAll } from '../support/chat/sending.ts';
 
 describe('D14: cumulative counts added up', () => {
   const usage = (outputTokens: number) => ({

@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { AppError } from '../../shared/errors.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { AppError } from '#shared/errors.ts';
 import { snapshotAnswer, type ScriptedAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
-import { benchWith, needAgain, strategies, worldWith } from '../support/compacting-world.ts';
+import { buildDue, compactOnce, see } from '../support/compaction/compacted-conversation.ts';
+import {
+  benchWith,
+  needAgain,
+  strategies,
+  worldWith,
+} from '../support/compaction/compacting-world.ts';
 import { modelDown } from '../support/model-down.ts';
-import { request } from '../support/sending.ts';
+import { request } from '../support/chat/sending.ts';
 
 const allergy = 'I am allergic to penicillin, and my membership number is KX-48213.';
 const turns = [{ user: allergy }, ...Array.from({ length: 19 }, () => ({}))];

@@ -1,27 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ledgerConstants } from '../../shared/compaction/ledger-constants.ts';
-import { isArmed, resolvePolicy } from '../../shared/compaction/policy.ts';
-import {
-  estimateContentTokens,
-  estimateTextTokens,
-} from '../../shared/compaction/token-estimate.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { readHead } from '../../shared/conversation/read-conversation.ts';
-import type { ModelRequest } from '../../shared/ports.ts';
+import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
+import { isArmed, resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import {
   buildDue,
   compactOnce,
   manualNeed,
   see,
   THRESHOLD_TOKENS,
-} from '../support/compacted-conversation.ts';
-import { benchWith, needAgain, worldWith } from '../support/compacting-world.ts';
-import { addTurn } from '../support/conversation-builder.ts';
-import { sendAll } from '../support/sending.ts';
+} from '../support/compaction/compacted-conversation.ts';
+import { benchWith, needAgain, worldWith } from '../support/compaction/compacting-world.ts';
+import { addTurn } from '../support/compaction/conversation-builder.ts';
+import { sendAll } from '../support/chat/sending.ts';
 
 const rule = 'character-class';
 

@@ -1,14 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { estimatePartTokens } from '../../shared/compaction/token-estimate.ts';
-import { blobsCollection } from '../../shared/conversation/paths.ts';
-import type { Content, Part } from '../../shared/conversation/content.ts';
+import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
+import { blobsCollection } from '#shared/conversation/documents/paths.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
-import { buildDue, compactOnce, see, type Seen } from '../support/compacted-conversation.ts';
-import { worldWith } from '../support/compacting-world.ts';
-import { modelText, type TurnToBuild } from '../support/conversation-builder.ts';
-import type { Lifecycle } from '../support/lifecycle.ts';
-import { openBreaker } from '../support/tool-conversation.ts';
+import {
+  buildDue,
+  compactOnce,
+  see,
+  type Seen,
+} from '../support/compaction/compacted-conversation.ts';
+import { worldWith } from '../support/compaction/compacting-world.ts';
+import { modelText, type TurnToBuild } from '../support/compaction/conversation-builder.ts';
+import type { Lifecycle } from '../support/chat/lifecycle.ts';
+import { openBreaker } from '../support/tools/tool-conversation.ts';
 
 /** A threshold at which tool outputs have the whole 50,000 tokens. */
 const THRESHOLD_TOKENS = 300_000;

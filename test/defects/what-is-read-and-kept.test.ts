@@ -1,13 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { planCompaction } from '../../shared/compaction/plan.ts';
-import { resolvePolicy } from '../../shared/compaction/policy.ts';
-import { estimatePromptTokens } from '../../shared/compaction/token-estimate.ts';
-import { snapshotTexts } from '../../shared/conversation/snapshot.ts';
+import { planCompaction } from '#shared/compaction/split/plan.ts';
+import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import { snapshotTexts } from '#shared/conversation/documents/snapshot.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
-import { buildDue, compactOnce, manualNeed, see } from '../support/compacted-conversation.ts';
-import { benchWith, configOf, strategies } from '../support/compacting-world.ts';
-import { madeUpAnswer, madeUpQuestion, modelText } from '../support/conversation-builder.ts';
-import { foldedTurn } from '../support/folded-turn.ts';
+import {
+  buildDue,
+  compactOnce,
+  manualNeed,
+  see,
+} from '../support/compaction/compacted-conversation.ts';
+import { benchWith, configOf, strategies } from '../support/compaction/compacting-world.ts';
+import {
+  madeUpAnswer,
+  madeUpQuestion,
+  modelText,
+} from '../support/compaction/conversation-builder.ts';
+import { foldedTurn } from '../support/compaction/folded-turn.ts';
 
 const MODEL = 'gemini-2.5-flash';
 const rule = 'character-class';

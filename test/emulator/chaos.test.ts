@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { describeReport, isClean } from '../chaos/chaos-report.ts';
-import { runChaos } from '../chaos/run-chaos.ts';
+import { describeReport, isClean } from '#lab/chaos/chaos-report.ts';
+import { runChaos } from '#lab/chaos/run-chaos.ts';
 
 describe('a short chaos run', () => {
   test('loses and doubles nothing while processes are killed and everything fails', async () => {

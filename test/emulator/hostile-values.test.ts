@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
-import { demoProjectId } from '../support/emulator-environment.ts';
-import { searchValues } from '../values/search-values.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { demoProjectId } from '../support/processes/emulator-environment.ts';
+import { searchValues } from '#lab/values/search-values.ts';
 
 const VALUES = 1_500;
 const SEED = 20_261_122;

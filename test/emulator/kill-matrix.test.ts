@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { eraseOwnConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
-import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
-import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { eraseEvent, sweepEvent } from '../../shared/compaction/event.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { headPath, turnPath } from '../../shared/conversation/paths.ts';
+import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { eraseEvent, sweepEvent } from '#shared/compaction/decisions/event.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { again, openBreaker, problemsOf, swapProblemsOf } from '../kill-matrix/recovery.ts';
-import { madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
-import { longListings } from '../support/tool-conversation.ts';
+import { madeUpAnswer, madeUpQuestion } from '../support/compaction/conversation-builder.ts';
+import { longListings } from '../support/tools/tool-conversation.ts';
 import { auto, compact, killing, since } from '../kill-matrix/killing.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;

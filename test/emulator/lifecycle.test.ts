@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteConversation } from '../../functions/src/chat/conversation/delete-conversation.ts';
-import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
-import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
-import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
-import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
-import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
-import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
-import { chunkPath, headPath, turnPath } from '../../shared/conversation/paths.ts';
-import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { neverAborted } from '../support/compacted-conversation.ts';
-import { buildConversation } from '../support/conversation-builder.ts';
-import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
+import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { listMessages } from '#functions/chat/conversations/list-messages.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { chunkPath, headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { neverAborted } from '../support/compaction/compacted-conversation.ts';
+import { buildConversation } from '../support/compaction/conversation-builder.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
 
 let stack: EmulatorStack;
 beforeAll(async () => {

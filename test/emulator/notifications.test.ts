@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { devicePath } from '../../shared/conversation/paths.ts';
-import { readTurns } from '../../shared/conversation/read-conversation.ts';
-import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { devicePath } from '#shared/conversation/documents/paths.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
 import { eventually } from '../support/eventually.ts';
 import { addDevice } from '../support/notifying.ts';
-import { request } from '../support/sending.ts';
+import { request } from '../support/chat/sending.ts';
 
 let stack: EmulatorStack | undefined;
 afterEach(async () => {

@@ -1,23 +1,23 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
-import { createDeadLetterBox } from '../../infra/ops/dead-letter-box.ts';
-import { createDeadLetterClient } from '../../infra/ops/dead-letter-client.ts';
-import { createDocumentTree } from '../../infra/ops/document-tree.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createDeadLetterBox } from '#infra/ops/letters/dead-letter-box.ts';
+import { createDeadLetterClient } from '#infra/ops/letters/dead-letter-client.ts';
+import { createDocumentTree } from '#infra/ops/document-tree.ts';
 import {
   createTopicAndPushSubscription,
   pullMessages,
   publishEvent,
-} from '../../infra/local/pubsub-setup.ts';
-import { headPath, turnPath } from '../../shared/conversation/paths.ts';
+} from '#infra/local/stack/pubsub-setup.ts';
+import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { plantedSuite } from '../ops/planted.suite.ts';
-import { buildConversation } from '../support/conversation-builder.ts';
+import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import {
   demoProjectId,
   firestoreEmulatorHost,
   pubsubEmulatorHost,
-} from '../support/emulator-environment.ts';
-import { ops } from '../support/ops.ts';
-import { verifyWorld } from '../support/verifying.ts';
+} from '../support/processes/emulator-environment.ts';
+import { ops } from '../support/processes/ops.ts';
+import { verifyWorld } from '../support/compaction/verifying.ts';
 
 const firestore = (projectId: string) =>
   createFirestoreDocumentStore({ projectId, deadlineMs: 10_000 });

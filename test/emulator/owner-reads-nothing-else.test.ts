@@ -16,7 +16,7 @@ import {
   turnPiecePath,
   usagePath,
   userPath,
-} from '../../shared/conversation/paths.ts';
+} from '#shared/conversation/documents/paths.ts';
 import {
   asServer,
   asUser,
@@ -26,7 +26,7 @@ import {
   read,
   root,
   write,
-} from '../support/firestore-rules.ts';
+} from '../support/processes/firestore-rules.ts';
 
 beforeAll(enforceRules);
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { headPath, statusPath } from '../../shared/conversation/paths.ts';
+import { headPath, statusPath } from '#shared/conversation/documents/paths.ts';
 import {
   asGuest,
   asServer,
@@ -11,7 +11,7 @@ import {
   read,
   root,
   write,
-} from '../support/firestore-rules.ts';
+} from '../support/processes/firestore-rules.ts';
 
 beforeAll(enforceRules);
 

@@ -8,19 +8,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chooseFreePort } from '../../infra/local/free-port.ts';
-import { createTopic } from '../../infra/local/pubsub-setup.ts';
-import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { unsignedToken } from '../../infra/local/unsigned-token.ts';
-import { archiveFiles } from '../../infra/package/archive.ts';
-import { zipOf } from '../../infra/package/zip.ts';
+import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { createTopic } from '#infra/local/stack/pubsub-setup.ts';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { archiveFiles } from '#infra/package/archive.ts';
+import { zipOf } from '#infra/package/zip.ts';
 import {
   demoProjectId,
   firestoreEmulatorHost,
   pubsubEmulatorHost,
-} from '../support/emulator-environment.ts';
+} from '../support/processes/emulator-environment.ts';
 import { eventually } from '../support/eventually.ts';
-import { pushOf } from '../support/pushing.ts';
+import { pushOf } from '../support/processes/pushing.ts';
 
 /* What Cloud Build and Cloud Run do with the archive of `npm run package`. */
 

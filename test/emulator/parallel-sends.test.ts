@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
-import { AppError } from '../../shared/errors.ts';
-import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { AppError } from '#shared/errors.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
 
 let stack: EmulatorStack;
 beforeAll(async () => {

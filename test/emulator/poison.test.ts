@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { createPubSubEventPublisher } from '../../functions/src/adapters/pubsub-event-publisher.ts';
-import { createCompactionHandler } from '../../functions/src/compaction/handle-push.ts';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
+import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import {
   createTopicAndPushSubscription,
   publishEvent,
   pullMessages,
-} from '../../infra/local/pubsub-setup.ts';
-import { sweepEvent } from '../../shared/compaction/event.ts';
-import { compactionJobPath } from '../../shared/conversation/paths.ts';
-import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { buildDue } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
-import { demoProjectId, pubsubEmulatorHost } from '../support/emulator-environment.ts';
+} from '#infra/local/stack/pubsub-setup.ts';
+import { sweepEvent } from '#shared/compaction/decisions/event.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { buildDue } from '../support/compaction/compacted-conversation.ts';
+import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
+import { demoProjectId, pubsubEmulatorHost } from '../support/processes/emulator-environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { openForTest } from '../support/open-for-test.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
-import { search } from '../property/search.ts';
-import { demoProjectId, firestoreEmulatorHost } from '../support/emulator-environment.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { search } from '#lab/property/search.ts';
+import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
 
 const RUNS = 100;
 /** About half a second a program; a busy machine runs fewer. */

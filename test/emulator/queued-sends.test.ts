@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentText } from '../../shared/conversation/content.ts';
-import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
-import { edit, shownTexts } from '../support/replacing.ts';
-import { request } from '../support/sending.ts';
-import { answered, queued, turnsOf } from '../support/starts.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
+import { edit, shownTexts } from '../support/chat/replacing.ts';
+import { request } from '../support/chat/sending.ts';
+import { answered, queued, turnsOf } from '../support/chat/starts.ts';
 
 let stack: EmulatorStack;
 beforeAll(async () => {

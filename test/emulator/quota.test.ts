@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { raceTests } from '../quota/race.suite.ts';
-import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
+import { raceTests } from '../usecases/quota/race.suite.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
 
 let stack: EmulatorStack;
 beforeAll(async () => {

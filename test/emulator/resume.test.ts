@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
-import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import type { DocumentStore } from '../../shared/ports.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { demoProjectId, firestoreEmulatorHost } from '../support/emulator-environment.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
 import { eventually } from '../support/eventually.ts';
-import { collect, request, textOf } from '../support/sending.ts';
+import { collect, request, textOf } from '../support/chat/sending.ts';
 import {
   idsOf,
   openStream,
@@ -16,8 +16,8 @@ import {
   silentModel,
   steeredChat,
   storedTurn,
-} from '../support/streaming.ts';
-import { countingStore } from '../support/watching.ts';
+} from '../support/chat/streaming.ts';
+import { countingStore } from '../support/chat/watching.ts';
 
 let store: DocumentStore;
 beforeAll(() => {

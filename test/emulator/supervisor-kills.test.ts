@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Stack, startStack } from '../../infra/local/stack.ts';
-import { startSupervisor, type Supervisor } from '../../infra/local/supervisor/start-supervisor.ts';
-import { unsignedToken } from '../../infra/local/unsigned-token.ts';
-import { conversationWithContextResponse } from '../../shared/wire/responses/conversations.ts';
+import { type Stack, startStack } from '#infra/local/stack/stack.ts';
+import { startSupervisor, type Supervisor } from '#infra/local/supervisor/start-supervisor.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { conversationWithContextResponse } from '#shared/wire/responses/conversations.ts';
 import { eventually } from '../support/eventually.ts';
-import { firestoreEmulatorHost, pubsubEmulatorHost } from '../support/emulator-environment.ts';
+import {
+  firestoreEmulatorHost,
+  pubsubEmulatorHost,
+} from '../support/processes/emulator-environment.ts';
 
 let stack: Stack;
 let supervisor: Supervisor;

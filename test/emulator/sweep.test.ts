@@ -1,14 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { createFirestoreDocumentStore } from '../../functions/src/adapters/firestore-document-store.ts';
-import { runSweep } from '../../functions/src/compaction/sweep.ts';
-import { headPath } from '../../shared/conversation/paths.ts';
-import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
-import { newTurnWrites, startWrites } from '../../shared/conversation/turn-writes.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { newTurnWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
-import { autoNeed, buildDue, manualNeed, neverAborted } from '../support/compacted-conversation.ts';
-import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
-import { buildConversation, userText } from '../support/conversation-builder.ts';
-import { demoProjectId, firestoreEmulatorHost } from '../support/emulator-environment.ts';
+import {
+  autoNeed,
+  buildDue,
+  manualNeed,
+  neverAborted,
+} from '../support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '../support/compaction/compaction-dependencies.ts';
+import { buildConversation, userText } from '../support/compaction/conversation-builder.ts';
+import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
 
 /** A worker over a database of its own: a sweep looks at all conversations. */
 function databaseBench(): CompactionBench {

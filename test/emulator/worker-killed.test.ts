@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { assembleContext } from '../../shared/conversation/assemble-context.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { historyPath } from '../../shared/conversation/paths.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
 import {
   readContextParts,
   readHead,
   readTurns,
-} from '../../shared/conversation/read-conversation.ts';
+} from '#shared/conversation/context/read-conversation.ts';
 import { plainSource } from '../support/signing.ts';
-import { startEmulatorStack, type EmulatorStack } from '../support/emulator-stack.ts';
+import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
 import { eventually } from '../support/eventually.ts';
 
 let stack: EmulatorStack;

@@ -1,5 +1,5 @@
-import { contentText } from '../../shared/conversation/content.ts';
-import type { ModelRequest, ModelStreamer } from '../../shared/ports.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import type { ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
 
 export interface HeldCall {
   request: ModelRequest;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/ports.ts';
+import type { Clock } from '#shared/ports/ports.ts';
 
 export interface ManualClock extends Clock {
   /** Moves the time on and wakes every wait that is due by then. */

@@ -3,9 +3,9 @@ import {
   hasFunctionResponse,
   type Content,
   type Part,
-} from '../../shared/conversation/content.ts';
-import type { ModelStreamer } from '../../shared/ports.ts';
-import { withoutTold } from '../support/without-told.ts';
+} from '#shared/conversation/documents/content.ts';
+import type { ModelStreamer } from '#shared/ports/ports.ts';
+import { withoutTold } from '../support/tools/without-told.ts';
 
 const callLine = /^call (\w+) ?(\{.*\})?$/;
 

@@ -1,15 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
-import { readSnapshot } from '../../shared/compaction/snapshot-reader.ts';
-import { sectionNames, type SnapshotSections } from '../../shared/compaction/snapshot-sections.ts';
-import { estimatePromptTokens } from '../../shared/compaction/token-estimate.ts';
-import { contentText } from '../../shared/conversation/content.ts';
+import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
+import {
+  sectionNames,
+  type SnapshotSections,
+} from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
 import type {
   ModelGenerator,
   ModelRequest,
   ModelResponse,
   Prompt,
   TokenCounter,
-} from '../../shared/ports.ts';
+} from '#shared/ports/ports.ts';
 
 /** What one call of `generate` does: answer with a text that ends in STOP, answer, throw, or decide. */
 export type ScriptedAnswer =

@@ -1,4 +1,4 @@
-import type { ModelChunk, ModelRequest, ModelStreamer } from '../../shared/ports.ts';
+import type { ModelChunk, ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
 
 /** One call's behaviour: chunks in order, then the error if there is one. */
 export interface ScriptedAnswer {

@@ -1,5 +1,5 @@
-import { systemClock } from '../../functions/src/adapters/system-clock.ts';
-import type { Clock } from '../../shared/ports.ts';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import type { Clock } from '#shared/ports/ports.ts';
 
 export interface ShiftedClock extends Clock {
   /** Moves this clock against the real one; waits keep their real length. */

@@ -1,4 +1,4 @@
-import type { ModelChunk, ModelRequest, ModelStreamer, ModelUsage } from '../../shared/ports.ts';
+import type { ModelChunk, ModelRequest, ModelStreamer, ModelUsage } from '#shared/ports/ports.ts';
 
 /** One call of the model, as a test lets it speak. */
 export interface SteeredCall {

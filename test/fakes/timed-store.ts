@@ -1,5 +1,5 @@
-import type { DatabaseClock } from '../../functions/src/adapters/database-clock.ts';
-import type { Clock, DocumentStore } from '../../shared/ports.ts';
+import type { DatabaseClock } from '#functions/adapters/firestore/database-clock.ts';
+import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 
 /** A store whose replies carry the time of `time` and set an instance's clock by it, as Firestore's do. */
 export function timedStore(

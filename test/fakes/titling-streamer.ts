@@ -1,4 +1,4 @@
-import type { ModelStreamer } from '../../shared/ports.ts';
+import type { ModelStreamer } from '#shared/ports/ports.ts';
 
 export const LONG_ENOUGH_FOR_A_TITLE = 'A long answer about boats. '.repeat(20);
 

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
-import { autoNeed, buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
-import { rewriteBench } from '../support/compaction-dependencies.ts';
-import { madeUpQuestion } from '../support/conversation-builder.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  see,
+} from '../support/compaction/compacted-conversation.ts';
+import { rewriteBench } from '../support/compaction/compaction-dependencies.ts';
+import { madeUpQuestion } from '../support/compaction/conversation-builder.ts';
 
 const good = snapshotAnswer();
 const without = (...texts: string[]) => texts.reduce((text, cut) => text.replace(cut, ''), good);

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { headPath } from '../../shared/conversation/paths.ts';
-import { readTurns } from '../../shared/conversation/read-conversation.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { cutIntoPieces } from '../../shared/conversation/json-pieces.ts';
-import { headOf as headOfText, tailOf } from '../../shared/text-cut.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
+import { headOf as headOfText, tailOf } from '#shared/text-cut.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { errorOf } from '../support/chat-server.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { errorOf } from '../support/chat/chat-server.ts';
 import {
   messageBody,
   messagesPath,
   startFaultStack,
   type FaultStack,
-} from '../support/fault-stack.ts';
-import { collect, request } from '../support/sending.ts';
+} from '../support/processes/fault-stack.ts';
+import { collect, request } from '../support/chat/sending.ts';
 
 let stack: FaultStack;
 beforeAll(async () => {

@@ -1,29 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { listMessages } from '../../functions/src/chat/conversation/list-messages.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
-import { systemClock } from '../../functions/src/adapters/system-clock.ts';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { readTurns } from '../../shared/conversation/read-conversation.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { Write } from '../../shared/ports.ts';
+import { listMessages } from '#functions/chat/conversations/list-messages.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Write } from '#shared/ports/ports.ts';
 import { heldStreamer } from '../fakes/held-streamer.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
-import { autoNeed, buildDue, neverAborted, see } from '../support/compacted-conversation.ts';
-import { headOf } from '../support/fault-stack.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
+import {
+  autoNeed,
+  buildDue,
+  neverAborted,
+  see,
+} from '../support/compaction/compacted-conversation.ts';
+import { headOf } from '../support/processes/fault-stack.ts';
 import { overloaded } from '../support/model-down.ts';
 import { passTime } from '../support/pass-time.ts';
-import { answerOrReason, limitedChat } from '../support/quotas.ts';
-import { request } from '../support/sending.ts';
+import { answerOrReason, limitedChat } from '../support/chat/quotas.ts';
+import { request } from '../support/chat/sending.ts';
 import { DAY_MS, offsets, skewed } from '../support/skewed.ts';
-import { historiesOf } from '../support/stored-histories.ts';
-import { sweep } from '../support/sweeping.ts';
+import { historiesOf } from '../support/compaction/stored-histories.ts';
+import { sweep } from '../support/compaction/sweeping.ts';
 
 const uid = { caller: { uid: 'u1', tier: 'signedIn' } as const };
 

@@ -3,18 +3,18 @@ import {
   isStalled,
   needOfContext,
   unproductiveSwapsAfter,
-} from '../../shared/compaction/crossing.ts';
-import { estimateContextTokens, planCompaction } from '../../shared/compaction/plan.ts';
-import { resolvePolicy, type CompactionPolicy } from '../../shared/compaction/policy.ts';
-import { decideSwap } from '../../shared/compaction/swap-decision.ts';
-import { storedMasks } from '../../shared/compaction/tail-masks.ts';
-import type { ContextSource } from '../../shared/conversation/assemble-context.ts';
-import type { Content } from '../../shared/conversation/content.ts';
-import type { Trigger } from '../../shared/conversation/head.ts';
-import type { History } from '../../shared/conversation/history.ts';
-import { newHead } from '../../shared/conversation/new-head.ts';
-import { continuedHistory, nothingCovered } from '../../shared/conversation/next-generation.ts';
-import type { Turn } from '../../shared/conversation/turn.ts';
+} from '#shared/compaction/trigger/compaction-trigger.ts';
+import { estimateContextTokens, planCompaction } from '#shared/compaction/split/plan.ts';
+import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+import { decideSwap } from '#shared/compaction/decisions/swap-decision.ts';
+import { storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
+import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Trigger } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { continuedHistory, nothingCovered } from '#shared/conversation/writes/next-generation.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 const model = 'gemini-2.5-flash';
 const now = new Date('2026-01-02T03:04:05Z');

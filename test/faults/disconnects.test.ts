@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTurns } from '../../shared/conversation/read-conversation.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { isTerminal } from '../../shared/conversation/turn.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   headOf,
@@ -10,7 +10,7 @@ import {
   messagesPath,
   startFaultStack,
   type FaultStack,
-} from '../support/fault-stack.ts';
+} from '../support/processes/fault-stack.ts';
 
 const QUESTION = 'Tell me of the long way from the harbour to the temple.';
 const ANSWER = Array.from({ length: 40 }, (_, stop) => `Stop ${stop} has a view of the sea.`).join(

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runSweep } from '../../functions/src/compaction/sweep.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { EventPublisher } from '../../shared/ports.ts';
-import { neverAborted, see } from '../support/compacted-conversation.ts';
-import { headOf, startFaultStack, textsOf, type FaultStack } from '../support/fault-stack.ts';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { AppError } from '#shared/errors.ts';
+import type { EventPublisher } from '#shared/ports/ports.ts';
+import { neverAborted, see } from '../support/compaction/compacted-conversation.ts';
+import {
+  headOf,
+  startFaultStack,
+  textsOf,
+  type FaultStack,
+} from '../support/processes/fault-stack.ts';
 
 const THRESHOLD = 1_000;
 const LONG = 'The way from the harbour to the temple is long, so tell me of each stop. '.repeat(60);

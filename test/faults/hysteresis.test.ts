@@ -1,15 +1,20 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { compactionNeed } from '../../shared/compaction/crossing.ts';
-import { resolvePolicy } from '../../shared/compaction/policy.ts';
-import type { History } from '../../shared/conversation/history.ts';
+import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
+import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { buildDue, compactOnce, see, THRESHOLD_TOKENS } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
-import { headOf } from '../support/fault-stack.ts';
-import { sendAll } from '../support/sending.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import {
+  buildDue,
+  compactOnce,
+  see,
+  THRESHOLD_TOKENS,
+} from '../support/compaction/compacted-conversation.ts';
+import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
+import { headOf } from '../support/processes/fault-stack.ts';
+import { sendAll } from '../support/chat/sending.ts';
 
 const policy = resolvePolicy({
   conversation: { thresholdTokens: 10_000 },

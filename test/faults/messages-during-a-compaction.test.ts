@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
-import { buildDue, neverAborted, see } from '../support/compacted-conversation.ts';
-import { madeUpQuestion } from '../support/conversation-builder.ts';
-import { headOf, startFaultStack, textsOf, type FaultStack } from '../support/fault-stack.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { buildDue, neverAborted, see } from '../support/compaction/compacted-conversation.ts';
+import { madeUpQuestion } from '../support/compaction/conversation-builder.ts';
+import {
+  headOf,
+  startFaultStack,
+  textsOf,
+  type FaultStack,
+} from '../support/processes/fault-stack.ts';
 
 let stack: FaultStack;
 beforeEach(async () => {

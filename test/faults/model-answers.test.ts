@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { QueuedFault } from '../../infra/local/stand-in/faults.ts';
+import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
 import {
   headOf,
   messageBody,
@@ -8,7 +8,7 @@ import {
   startFaultStack,
   textsOf,
   type FaultStack,
-} from '../support/fault-stack.ts';
+} from '../support/processes/fault-stack.ts';
 
 let stack: FaultStack;
 beforeAll(async () => {

@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { QueuedFault } from '../../infra/local/stand-in/faults.ts';
+import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
-import { autoNeed, buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction-dependencies.ts';
-import { madeUpQuestion } from '../support/conversation-builder.ts';
-import { headOf, startFaultStack, type FaultStack } from '../support/fault-stack.ts';
-import { historiesOf } from '../support/stored-histories.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  see,
+} from '../support/compaction/compacted-conversation.ts';
+import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
+import { madeUpQuestion } from '../support/compaction/conversation-builder.ts';
+import { headOf, startFaultStack, type FaultStack } from '../support/processes/fault-stack.ts';
+import { historiesOf } from '../support/compaction/stored-histories.ts';
 
 let stack: FaultStack;
 beforeAll(async () => {

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createGeminiModel } from '../../functions/src/adapters/gemini-model.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { openServer, type OpenServer } from '../support/open-server.ts';
-import { collect, request, textOf } from '../support/sending.ts';
+import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { openServer, type OpenServer } from '../support/processes/open-server.ts';
+import { collect, request, textOf } from '../support/chat/sending.ts';
 
 const ANSWER = 'é 한 👩‍👩‍👧 𝒳';
 const event = (text: string, finishReason?: string) =>

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { planCompaction } from '../../shared/compaction/plan.ts';
-import { resolvePolicy } from '../../shared/compaction/policy.ts';
-import { findSplitPoint } from '../../shared/compaction/split-point.ts';
-import { assembleContext } from '../../shared/conversation/assemble-context.ts';
+import { planCompaction } from '#shared/compaction/split/plan.ts';
+import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import { findSplitPoint } from '#shared/compaction/split/split-point.ts';
+import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import {
   hasFunctionCall,
   hasFunctionResponse,
   type Content,
-} from '../../shared/conversation/content.ts';
-import type { Turn } from '../../shared/conversation/turn.ts';
+} from '#shared/conversation/documents/content.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 });
 

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { headPath } from '../../shared/conversation/paths.ts';
-import { readTurns } from '../../shared/conversation/read-conversation.ts';
-import type { Write } from '../../shared/ports.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Write } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { errorOf } from '../support/chat-server.ts';
-import { autoNeed, see } from '../support/compacted-conversation.ts';
-import { buildConversation } from '../support/conversation-builder.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { errorOf } from '../support/chat/chat-server.ts';
+import { autoNeed, see } from '../support/compaction/compacted-conversation.ts';
+import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import {
   headOf,
   messageBody,
   messagesPath,
   startFaultStack,
   type FaultStack,
-} from '../support/fault-stack.ts';
-import { request, sendAll } from '../support/sending.ts';
+} from '../support/processes/fault-stack.ts';
+import { request, sendAll } from '../support/chat/sending.ts';
 
 let stack: FaultStack | undefined;
 afterEach(async () => {

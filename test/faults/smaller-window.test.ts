@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCompaction } from '../../functions/src/compaction/run-compaction.ts';
-import { headPath } from '../../shared/conversation/paths.ts';
-import { autoNeed, neverAborted, see } from '../support/compacted-conversation.ts';
-import { buildConversation } from '../support/conversation-builder.ts';
-import { headOf, startFaultStack, type FaultStack } from '../support/fault-stack.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { autoNeed, neverAborted, see } from '../support/compaction/compacted-conversation.ts';
+import { buildConversation } from '../support/compaction/conversation-builder.ts';
+import { headOf, startFaultStack, type FaultStack } from '../support/processes/fault-stack.ts';
 
 const SMALL = 'gemini-small';
 const SMALL_WINDOW_TOKENS = 8_000;

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { CompactionResult } from '../../functions/src/compaction/run-compaction.ts';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import { AppError } from '../../shared/errors.ts';
-import { buildDue, compactOnce, see } from '../support/compacted-conversation.ts';
-import { compactionBench, type CompactionBench } from '../support/compaction-dependencies.ts';
-import { createFaultyStore, storeFaults, type StoreFault } from '../support/faulty-store.ts';
-import { historiesOf } from '../support/stored-histories.ts';
+import type { CompactionResult } from '#functions/worker/compaction/run-compaction.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { AppError } from '#shared/errors.ts';
+import { buildDue, compactOnce, see } from '../support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '../support/compaction/compaction-dependencies.ts';
+import { createFaultyStore, storeFaults, type StoreFault } from '../support/stores/faulty-store.ts';
+import { historiesOf } from '../support/compaction/stored-histories.ts';
 
 const DELIVERIES = 8;
 /** Longer than a worker's lease and any back-off of a first failure. */

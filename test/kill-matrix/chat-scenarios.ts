@@ -1,8 +1,8 @@
-import { cancelTurn } from '../../functions/src/chat/answer/cancel-turn.ts';
-import { answerCalls } from '../../functions/src/chat/tools/answer-calls.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { conversation, messageIdOf } from '../property/actors.ts';
-import { questionText } from '../property/scripted-models.ts';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { conversation, messageIdOf } from '#lab/property/actions/actors.ts';
+import { questionText } from '#lab/property/scripted-models.ts';
 import {
   autoNeed,
   markedTurns,

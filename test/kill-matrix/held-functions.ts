@@ -1,8 +1,8 @@
 import { flushCompileCache } from 'node:module';
-import { parseConfig } from '../../functions/src/config.ts';
-import { createDependencies } from '../../functions/src/dependencies.ts';
-import { registerFunctions } from '../../functions/src/register.ts';
-import { serveFunctions } from '../../infra/local/function-host.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import { registerFunctions } from '#functions/bootstrap/register.ts';
+import { serveFunctions } from '#infra/local/stack/function-host.ts';
 
 /**
  * Both functions as one process that a test can kill at an exact place: its parent names a crash point;

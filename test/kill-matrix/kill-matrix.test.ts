@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { columns, type Column } from './fault.ts';
-import { mutants } from '../property/mutants.ts';
+import { mutants } from '#lab/property/mutants.ts';
 import { cellsOf, everyPoint, scenarios } from './matrix.ts';
 import { runCell, type CellRecord } from './run-cell.ts';
 import type { Scenario } from './scenario.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 import { deliverAgain } from './recovery.ts';
 import { startVictims, type Victim, type Victims } from './victims.ts';
-import { readDocuments } from '../property/documents.ts';
-import { buildConversation } from '../support/conversation-builder.ts';
+import { readDocuments } from '#lab/property/invariants/documents.ts';
+import { buildConversation } from '../support/compaction/conversation-builder.ts';
 
 /** Of the least a caller may set; twenty made-up turns exceed it. */
 const THRESHOLD_TOKENS = 1_000;

@@ -1,18 +1,18 @@
 import {
   deleteConversation,
   eraseOwnConversation,
-} from '../../functions/src/chat/conversation/delete-conversation.ts';
-import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
-import { eraseUser } from '../../functions/src/chat/conversation/erase-user.ts';
-import { forkConversation } from '../../functions/src/chat/conversation/fork-conversation.ts';
-import { restoreGeneration } from '../../functions/src/chat/context/restore-generation.ts';
-import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
-import { caller, conversation } from '../property/actors.ts';
-import { answerMark, marksIn, questionMark } from '../property/scripted-models.ts';
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
+import { caller, conversation } from '#lab/property/actions/actors.ts';
+import { answerMark, marksIn, questionMark } from '#lab/property/scripted-models.ts';
 import { due, MARKS, problem, type After, type Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
-import { isCount } from '../support/commit-rules.ts';
-import { readableFields } from '../support/readable-fields.ts';
+import { isCount } from '../support/compaction/commit-rules.ts';
+import { readableFields } from '../support/stores/readable-fields.ts';
 
 const FORK = 'fork-of-c-one';
 

@@ -1,6 +1,6 @@
-import { chatCrashPoints } from '../../functions/src/chat/crash-points.ts';
-import { lifecycleCrashPoints } from '../../functions/src/chat/lifecycle-crash-points.ts';
-import { compactionCrashPoints } from '../../functions/src/compaction/crash-points.ts';
+import { chatCrashPoints } from '#functions/chat/crash-points.ts';
+import { lifecycleCrashPoints } from '#functions/chat/lifecycle-crash-points.ts';
+import { compactionCrashPoints } from '#functions/worker/compaction/crash-points.ts';
 import { chatScenarios } from './chat-scenarios.ts';
 import { columns, type Column } from './fault.ts';
 import { lifecycleScenarios } from './lifecycle-scenarios.ts';

@@ -1,8 +1,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
-import { createCompactionHandler } from '../../functions/src/compaction/handle-push.ts';
-import { pushBody } from '../../infra/local/embedded/push-delivery.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
+import { pushBody } from '#infra/local/embedded/push-delivery.ts';
 
 export interface Push {
   /** Ends with the handler, or with what a crash point threw. */

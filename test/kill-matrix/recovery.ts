@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
-import { isTerminal } from '../../shared/conversation/turn.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { DocumentStore } from '../../shared/ports.ts';
-import type { Documents } from '../property/documents.ts';
-import { writeJob } from '../support/past-compactions.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { AppError } from '#shared/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { Documents } from '#lab/property/invariants/documents.ts';
+import { writeJob } from '../support/compaction/past-compactions.ts';
 import { pushEvent } from './push.ts';
 
 /** With the waits between, more than any lease of a dead process lasts. */

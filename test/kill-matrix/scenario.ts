@@ -1,8 +1,11 @@
-import type { ModelResponse, StoredDocument, Write } from '../../shared/ports.ts';
-import type { Documents } from '../property/documents.ts';
-import { CONVERSATION, type InitialState } from '../property/initial-state.ts';
-import { answerText, questionText } from '../property/scripted-models.ts';
-import { buildConversation, type ConversationToBuild } from '../support/conversation-builder.ts';
+import type { ModelResponse, StoredDocument, Write } from '#shared/ports/ports.ts';
+import type { Documents } from '#lab/property/invariants/documents.ts';
+import { CONVERSATION, type InitialState } from '#lab/property/initial-state.ts';
+import { answerText, questionText } from '#lab/property/scripted-models.ts';
+import {
+  buildConversation,
+  type ConversationToBuild,
+} from '../support/compaction/conversation-builder.ts';
 import type { Stage } from './stage.ts';
 
 /** What there is when everything is still again. */

@@ -1,5 +1,5 @@
-import { AppError } from '../../shared/errors.ts';
-import type { Clock, ModelChunk, ModelStreamer } from '../../shared/ports.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Clock, ModelChunk, ModelStreamer } from '#shared/ports/ports.ts';
 
 const PIECES = 5;
 /** Shorter than a turn's lease, and long enough for a flush between two pieces. */

@@ -1,21 +1,21 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import type { CompactionDependencies } from '../../functions/src/compaction/compaction-dependencies.ts';
-import { parseConfig } from '../../functions/src/config.ts';
-import { createDependencies } from '../../functions/src/dependencies.ts';
-import { pushBody } from '../../infra/local/embedded/push-delivery.ts';
-import { chooseFreePort } from '../../infra/local/free-port.ts';
-import { createTopic } from '../../infra/local/pubsub-setup.ts';
-import { stackEnvironment } from '../../infra/local/stack-environment.ts';
-import { startStandIn, type StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { unsignedToken } from '../../infra/local/unsigned-token.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import { pushBody } from '#infra/local/embedded/push-delivery.ts';
+import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { createTopic } from '#infra/local/stack/pubsub-setup.ts';
+import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import {
   demoProjectId,
   firestoreEmulatorHost,
   pubsubEmulatorHost,
-} from '../support/emulator-environment.ts';
+} from '../support/processes/emulator-environment.ts';
 import { eventually } from '../support/eventually.ts';
 
 const script = fileURLToPath(new URL('held-functions.ts', import.meta.url));

@@ -1,9 +1,9 @@
-import type { ModelResponse, StoredDocument } from '../../shared/ports.ts';
-import { decodeUsage, spentMicrosOf } from '../../shared/quota/usage.ts';
-import { compactionJobPath, headPath, turnPath } from '../../shared/conversation/paths.ts';
-import { CONVERSATION } from '../property/initial-state.ts';
-import { madeUpAnswer, madeUpQuestion } from '../support/conversation-builder.ts';
-import { longListings } from '../support/tool-conversation.ts';
+import type { ModelResponse, StoredDocument } from '#shared/ports/ports.ts';
+import { decodeUsage, spentMicrosOf } from '#shared/quota/usage.ts';
+import { compactionJobPath, headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { CONVERSATION } from '#lab/property/initial-state.ts';
+import { madeUpAnswer, madeUpQuestion } from '../support/compaction/conversation-builder.ts';
+import { longListings } from '../support/tools/tool-conversation.ts';
 import {
   autoNeed,
   BEFORE,

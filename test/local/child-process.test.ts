@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Child, startChild } from '../../infra/local/child-process.ts';
-import { chooseFreePort } from '../../infra/local/free-port.ts';
-import type { StackEvent } from '../../infra/local/stack-event.ts';
+import { type Child, startChild } from '#infra/local/processes/child-process.ts';
+import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import type { StackEvent } from '#infra/local/stack/stack-event.ts';
 import { eventually } from '../support/eventually.ts';
 
 const script = fileURLToPath(new URL('../fixtures/crashing-server.ts', import.meta.url));

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startEmbeddedHost, type EmbeddedHost } from '../../infra/local/embedded/host.ts';
-import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { localProjectId, stackEnvironment } from '../../infra/local/stack-environment.ts';
-import { unsignedToken } from '../../infra/local/unsigned-token.ts';
-import { contextResponse } from '../../shared/wire/responses/context.ts';
-import { conversationWithContextResponse } from '../../shared/wire/responses/conversations.ts';
-import { messageListResponse } from '../../shared/wire/responses/messages.ts';
+import { startEmbeddedHost, type EmbeddedHost } from '#infra/local/embedded/host.ts';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { contextResponse } from '#shared/wire/responses/context.ts';
+import { conversationWithContextResponse } from '#shared/wire/responses/conversations.ts';
+import { messageListResponse } from '#shared/wire/responses/messages.ts';
 import { eventually } from '../support/eventually.ts';
 
 let standIn: Awaited<ReturnType<typeof startStandIn>>;

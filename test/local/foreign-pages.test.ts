@@ -1,10 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EmbeddedHost, startEmbeddedHost } from '../../infra/local/embedded/host.ts';
-import { stackEnvironment } from '../../infra/local/stack-environment.ts';
-import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { startStorage, type LocalStorage } from '../../infra/local/storage/start-storage.ts';
-import { unsignedToken } from '../../infra/local/unsigned-token.ts';
+import { type EmbeddedHost, startEmbeddedHost } from '#infra/local/embedded/host.ts';
+import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startStorage, type LocalStorage } from '#infra/local/storage/start-storage.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 
 const LISTED = 'https://app.example.test';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createPartKills } from '../../infra/local/supervisor/part-kills.ts';
-import type { RestartablePart } from '../../infra/local/stack-children.ts';
+import { createPartKills } from '#infra/local/supervisor/part-kills.ts';
+import type { RestartablePart } from '#infra/local/stack/stack-children.ts';
 
 /** A stack of two functions whose restarts end as the test says. */
 function stackOf(restarts: readonly (() => Promise<void>)[]) {

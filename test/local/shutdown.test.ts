@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { chooseFreePort } from '../../infra/local/free-port.ts';
-import { localProjectId, stackEnvironment } from '../../infra/local/stack-environment.ts';
-import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { unsignedToken } from '../../infra/local/unsigned-token.ts';
+import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { eventually } from '../support/eventually.ts';
 
 const script = fileURLToPath(new URL('../../infra/local/embedded/main.ts', import.meta.url));

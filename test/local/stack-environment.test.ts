@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../../functions/src/config.ts';
-import { chooseModel, stackEnvironment } from '../../infra/local/stack-environment.ts';
+import { parseConfig } from '#functions/config.ts';
+import { chooseModel, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
 const standIn = { model: { kind: 'stand-in' }, standInUrl: 'http://127.0.0.1:1' } as const;
 

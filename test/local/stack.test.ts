@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { welcomeText } from '../../infra/local/first-calls.ts';
-import { type Stack, type StackOptions, startStack } from '../../infra/local/stack.ts';
-import type { StackEvent } from '../../infra/local/stack-event.ts';
+import { welcomeText } from '#infra/local/stack/first-calls.ts';
+import { type Stack, type StackOptions, startStack } from '#infra/local/stack/stack.ts';
+import type { StackEvent } from '#infra/local/stack/stack-event.ts';
 import { eventually } from '../support/eventually.ts';
-import { openServer } from '../support/open-server.ts';
-import { runPrintedCalls } from '../support/printed-calls.ts';
+import { openServer } from '../support/processes/open-server.ts';
+import { runPrintedCalls } from '../support/processes/printed-calls.ts';
 
 const stacks: Stack[] = [];
 afterEach(async () => {

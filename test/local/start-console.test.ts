@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { shortenLogLine } from '../../infra/local/log-line.ts';
-import { createStartConsole } from '../../infra/local/start-console.ts';
-import { parseStartArguments } from '../../infra/local/start-arguments.ts';
+import { shortenLogLine } from '#infra/local/processes/log-line.ts';
+import { createStartConsole } from '#infra/local/start-console.ts';
+import { parseStartArguments } from '#infra/local/start-arguments.ts';
 
 function screen(options: { isTerminal?: boolean; isVerbose?: boolean } = {}) {
   const written: string[] = [];

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Stack, startStack } from '../../infra/local/stack.ts';
-import { startSupervisor, type Supervisor } from '../../infra/local/supervisor/start-supervisor.ts';
-import { unsignedToken } from '../../infra/local/unsigned-token.ts';
-import { compactionListResponse } from '../../shared/wire/responses/compaction.ts';
+import { type Stack, startStack } from '#infra/local/stack/stack.ts';
+import { startSupervisor, type Supervisor } from '#infra/local/supervisor/start-supervisor.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { compactionListResponse } from '#shared/wire/responses/compaction.ts';
 import { eventually } from '../support/eventually.ts';
 
 const page = 'http://127.0.0.1:4321';

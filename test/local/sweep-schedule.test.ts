@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startEmbeddedHost } from '../../infra/local/embedded/host.ts';
-import { stackEnvironment } from '../../infra/local/stack-environment.ts';
-import { startSweepSchedule } from '../../infra/local/sweep-schedule.ts';
+import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
+import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { startSweepSchedule } from '#infra/local/sweep-schedule.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('the schedule of sweeps', () => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startEmbeddedHost, type EmbeddedHost } from '../../infra/local/embedded/host.ts';
-import { localProjectId, stackEnvironment } from '../../infra/local/stack-environment.ts';
-import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { unsignedToken } from '../../infra/local/unsigned-token.ts';
-import type { LogFields } from '../../shared/ports.ts';
+import { startEmbeddedHost, type EmbeddedHost } from '#infra/local/embedded/host.ts';
+import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import type { LogFields } from '#shared/ports/ports.ts';
 import { eventually } from '../support/eventually.ts';
 
 const TRACE = 'logging.googleapis.com/trace';

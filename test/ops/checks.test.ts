@@ -5,21 +5,21 @@ import {
   checkOnce,
   checkShown,
   checkStanding,
-} from '../../infra/ops/verify/check-context.ts';
-import { checkHistories } from '../../infra/ops/verify/check-histories.ts';
-import { faults } from '../../infra/ops/verify/finding.ts';
+} from '#infra/ops/verify/check-context.ts';
+import { checkHistories } from '#infra/ops/verify/check-histories.ts';
+import { faults } from '#infra/ops/verify/finding.ts';
 import {
   storedHistoryOf,
   storedTurnOf,
   type StoredHistory,
-} from '../../infra/ops/verify/loaded.ts';
-import { assembleContext } from '../../shared/conversation/assemble-context.ts';
-import { decodeHistory, type History } from '../../shared/conversation/history.ts';
-import { headPath, historyPath, turnPath } from '../../shared/conversation/paths.ts';
-import { readHead, readTurns } from '../../shared/conversation/read-conversation.ts';
-import type { Item } from '../../shared/conversation/snapshot.ts';
+} from '#infra/ops/verify/load/loaded.ts';
+import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
+import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
+import { headPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { planted } from './planted.ts';
-import { compactedThrice, verifyWorld } from '../support/verifying.ts';
+import { compactedThrice, verifyWorld } from '../support/compaction/verifying.ts';
 
 /** A conversation whose turns 29 and 30 stand behind a snapshot, with a pin. */
 async function loaded() {

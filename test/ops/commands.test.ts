@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { rateCompaction } from '../../functions/src/chat/feedback/rate-compaction.ts';
-import { headPath, turnPath, usagePath } from '../../shared/conversation/paths.ts';
-import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { encodeUsage, noUsage } from '../../shared/quota/usage.ts';
-import { compactOnce } from '../support/compacted-conversation.ts';
-import { buildConversation } from '../support/conversation-builder.ts';
-import { owner } from '../support/lifecycle.ts';
-import { ops } from '../support/ops.ts';
+import { rateCompaction } from '#functions/chat/features/rate-compaction.ts';
+import { headPath, turnPath, usagePath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
+import { compactOnce } from '../support/compaction/compacted-conversation.ts';
+import { buildConversation } from '../support/compaction/conversation-builder.ts';
+import { owner } from '../support/chat/lifecycle.ts';
+import { ops } from '../support/processes/ops.ts';
 import { afterShutdown } from '../support/retired-models.ts';
-import { sendAll } from '../support/sending.ts';
-import { compactedThrice, foundIn, verifyWorld, type VerifyWorld } from '../support/verifying.ts';
+import { sendAll } from '../support/chat/sending.ts';
+import {
+  compactedThrice,
+  foundIn,
+  verifyWorld,
+  type VerifyWorld,
+} from '../support/compaction/verifying.ts';
 
 const SAID = 'The harbour master is called Odysseus.';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { figuresOf, outcomesOf, recallOf } from '../../infra/ops/compare-outcomes.ts';
-import type { CompactionRecord } from '../../shared/conversation/job.ts';
-import { decodeHistory, type History } from '../../shared/conversation/history.ts';
-import { historyPath } from '../../shared/conversation/paths.ts';
-import { compactedThrice, verifyWorld } from '../support/verifying.ts';
+import { figuresOf, outcomesOf, recallOf } from '#infra/ops/compare-outcomes.ts';
+import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
+import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
+import { compactedThrice, verifyWorld } from '../support/compaction/verifying.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 

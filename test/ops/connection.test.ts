@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { localVariables } from '../../infra/ops/local-variables.ts';
-import { openProject } from '../../infra/ops/project.ts';
-import { noteStack, runningStacks, type StackNote } from '../../infra/local/stack-notes.ts';
-import { createScreen } from '../../infra/ops/screen.ts';
+import { localVariables } from '#infra/ops/local-variables.ts';
+import { openProject } from '#infra/ops/project.ts';
+import { noteStack, runningStacks, type StackNote } from '#infra/local/stack/stack-notes.ts';
+import { createScreen } from '#infra/ops/screen.ts';
 
 function directory(): string {
   const made = mkdtempSync(join(tmpdir(), 'recap-ops-'));

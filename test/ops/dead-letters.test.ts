@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createDeadLetterBox } from '../../infra/ops/dead-letter-box.ts';
-import type { DeadLetter } from '../../infra/ops/dead-letter-client.ts';
-import { buildDue } from '../support/compacted-conversation.ts';
-import { setHead } from '../support/lifecycle.ts';
-import { ops } from '../support/ops.ts';
-import { verifyWorld } from '../support/verifying.ts';
+import { createDeadLetterBox } from '#infra/ops/letters/dead-letter-box.ts';
+import type { DeadLetter } from '#infra/ops/letters/dead-letter-client.ts';
+import { buildDue } from '../support/compaction/compacted-conversation.ts';
+import { setHead } from '../support/chat/lifecycle.ts';
+import { ops } from '../support/processes/ops.ts';
+import { verifyWorld } from '../support/compaction/verifying.ts';
 
 const letter = (messageId: string, data: object | string): DeadLetter => ({
   ackId: `ack-${messageId}`,

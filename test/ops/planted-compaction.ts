@@ -1,4 +1,4 @@
-import { compactionJobPath, historyPath } from '../../shared/conversation/paths.ts';
+import { compactionJobPath, historyPath } from '#shared/conversation/documents/paths.ts';
 import { create, FAR, fieldsAt, history, remove, update, type Planted } from './planting.ts';
 
 /** Generations. */

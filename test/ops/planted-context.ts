@@ -3,7 +3,7 @@ import {
   headPath,
   recallPath,
   turnPath,
-} from '../../shared/conversation/paths.ts';
+} from '#shared/conversation/documents/paths.ts';
 import { fieldsAt, PAST, remove, turn, update, type Planted } from './planting.ts';
 
 const need = (since: Date) => ({ requestId: 'planted', since, trigger: 'auto' });

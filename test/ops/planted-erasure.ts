@@ -3,9 +3,9 @@ import {
   messageGuardPath,
   turnPath,
   turnPiecePath,
-} from '../../shared/conversation/paths.ts';
-import { tombstoneWrite } from '../../shared/conversation/tombstone.ts';
-import type { Write } from '../../shared/ports.ts';
+} from '#shared/conversation/documents/paths.ts';
+import { tombstoneWrite } from '#shared/conversation/documents/tombstone.ts';
+import type { Write } from '#shared/ports/ports.ts';
 import { anything, create, history, PAST, remove, turn, update, type Planted } from './planting.ts';
 
 const emptied = {

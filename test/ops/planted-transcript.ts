@@ -4,7 +4,7 @@ import {
   historyPath,
   messageGuardPath,
   turnPath,
-} from '../../shared/conversation/paths.ts';
+} from '#shared/conversation/documents/paths.ts';
 import {
   create,
   FAR,

@@ -1,8 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { verifyConversation } from '../../infra/ops/verify/verify-conversation.ts';
-import type { DocumentStore } from '../../shared/ports.ts';
-import { headPath } from '../../shared/conversation/paths.ts';
-import { compactedThrice, foundIn, readingOf, verifyWorld } from '../support/verifying.ts';
+import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import {
+  compactedThrice,
+  foundIn,
+  readingOf,
+  verifyWorld,
+} from '../support/compaction/verifying.ts';
 import { planted } from './planted.ts';
 import { documentsOf, whilePlanted, type Planted, type PlantedInto } from './planting.ts';
 

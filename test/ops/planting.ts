@@ -1,6 +1,6 @@
-import type { FaultName } from '../../infra/ops/verify/finding.ts';
-import { headPath } from '../../shared/conversation/paths.ts';
-import type { DocumentFields, DocumentStore, StoredDocument, Write } from '../../shared/ports.ts';
+import type { FaultName } from '#infra/ops/verify/finding.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import type { DocumentFields, DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
 
 /** What was wrong with a database that somebody wrote into, or that lost a document. */
 export interface Planted {

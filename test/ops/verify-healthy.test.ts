@@ -3,22 +3,27 @@ import { describe, expect, test } from 'vitest';
 import {
   deleteConversation,
   eraseOwnConversation,
-} from '../../functions/src/chat/conversation/delete-conversation.ts';
-import { undeleteConversation } from '../../functions/src/chat/conversation/undelete-conversation.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { eraseConversation } from '../../functions/src/compaction/erase-conversation.ts';
-import { verifyConversation } from '../../infra/ops/verify/verify-conversation.ts';
-import { readHead } from '../../shared/conversation/read-conversation.ts';
-import { buildDue, compactOnce } from '../support/compacted-conversation.ts';
-import { fork } from '../support/forks.ts';
-import { owner, removeMessage } from '../support/lifecycle.ts';
-import { edit, regenerate } from '../support/replacing.ts';
-import { restore } from '../support/restoring.ts';
-import { request, sendAll } from '../support/sending.ts';
-import { answered, instances, queued } from '../support/starts.ts';
-import { longListings, openBreaker } from '../support/tool-conversation.ts';
-import { say, startToolModel, toolChat, withAppTools } from '../support/tool-world.ts';
-import { compactedThrice, foundIn, readingOf, verifyWorld } from '../support/verifying.ts';
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { buildDue, compactOnce } from '../support/compaction/compacted-conversation.ts';
+import { fork } from '../support/chat/forks.ts';
+import { owner, removeMessage } from '../support/chat/lifecycle.ts';
+import { edit, regenerate } from '../support/chat/replacing.ts';
+import { restore } from '../support/compaction/restoring.ts';
+import { request, sendAll } from '../support/chat/sending.ts';
+import { answered, instances, queued } from '../support/chat/starts.ts';
+import { longListings, openBreaker } from '../support/tools/tool-conversation.ts';
+import { say, startToolModel, toolChat, withAppTools } from '../support/tools/tool-world.ts';
+import {
+  compactedThrice,
+  foundIn,
+  readingOf,
+  verifyWorld,
+} from '../support/compaction/verifying.ts';
 
 describe('a conversation that the service wrote is found to be whole', () => {
   test('when it was compacted three times', async () => {

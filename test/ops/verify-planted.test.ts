@@ -1,4 +1,4 @@
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { plantedSuite } from './planted.suite.ts';
 
 plantedSuite('memory', createMemoryDocumentStore);

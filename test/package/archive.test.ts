@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { archiveFiles, checkShipped, SHIPPED } from '../../infra/package/archive.ts';
-import { checkInputs } from '../../infra/package/bundle.ts';
-import { type Files, zipOf } from '../../infra/package/zip.ts';
+import { archiveFiles, checkShipped, SHIPPED } from '#infra/package/archive.ts';
+import { checkInputs } from '#infra/package/bundle.ts';
+import { type Files, zipOf } from '#infra/package/zip.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const run = promisify(execFile);
@@ -51,7 +51,7 @@ describe('the archive', () => {
     expect(folders).toContain('node_modules');
     expect(folders).toContain('shared');
     expect(sources).toContain('functions/src/index.ts');
-    expect(sources).toContain('functions/src/compaction/handle-push.ts');
+    expect(sources).toContain('functions/src/worker/push/handle-push.ts');
   });
 
   test('keeps every byte as it is', () => {
@@ -153,7 +153,7 @@ describe('what cannot be packed', () => {
     'test/fake.ts',
     'docs/README.md',
     'web/main.ts',
-    'infra/local/stack.ts',
+    'infra/local/stack/stack.ts',
     'terraform/settings.json',
     '.env',
     'functions/.env.production',

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compiledModules } from '../../infra/package/runtime/compiled.ts';
+import { compiledModules } from '#infra/package/runtime/compiled.ts';
 
 const NAMES = ['one.cjs', 'two.cjs'];
 let folder: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { configurationDocument } from './configuration-document.ts';
-import { deploymentSettings } from './deployment-settings.ts';
+import { configurationDocument } from '#infra/reference/configuration-document.ts';
+import { deploymentSettings } from '#infra/reference/deployment-settings.ts';
 
 test('docs/reference/configuration.md says what the code reads (npm run configuration writes it)', () => {
   const written = readFileSync(

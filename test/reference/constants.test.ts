@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { constantsDocument } from './constants-document.ts';
-import { scannedConstants } from './scanned-constants.ts';
+import { constantsDocument } from '#infra/reference/constants-document.ts';
+import { scannedConstants } from '#infra/reference/scanned-constants.ts';
 
 test('docs/reference/constants.md says what the code uses (npm run constants writes it)', () => {
   const written = readFileSync(

@@ -5,7 +5,7 @@ const section = /## The profile `gemini-cli`\n([\s\S]*?)\n## /u;
 
 test('every difference between the profile gemini-cli and that program is a test, and none is untold', async () => {
   const guide = await readText('docs/guides/operating-compaction.md');
-  const source = await readText('test/compaction/gemini-cli-differences.test.ts');
+  const source = await readText('test/usecases/compaction/summary/gemini-cli-differences.test.ts');
 
   const rows = (section.exec(guide)?.[1] ?? '').split('\n').filter((line) => line.startsWith('| '));
   const told = rows.slice(2).map((row) => row.split('|')[1]?.trim());

@@ -12,7 +12,7 @@ export interface NamedTest {
 
 /** The tests that a document names: a file in code, a colon, titles in quotation marks. */
 export function namedTests(document: string): NamedTest[] {
-  const proofs = document.matchAll(/`(test\/[^`]+\.ts)`: (“[^”]+”(?:, “[^”]+”)*)/gu);
+  const proofs = document.matchAll(/`((?:test|lab)\/[^`]+\.ts)`: (“[^”]+”(?:, “[^”]+”)*)/gu);
   return [...proofs].flatMap(([, file = '', titles = '']) =>
     [...titles.matchAll(/“([^”]+)”/gu)].map(([, title = '']) => ({ file, title })),
   );

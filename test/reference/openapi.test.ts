@@ -5,11 +5,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { loadRoutes } from '../../functions/src/chat/chat-routes.ts';
-import { errorReasons } from '../../shared/wire/error-reasons.ts';
-import { apiDocument } from './api-document.ts';
-import { openApiText, servedDocument } from './openapi-document.ts';
-import { thrownReasons } from './thrown-reasons.ts';
+import { loadRoutes } from '#functions/chat/chat-routes.ts';
+import { errorReasons } from '#shared/wire/errors/error-reasons.ts';
+import { apiDocument } from '#infra/reference/api-document.ts';
+import { openApiText, servedDocument } from '#infra/reference/openapi-document.ts';
+import { thrownReasons } from '#infra/reference/thrown-reasons.ts';
 
 const chatRoutes = await loadRoutes();
 
@@ -73,7 +73,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the table of error reasons', () => {
-  test('has every reason that the code answers with (shared/wire/reasons)', () => {
+  test('has every reason that the code answers with (shared/wire/errors)', () => {
     const unknown = thrownReasons().filter(({ reason }) => !(reason in errorReasons));
 
     expect(unknown).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { faultSchema } from '../../infra/local/stand-in/faults.ts';
-import { vicesSchema } from '../../infra/local/stand-in/vices.ts';
+import { faultSchema } from '#infra/fake-gemini/server/faults.ts';
+import { vicesSchema } from '#infra/fake-gemini/server/misbehaviour.ts';
 import { readText } from './named-tests.ts';
 
 const firstCells = (guide: string, heading: string): string[] => {
@@ -22,7 +22,7 @@ test('the guide to the stand-in tells of every fault', async () => {
 });
 
 test('the guide to the stand-in tells of every control', async () => {
-  const source = await readText('infra/local/stand-in/control.ts');
+  const source = await readText('infra/fake-gemini/server/control.ts');
   const paths = [...source.matchAll(/'(\/control\/\w+)'/gu)].map(([, path = '']) => path);
 
   const told = firstCells(await readGuide(), 'Controls').map((call) => call.split(' ')[1] ?? '');

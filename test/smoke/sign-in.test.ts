@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { signInAnonymously } from '../../infra/smoke/sign-in.ts';
+import { signInAnonymously } from '#infra/smoke/sign-in.ts';
 import { openForTest } from '../support/open-for-test.ts';
 
 /** Google's sign-in, as far as it is used: answers everything with one body. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseSmokeArguments } from '../../infra/smoke/smoke-arguments.ts';
+import { parseSmokeArguments } from '#infra/smoke/smoke-arguments.ts';
 
 const url = 'https://recap-chat.example.com';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { answerFromContext } from '../../infra/local/stand-in/answer.ts';
-import type { RequestContent } from '../../infra/local/stand-in/request.ts';
+import { answerFromContext } from '#infra/fake-gemini/answers/answer.ts';
+import type { RequestContent } from '#infra/fake-gemini/server/request.ts';
 
 function turn(role: string, ...texts: string[]): RequestContent {
   return { role, parts: texts.map((text) => ({ text })) };

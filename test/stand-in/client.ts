@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 
 const responseSchema = z.looseObject({
   candidates: z

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import type { Vices } from '../../infra/local/stand-in/vices.ts';
-import { condensingContents } from '../../shared/compaction/condense-prompt.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { Vices } from '#infra/fake-gemini/server/misbehaviour.ts';
+import { condensingContents } from '#shared/compaction/tool-outputs/condense-prompt.ts';
 import { ask } from './client.ts';
 
 let standIn: StandIn | undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { ask, user } from './client.ts';
 
 let standIn: StandIn;

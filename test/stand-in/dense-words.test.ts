@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { fewerWords, withoutOpeners } from '../../infra/local/stand-in/dense/fewer-words.ts';
-import { detectLanguage, type Language } from '../../infra/local/stand-in/dense/language.ts';
-import { outsideQuotes } from '../../infra/local/stand-in/dense/outside-quotes.ts';
-import { resolveDates } from '../../infra/local/stand-in/dense/resolve-dates.ts';
+import { fewerWords, withoutOpeners } from '#infra/fake-gemini/dense/fewer-words.ts';
+import { detectLanguage, type Language } from '#infra/fake-gemini/dense/language.ts';
+import { outsideQuotes } from '#infra/fake-gemini/dense/outside-quotes.ts';
+import { resolveDates } from '#infra/fake-gemini/dense/resolve-dates.ts';
 import {
   convertUnit,
   figuresForWords,
   joinRanges,
-} from '../../infra/local/stand-in/dense/rewrite-figures.ts';
-import { cutStatement, elideCode, joinLinks } from '../../infra/local/stand-in/dense/shorten.ts';
-import { toThirdPerson } from '../../infra/local/stand-in/dense/third-person.ts';
+} from '#infra/fake-gemini/dense/rewrite-figures.ts';
+import { cutStatement, elideCode, joinLinks } from '#infra/fake-gemini/dense/shorten.ts';
+import { toThirdPerson } from '#infra/fake-gemini/dense/third-person.ts';
 
 /** A Monday. */
 const monday = '2023-05-08';

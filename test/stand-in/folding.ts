@@ -1,8 +1,8 @@
 import { afterEach } from 'vitest';
 import { z } from 'zod';
-import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import type { Vices } from '../../infra/local/stand-in/vices.ts';
-import { ledgerJsonSchema } from '../../shared/compaction/ledger/operation.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { Vices } from '#infra/fake-gemini/server/misbehaviour.ts';
+import { ledgerJsonSchema } from '#shared/compaction/ledger/prompt/operation.ts';
 import { ask, user } from './client.ts';
 
 const itemSchema = z.object({

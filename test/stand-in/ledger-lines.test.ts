@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { knownItems, markedLines } from '../../infra/local/stand-in/ledger-lines.ts';
+import { knownItems, markedLines } from '#infra/fake-gemini/summaries/ledger-lines.ts';
 
 const content = (...lines: string[]) => ({ role: 'user', parts: [{ text: lines.join('\n') }] });
 

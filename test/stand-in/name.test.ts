@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { titlePrompt } from '../../shared/titles/title-prompt.ts';
-import { titleIn } from '../../shared/titles/title-text.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { titlePrompt } from '#shared/titles/title-prompt.ts';
+import { titleIn } from '#shared/titles/title-text.ts';
 import { ask } from './client.ts';
 
 let standIn: StandIn | undefined;

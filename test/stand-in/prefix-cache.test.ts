@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PrefixCache } from '../../infra/local/stand-in/prefix-cache.ts';
+import { PrefixCache } from '#infra/fake-gemini/server/prefix-cache.ts';
 
 const TOKENS = 5_000;
 

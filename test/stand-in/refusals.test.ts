@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { SKIPPED, signatureOf } from '../../infra/local/stand-in/signatures.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { SKIPPED, signatureOf } from '#infra/fake-gemini/answers/signatures.ts';
 import { ask, model, user } from './client.ts';
 
 let standIn: StandIn;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { textTokens } from '../../infra/local/stand-in/token-rule.ts';
-import type { Vices } from '../../infra/local/stand-in/vices.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { textTokens } from '#infra/fake-gemini/answers/token-rule.ts';
+import type { Vices } from '#infra/fake-gemini/server/misbehaviour.ts';
 import { type Answer, ask, model, user } from './client.ts';
 
 let standIn: StandIn | undefined;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cutToTokens, textTokens } from '../../infra/local/stand-in/token-rule.ts';
-import { type StandIn, startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
+import { cutToTokens, textTokens } from '#infra/fake-gemini/answers/token-rule.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { ask, model, user } from './client.ts';
 
 let standIn: StandIn;

@@ -2,11 +2,11 @@ import { afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import {
   createGeminiModel,
   type GeminiModelOptions,
-} from '../../functions/src/adapters/gemini-model.ts';
-import { startStandIn, type StandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import type { Content } from '../../shared/conversation/content.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { ModelChunk, ModelRequest } from '../../shared/ports.ts';
+} from '#functions/adapters/gemini/gemini-model.ts';
+import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
 
 /** The model's stand-in of the test that runs; see `startStandInForEachTest`. */
 export let standIn: StandIn;

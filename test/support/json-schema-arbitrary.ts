@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { JsonSchema } from '../../functions/src/chat/openapi/schemas.ts';
+import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
 import { resolved, type SchemaNames } from './json-schema-check.ts';
 
 const MOST_ENTRIES = 4;

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../functions/src/chat/openapi/schemas.ts';
+import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
 
 /** Where named schemas are found. */
 export type SchemaNames = Readonly<Record<string, JsonSchema>>;

@@ -1,6 +1,6 @@
-import { notesPath } from '../../shared/conversation/paths.ts';
-import { decodeNotes, encodeNotes, type Note, type Notes } from '../../shared/memory/note.ts';
-import type { DocumentStore } from '../../shared/ports.ts';
+import { notesPath } from '#shared/conversation/documents/paths.ts';
+import { decodeNotes, encodeNotes, type Note, type Notes } from '#shared/memory/note.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 
 /** What is remembered about a user. */
 export async function notesOf(store: DocumentStore, uid: string): Promise<Notes> {

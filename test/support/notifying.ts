@@ -1,19 +1,19 @@
 import { onTestFinished } from 'vitest';
-import { createFcmNotifier } from '../../functions/src/adapters/fcm-notifier.ts';
-import { parseConfig } from '../../functions/src/config.ts';
-import { startStandIn } from '../../infra/local/stand-in/start-stand-in.ts';
-import { devicePath } from '../../shared/conversation/paths.ts';
+import { createFcmNotifier } from '#functions/adapters/google/fcm-notifier.ts';
+import { parseConfig } from '#functions/config.ts';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { devicePath } from '#shared/conversation/documents/paths.ts';
 import {
   turnFinishedEvent,
   turnWaitingEvent,
   type TurnFinished,
   type TurnWaiting,
-} from '../../shared/notification/told-event.ts';
-import type { DocumentStore } from '../../shared/ports.ts';
-import { buildConversation, type ConversationToBuild } from './conversation-builder.ts';
-import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
+} from '#shared/notification/told-event.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { buildConversation, type ConversationToBuild } from './compaction/conversation-builder.ts';
+import { compactionBench, type CompactionBench } from './compaction/compaction-dependencies.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
-import { post, pushOf, serve } from './pushing.ts';
+import { post, pushOf, serve } from './processes/pushing.ts';
 
 /** The time of the turns that `buildConversation` stores, and a little more. */
 export const NOW = new Date('2026-01-02T03:04:30.000Z');

@@ -1,6 +1,6 @@
-import { createModelWatch } from '../../functions/src/model-watch.ts';
-import type { Config } from '../../functions/src/config.ts';
-import type { Logger } from '../../shared/ports.ts';
+import { createModelWatch } from '#functions/models/model-watch.ts';
+import type { Config } from '#functions/config.ts';
+import type { Logger } from '#shared/ports/ports.ts';
 
 /** A day after Gemini 2.5 Pro and Flash were shut down on both platforms. */
 export const AFTER_SHUTDOWN = new Date('2026-12-02T00:00:00.000Z');

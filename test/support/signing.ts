@@ -1,10 +1,14 @@
-import { createHmacSigner } from '../../functions/src/adapters/hmac-signer.ts';
-import { localSnapshotKeys } from '../../functions/src/snapshot-keys.ts';
-import { decodeHistory, encodeHistory, type History } from '../../shared/conversation/history.ts';
-import { historyPath } from '../../shared/conversation/paths.ts';
-import { noCache } from '../../shared/conversation/read-conversation.ts';
-import { signedHistory } from '../../shared/conversation/signed-history.ts';
-import type { DocumentFields, DocumentStore } from '../../shared/ports.ts';
+import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
+import { localSnapshotKeys } from '#functions/config/snapshot-keys.ts';
+import {
+  decodeHistory,
+  encodeHistory,
+  type History,
+} from '#shared/conversation/documents/history.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
+import { noCache } from '#shared/conversation/context/read-conversation.ts';
+import { signedHistory } from '#shared/conversation/context/signed-history.ts';
+import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
 
 /** Signs as a `demo-` project does. */
 export const localSigner = createHmacSigner(localSnapshotKeys);

@@ -1,5 +1,5 @@
-import { createDatabaseClock } from '../../functions/src/adapters/database-clock.ts';
-import type { Clock, DocumentStore } from '../../shared/ports.ts';
+import { createDatabaseClock } from '#functions/adapters/firestore/database-clock.ts';
+import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { timedStore } from '../fakes/timed-store.ts';
 
 export const DAY_MS = 24 * 60 * 60_000;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import {
   createMemoryDocumentStore,
   type MemoryStoreHooks,
-} from '../../infra/local/embedded/memory-document-store.ts';
-import { chunksCollection } from '../../shared/conversation/paths.ts';
-import { decodeStreamChunk } from '../../shared/conversation/stream-chunk.ts';
-import type { DocumentStore } from '../../shared/ports.ts';
+} from '#infra/local/embedded/memory-document-store.ts';
+import { chunksCollection } from '#shared/conversation/documents/paths.ts';
+import { decodeStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
-import { collect, request } from './sending.ts';
-import { steeredChat } from './streaming.ts';
+import { collect, request } from './chat/sending.ts';
+import { steeredChat } from './chat/streaming.ts';
 
 /** The chunk documents of the first turn, in order. */
 export async function storedChunks(store: DocumentStore, conversationId: string) {

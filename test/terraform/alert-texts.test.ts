@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { runOps } from '../../infra/ops/command-line.ts';
-import { createScreen } from '../../infra/ops/screen.ts';
+import { runOps } from '#infra/ops/command-line.ts';
+import { createScreen } from '#infra/ops/screen.ts';
 import { alertFile } from './alerts.ts';
 import { terraformFolder } from './check-terraform.ts';
 import { bodyOf, readModule, type Module } from './lint/read-module.ts';
@@ -162,8 +162,11 @@ describe.each(texts)('the text of the alert $key', ({ raw, text, commands }) => 
 
 test('every reason that fails a turn by the model is in the text about failing turns', () => {
   const text = texts.find(({ key }) => key === 'turns-failing')?.text ?? '';
-  const adapters = readdirSync(join(root, 'functions/src/adapters'))
-    .filter((name) => name.startsWith('gemini'))
+  const adapters = readdirSync(join(root, 'functions/src/adapters'), {
+    recursive: true,
+    encoding: 'utf8',
+  })
+    .filter((name) => name.startsWith('gemini/'))
     .map((name) => readFileSync(join(root, 'functions/src/adapters', name), 'utf8'))
     .join('\n');
   const reasons = new Set(matches(adapters, /reason: '(MODEL_[A-Z_]+)'/g));

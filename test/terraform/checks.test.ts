@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { missingTerraform } from '../support/tools.ts';
+import { missingTerraform } from '../support/tools/tools.ts';
 import { checkTerraform, terraformFolder, type CheckResult } from './check-terraform.ts';
 import { startOfflineTerraform } from './offline/run-terraform.ts';
 import { providerNames, readProviderSchema, schemaFile } from './offline/provider-schema.ts';

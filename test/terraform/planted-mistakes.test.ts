@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { missingTerraform } from '../support/tools.ts';
+import { missingTerraform } from '../support/tools/tools.ts';
 import { careless } from './mistakes/careless.ts';
 import { invalid } from './mistakes/invalid.ts';
 import { plant, type Mistake } from './mistakes/plant.ts';

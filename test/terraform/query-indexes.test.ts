@@ -20,7 +20,7 @@ interface QueryShape {
 
 const sweepOf = (file: string, ...fields: string[]): QueryShape[] =>
   fields.map((field) => ({
-    file: `compaction/${file}`,
+    file: `worker/sweep/${file}`,
     collectionGroup: 'conversations',
     equal: [],
     ordered: { field, order: 'ASCENDING' },
@@ -32,24 +32,24 @@ const shardedSweepOf = (file: string, field: string): QueryShape[] =>
 
 const queries: QueryShape[] = [
   {
-    file: 'chat/conversation/list-conversations.ts',
+    file: 'chat/conversations/list-conversations.ts',
     collectionGroup: 'conversations',
     equal: ['ownerUid', 'state'],
     ordered: { field: 'updateTime', order: 'DESCENDING' },
   },
   {
-    file: 'chat/conversation/own-conversations.ts',
+    file: 'chat/conversations/own-conversations.ts',
     collectionGroup: 'conversations',
     equal: ['ownerUid'],
   },
   ...shardedSweepOf('sweep-turns.ts', 'open.leaseUntil'),
   ...sweepOf('sweep-turns.ts', 'queue.leaseUntil'),
-  ...sweepOf('sweep-needs.ts', 'compactionNeeded.auto.since', 'compactionNeeded.manual.since'),
+  ...sweepOf('sweep-requests.ts', 'compactionNeeded.auto.since', 'compactionNeeded.manual.since'),
   ...sweepOf('sweep-erasures.ts', 'pendingErasure.since', 'purgeTime', 'expireTime'),
-  { file: 'compaction/sweep-erasures.ts', collectionGroup: 'conversations', equal: ['state'] },
+  { file: 'worker/sweep/sweep-erasures.ts', collectionGroup: 'conversations', equal: ['state'] },
   ...shardedSweepOf('sweep-idle.ts', 'updateTime'),
   {
-    file: 'chat/uploads/create-upload.ts',
+    file: 'chat/features/uploads/create-upload.ts',
     collectionGroup: 'uploads',
     equal: [],
     ordered: { field: 'createTime', order: 'ASCENDING' },
@@ -58,14 +58,14 @@ const queries: QueryShape[] = [
 
 /** Files that query a collection in the order of its ids, which needs no index. */
 const byIdAlone = [
-  'chat/conversation/fork-clear.ts',
-  'chat/uploads/read-uploads.ts',
+  'chat/conversations/fork/fork-clear.ts',
+  'chat/features/uploads/read-uploads.ts',
   'erasure/finish-erasure.ts',
   'erasure/release-uploads.ts',
 ];
 
 /** Files that pass on what others ask. */
-const passingOn = ['compaction/sweep-pass.ts', 'adapters/firestore-document-store.ts'];
+const passingOn = ['worker/sweep/sweep-pass.ts', 'adapters/firestore/firestore-document-store.ts'];
 
 const fileSchema = z.object({
   indexes: z.array(

@@ -1,25 +1,25 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createAccountRevocationCheck } from '../../functions/src/adapters/account-revocation-check.ts';
-import { createMemoryCache } from '../../functions/src/adapters/memory-cache.ts';
-import { createAudience } from '../../functions/src/chat/answer/audience.ts';
-import { createPausingGenerator } from '../../functions/src/compaction/pausing-generator.ts';
-import { MODELS_REMEMBERED_MAX } from '../../functions/src/model-health.ts';
-import { createOneAtATime } from '../../functions/src/quota/one-at-a-time.ts';
-import { createOpenStreams } from '../../functions/src/quota/open-streams.ts';
-import { createMemoryBus } from '../../infra/local/embedded/memory-bus.ts';
+import { createAccountRevocationCheck } from '#functions/adapters/auth/account-revocation-check.ts';
+import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { createAudience } from '#functions/chat/turns/live/subscribers.ts';
+import { createPausingGenerator } from '#functions/worker/compaction/draft/pausing-generator.ts';
+import { MODELS_REMEMBERED_MAX } from '#functions/models/model-health.ts';
+import { createOneAtATime } from '#functions/quota/one-at-a-time.ts';
+import { createOpenStreams } from '#functions/quota/open-streams.ts';
+import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import {
   DEAD_LETTERS_KEPT,
   type PushSubscriptionOptions,
-} from '../../infra/local/embedded/push-subscription.ts';
-import { createStartConsole, HELD_LINES_MAX } from '../../infra/local/start-console.ts';
-import { AppError } from '../../shared/errors.ts';
+} from '#infra/local/embedded/push-subscription.ts';
+import { createStartConsole, HELD_LINES_MAX } from '#infra/local/start-console.ts';
+import { AppError } from '#shared/errors.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { openServer } from '../support/open-server.ts';
-import { openPushEndpoint } from '../support/push-endpoint.ts';
-import { sendAll } from '../support/sending.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { openServer } from '../support/processes/open-server.ts';
+import { openPushEndpoint } from '../support/processes/push-endpoint.ts';
+import { sendAll } from '../support/chat/sending.ts';
 
 /** What docs/reference/bounds.md names and no other test reaches. */
 

@@ -21,7 +21,7 @@ test.each(commands)('npm run %s -- --help says how it is used', async (_, file) 
 });
 
 test('one that gets an option that it does not know names it, without a stack', async () => {
-  const given = run(process.execPath, ['test/bench/bench.ts', '--loud']);
+  const given = run(process.execPath, ['lab/bench/bench.ts', '--loud']);
 
   const { code, stderr } = await given.catch((error) => error);
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DEPLOYED_ORIGINS, pageHeaders } from '../../infra/local/page/page-headers.ts';
-import { localProjectId, stackEnvironment } from '../../infra/local/stack-environment.ts';
+import { DEPLOYED_ORIGINS, pageHeaders } from '#infra/local/page/page-headers.ts';
+import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
 const root = new URL('../../', import.meta.url);
 const textOf = (path: string) => readFileSync(new URL(path, root), 'utf8');

@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Content } from '../../shared/conversation/content.ts';
-import type { Head } from '../../shared/conversation/head.ts';
-import { emptySections, snapshotOfSections } from '../../shared/compaction/snapshot-sections.ts';
-import { encodeHistory, type History } from '../../shared/conversation/history.ts';
-import { newHead } from '../../shared/conversation/new-head.ts';
-import { finishWrites, startWrites } from '../../shared/conversation/turn-writes.ts';
-import type { DocumentFields, Value, Write } from '../../shared/ports.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import {
+  emptySections,
+  snapshotOfSections,
+} from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
+import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
+import type { DocumentFields, Value, Write } from '#shared/ports/ports.ts';
 
 /** What firebase-tools accepts in the file, as far as this project uses it. */
 const indexFileSchema = z.strictObject({

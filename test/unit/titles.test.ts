@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { mayStoreTitle, wantsTitle } from '../../shared/titles/title-decision.ts';
-import { titlePrompt } from '../../shared/titles/title-prompt.ts';
-import { titleIn } from '../../shared/titles/title-text.ts';
+import { mayStoreTitle, wantsTitle } from '#shared/titles/title-decision.ts';
+import { titlePrompt } from '#shared/titles/title-prompt.ts';
+import { titleIn } from '#shared/titles/title-text.ts';
 
 describe('whether a title is wanted', () => {
   const auto = (throughSeq: number) => ({ title: 'made', autoTitle: { throughSeq } });

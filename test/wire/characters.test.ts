@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { chunksCollection } from '../../shared/conversation/paths.ts';
-import { startFaultStack, type FaultStack } from '../support/fault-stack.ts';
-import { startChatServer } from '../support/chat-server.ts';
-import { openServer } from '../support/open-server.ts';
+import { chunksCollection } from '#shared/conversation/documents/paths.ts';
+import { startFaultStack, type FaultStack } from '../support/processes/fault-stack.ts';
+import { startChatServer } from '../support/chat/chat-server.ts';
+import { openServer } from '../support/processes/open-server.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
 import { readEvents, shownText } from '../support/wire/shown-by-client.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { createWireApp } from '../support/wire-app.ts';
+import { createWireApp } from '../support/chat/wire-app.ts';
 
 const clientContext = {
   timeZone: 'Asia/Seoul',

@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { rateCompaction } from '../../functions/src/chat/feedback/rate-compaction.ts';
+import { rateCompaction } from '#functions/chat/features/rate-compaction.ts';
 import {
   compactionListResponse,
   compactionRecordResponse,
-} from '../../shared/wire/responses/compaction.ts';
-import { ratingResponse } from '../../shared/wire/responses/ratings.ts';
-import { errorOf } from '../support/chat-server.ts';
-import { brokenRules } from '../support/commit-rules.ts';
-import { erase, remainsOf } from '../support/erasing.ts';
-import { createConversation, readAs } from '../support/http-answers.ts';
-import { CANARY, canaries, compacted, lifecycle, owner } from '../support/lifecycle.ts';
-import { history, writeHistories } from '../support/past-compactions.ts';
-import { startRecordedServer } from '../support/recorded-server.ts';
+} from '#shared/wire/responses/compaction.ts';
+import { ratingResponse } from '#shared/wire/responses/ratings.ts';
+import { errorOf } from '../support/chat/chat-server.ts';
+import { brokenRules } from '../support/compaction/commit-rules.ts';
+import { erase, remainsOf } from '../support/compaction/erasing.ts';
+import { createConversation, readAs } from '../support/chat/http-answers.ts';
+import { CANARY, canaries, compacted, lifecycle, owner } from '../support/chat/lifecycle.ts';
+import { history, writeHistories } from '../support/compaction/past-compactions.ts';
+import { startRecordedServer } from '../support/processes/recorded-server.ts';
 
 const { chat, recorded } = await startRecordedServer();
 afterAll(() => chat.stop());

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createChatApp } from '../../functions/src/chat/chat-app.ts';
-import { sendMessage } from '../../functions/src/chat/send/send-message.ts';
-import { parseConfig } from '../../functions/src/config.ts';
-import { createDependencies } from '../../functions/src/dependencies.ts';
-import { chatDependencies } from '../support/chat-dependencies.ts';
-import { errorOf } from '../support/chat-server.ts';
+import { createChatApp } from '#functions/chat/chat-app.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { errorOf } from '../support/chat/chat-server.ts';
 import { openForTest } from '../support/open-for-test.ts';
 import { localKeysVariable } from '../support/signing.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseConfig } from '../../functions/src/config.ts';
-import { startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { parseConfig } from '#functions/config.ts';
+import { startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
 
 const APP = 'https://app.example.com';
 const OTHER = 'https://evil.example.com';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { putDevice } from '../../functions/src/chat/devices/devices.ts';
-import { deviceListResponse, deviceResponse } from '../../shared/wire/responses/devices.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
-import { erase } from '../support/erasing.ts';
-import { readAs } from '../support/http-answers.ts';
-import { CANARY, canaries, lifecycle, owner } from '../support/lifecycle.ts';
+import { putDevice } from '#functions/chat/features/devices.ts';
+import { deviceListResponse, deviceResponse } from '#shared/wire/responses/devices.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { erase } from '../support/compaction/erasing.ts';
+import { readAs } from '../support/chat/http-answers.ts';
+import { CANARY, canaries, lifecycle, owner } from '../support/chat/lifecycle.ts';
 
 let chat: ChatServer;
 beforeAll(async () => {

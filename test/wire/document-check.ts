@@ -1,7 +1,7 @@
-import type { JsonSchema } from '../../functions/src/chat/openapi/schemas.ts';
+import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
 import { schemaProblems, type SchemaNames } from '../support/json-schema-check.ts';
-import type { WireAnswer } from '../support/wire-app.ts';
-import type { Target } from './generated-requests.ts';
+import type { WireAnswer } from '../support/chat/wire-app.ts';
+import type { Target } from './attacks/generated-requests.ts';
 
 interface DocumentedResponse {
   content?: Record<string, { schema: JsonSchema }>;

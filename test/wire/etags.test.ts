@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compactionRecordResponse } from '../../shared/wire/responses/compaction.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
-import { createConversation, readAs } from '../support/http-answers.ts';
-import { history, writeHistories } from '../support/past-compactions.ts';
+import { compactionRecordResponse } from '#shared/wire/responses/compaction.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { createConversation, readAs } from '../support/chat/http-answers.ts';
+import { history, writeHistories } from '../support/compaction/past-compactions.ts';
 
 let chat: ChatServer;
 beforeAll(async () => {

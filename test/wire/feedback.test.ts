@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { exportLineResponse } from '../../shared/wire/responses/lifecycle.ts';
-import { messageListResponse, sendMessageResponse } from '../../shared/wire/responses/messages.ts';
-import { feedbackResponse } from '../../shared/wire/responses/ratings.ts';
-import { errorOf } from '../support/chat-server.ts';
-import { CANARY, canaries, lifecycle, owner, shortConversation } from '../support/lifecycle.ts';
-import { erase, remainsOf } from '../support/erasing.ts';
-import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
-import { putFeedback } from '../../functions/src/chat/feedback/give-feedback.ts';
-import { readAs } from '../support/http-answers.ts';
-import { startRecordedServer } from '../support/recorded-server.ts';
+import { exportLineResponse } from '#shared/wire/responses/lifecycle.ts';
+import { messageListResponse, sendMessageResponse } from '#shared/wire/responses/messages.ts';
+import { feedbackResponse } from '#shared/wire/responses/ratings.ts';
+import { errorOf } from '../support/chat/chat-server.ts';
+import {
+  CANARY,
+  canaries,
+  lifecycle,
+  owner,
+  shortConversation,
+} from '../support/chat/lifecycle.ts';
+import { erase, remainsOf } from '../support/compaction/erasing.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { putFeedback } from '#functions/chat/features/give-feedback.ts';
+import { readAs } from '../support/chat/http-answers.ts';
+import { startRecordedServer } from '../support/processes/recorded-server.ts';
 
 const { chat, recorded } = await startRecordedServer();
 afterAll(() => chat.stop());

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { messageGuardPath, turnPath } from '../../shared/conversation/paths.ts';
-import { readTurns } from '../../shared/conversation/read-conversation.ts';
-import { createUploadResponse } from '../../shared/wire/responses/uploads.ts';
-import { createResources, createWireApp, type Resources } from '../support/wire-app.ts';
-import { servedDocument } from '../reference/openapi-document.ts';
-import { targetsOf } from './generated-requests.ts';
+import { messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { createUploadResponse } from '#shared/wire/responses/uploads.ts';
+import { createResources, createWireApp, type Resources } from '../support/chat/wire-app.ts';
+import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { targetsOf } from './attacks/generated-requests.ts';
 
 const app = createWireApp();
 const { store } = app.dependencies;

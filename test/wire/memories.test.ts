@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exportLineResponse } from '../../shared/wire/responses/lifecycle.ts';
-import { memoryListResponse, memoryNoteResponse } from '../../shared/wire/responses/memories.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
-import { readAs } from '../support/http-answers.ts';
+import { exportLineResponse } from '#shared/wire/responses/lifecycle.ts';
+import { memoryListResponse, memoryNoteResponse } from '#shared/wire/responses/memories.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { readAs } from '../support/chat/http-answers.ts';
 import { storeNotes } from '../support/notes.ts';
 import { noteOf } from '../unit/memory/notes.ts';
 

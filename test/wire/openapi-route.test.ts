@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { servedDocument } from '../reference/openapi-document.ts';
-import { createWireApp } from '../support/wire-app.ts';
+import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { createWireApp } from '../support/chat/wire-app.ts';
 
 const get = (headers: Record<string, string> = {}) =>
   createWireApp().call({ method: 'GET', path: '/v1/openapi.json', uid: undefined, headers });

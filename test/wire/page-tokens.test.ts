@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createHmacSigner } from '../../functions/src/adapters/hmac-signer.ts';
-import { decodePageToken, encodePageToken } from '../../shared/wire/page-token.ts';
-import { conversationListResponse } from '../../shared/wire/responses/conversations.ts';
-import { messageListResponse } from '../../shared/wire/responses/messages.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
-import { createConversation, readAs } from '../support/http-answers.ts';
+import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
+import { decodePageToken, encodePageToken } from '#shared/wire/page-token.ts';
+import { conversationListResponse } from '#shared/wire/responses/conversations.ts';
+import { messageListResponse } from '#shared/wire/responses/messages.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { createConversation, readAs } from '../support/chat/http-answers.ts';
 import { localSigner } from '../support/signing.ts';
 
 let chat: ChatServer;

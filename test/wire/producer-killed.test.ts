@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMemoryDocumentStore } from '../../infra/local/embedded/memory-document-store.ts';
-import { contentText } from '../../shared/conversation/content.ts';
-import { readTurns } from '../../shared/conversation/read-conversation.ts';
-import type { DocumentStore, ModelStreamer } from '../../shared/ports.ts';
-import { startChatServer, type ChatServer } from '../support/chat-server.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { DocumentStore, ModelStreamer } from '#shared/ports/ports.ts';
+import { startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
 import {
   lastIdOf,
   readEvents,

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ChatDependencies } from '../../functions/src/chat/chat-dependencies.ts';
-import { dayOf } from '../../shared/quota/day.ts';
-import { usageResponse } from '../../shared/wire/responses/usage.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { dayOf } from '#shared/quota/day.ts';
+import { usageResponse } from '#shared/wire/responses/usage.ts';
 import { heldStreamer } from '../fakes/held-streamer.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { errorOf } from '../support/chat-server.ts';
+import { errorOf } from '../support/chat/chat-server.ts';
 import { eventually } from '../support/eventually.ts';
-import { startLimitedServer, usageOf } from '../support/quotas.ts';
+import { startLimitedServer, usageOf } from '../support/chat/quotas.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
 
 const usage = { promptTokens: 300, cachedTokens: 0, outputTokens: 50, thoughtsTokens: 0 };

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { servedDocument } from '../reference/openapi-document.ts';
-import { createResources, createWireApp, type Resources } from '../support/wire-app.ts';
+import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { createResources, createWireApp, type Resources } from '../support/chat/wire-app.ts';
 import { reasonOf } from './document-check.ts';
-import { targetsOf } from './generated-requests.ts';
+import { targetsOf } from './attacks/generated-requests.ts';
 
 const app = createWireApp();
 let own: Resources;

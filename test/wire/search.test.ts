@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteMessage } from '../../functions/src/chat/conversation/delete-message.ts';
-import { searchResponse } from '../../shared/wire/responses/search.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat-server.ts';
-import { buildConversation, type TurnToBuild } from '../support/conversation-builder.ts';
-import { createConversation, readAs } from '../support/http-answers.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { searchResponse } from '#shared/wire/responses/search.ts';
+import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { buildConversation, type TurnToBuild } from '../support/compaction/conversation-builder.ts';
+import { createConversation, readAs } from '../support/chat/http-answers.ts';
 
 let chat: ChatServer;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { Hono, type Context } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
-import { AppError } from '../../../shared/errors.ts';
-import type { SignedInCaller } from '../../../shared/identity-ports.ts';
-import type { Caller } from '../../../shared/ports.ts';
+import { AppError } from '#shared/errors.ts';
+import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
+import type { Caller } from '#shared/ports/ports.ts';
 import { admit, APP_CHECK_HEADER } from './http/admit.ts';
 import { authenticate } from './http/authenticate.ts';
 import { createCallLimit, withinCallLimit, type CallLimit } from './http/call-limit.ts';
@@ -16,8 +16,8 @@ import { readJsonBody } from './http/read-body.ts';
 import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
 import { routerPath, withoutVerb } from './http/route-path.ts';
 import { withStreamPlace } from './http/stream-place.ts';
-import { refreshRemote } from '../refresh-remote.ts';
-import { readTrace, withTrace } from '../trace.ts';
+import { refreshRemote } from '../config/refresh-remote.ts';
+import { readTrace, withTrace } from '../lib/trace.ts';
 import { errorForCaller } from './not-found.ts';
 
 /** What the server hands in beside the request. */

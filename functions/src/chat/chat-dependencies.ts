@@ -1,9 +1,9 @@
-import type { ConversationCache } from '../../../shared/conversation/read-conversation.ts';
+import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
 import type {
   AppCheckVerifier,
   IdTokenVerifier,
   RevocationCheck,
-} from '../../../shared/identity-ports.ts';
+} from '#shared/ports/identity-ports.ts';
 import type {
   AtCrashPoint,
   Clock,
@@ -14,15 +14,15 @@ import type {
   Randomness,
   Sha256,
   Signer,
-} from '../../../shared/ports.ts';
-import type { FileBucket } from '../../../shared/file-ports.ts';
-import type { Quota } from '../../../shared/quota-ports.ts';
-import type { BeforeTurnHook } from '../../../shared/hooks/before-turn.ts';
-import type { Webhook } from '../../../shared/hooks/webhook.ts';
+} from '#shared/ports/ports.ts';
+import type { FileBucket } from '#shared/ports/file-ports.ts';
+import type { Quota } from '#shared/ports/quota-ports.ts';
+import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
+import type { Webhook } from '#shared/hooks/webhook.ts';
 import type { Config } from '../config.ts';
-import type { ModelHealth } from '../model-health.ts';
-import type { LiveTurns } from './answer/live-turn.ts';
-import type { Toolbox } from './tools/toolbox.ts';
+import type { ModelHealth } from '../models/model-health.ts';
+import type { LiveTurns } from './turns/live/live-turn.ts';
+import type { Toolbox } from './turns/tools/toolbox.ts';
 
 /** What the chat function works with; handed in once by the composition root. */
 export interface ChatDependencies {

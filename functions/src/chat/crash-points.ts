@@ -1,4 +1,4 @@
-import type { AtCrashPoint } from '../../../shared/ports.ts';
+import type { AtCrashPoint } from '#shared/ports/ports.ts';
 
 /**
  * Every place between two effects of a turn, and what has happened there. A process that dies at any of

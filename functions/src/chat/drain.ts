@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/ports.ts';
+import type { Clock } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 
 /** Time for a turn that is given up to store its frames and for its readers' connections to end, ms. */

@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { AppError } from '../../../shared/errors.ts';
-import { once } from '../../../shared/once.ts';
-import { errorReply } from '../../../shared/wire/error-body.ts';
-import { HEARTBEAT_INTERVAL_MS } from '../../../shared/wire/limits.ts';
-import { guardServer } from '../server-guard.ts';
+import { AppError } from '#shared/errors.ts';
+import { once } from '#shared/once.ts';
+import { errorReply } from '#shared/wire/errors/error-body.ts';
+import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
+import { guardServer } from '../bootstrap/server-guard.ts';
 import { createChatApp } from './chat-app.ts';
 import { breakOff } from './http/break-off.ts';
 import { textOf } from './http/response-body.ts';
 import { writeText } from './http/write-text.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { RouteDependencies } from './route.ts';
-import type { SendMessage } from './send/send-request.ts';
-import { CALLED_OFF } from '../called-off.ts';
+import type { SendMessage } from './turns/send/send-request.ts';
+import { CALLED_OFF } from '../lib/abort-reason.ts';
 
 const unusableRequest = (cause: unknown) =>
   new AppError({
@@ -25,7 +25,7 @@ const unusableRequest = (cause: unknown) =>
   });
 
 /** Loaded with the first message: whoever only asks for health, a list or an upload does without. */
-const loadSending = once(() => import('./send/send-message.ts'));
+const loadSending = once(() => import('./turns/send/send-message.ts'));
 
 const sendMessage: SendMessage = async (dependencies, request) => {
   const sending = await loadSending();

@@ -1,4 +1,4 @@
-import type { DocumentStore } from '../../../shared/ports.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 
 /**
  * A client's id, in lower case: a UUID is the same one in capitals. It stays as it was written where a document

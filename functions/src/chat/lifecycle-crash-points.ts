@@ -1,4 +1,4 @@
-import type { AtCrashPoint } from '../../../shared/ports.ts';
+import type { AtCrashPoint } from '#shared/ports/ports.ts';
 
 /**
  * Every place between two effects of restoring, deleting, erasing and forking, and what has happened

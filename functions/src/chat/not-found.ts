@@ -1,7 +1,7 @@
-import { NewerDocumentError } from '../../../shared/conversation/schema-version.ts';
-import { UnreadableHeadError } from '../../../shared/conversation/unreadable-head.ts';
-import { AppError } from '../../../shared/errors.ts';
-import type { Caller } from '../../../shared/ports.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
+import { UnreadableHeadError } from '#shared/conversation/documents/unreadable-head.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
 
 /** One body for unknown, deleted and other people's conversations: an id must tell nothing. */
 export const notFoundError = (conversationId: string) =>

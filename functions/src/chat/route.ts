@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { headPath } from '../../../shared/conversation/paths.ts';
-import { AppError } from '../../../shared/errors.ts';
-import type { Caller } from '../../../shared/ports.ts';
-import type { ErrorReasonName } from '../../../shared/wire/error-reasons.ts';
-import { conversationIdSchema } from '../../../shared/wire/requests/ids.ts';
-import { parseRequest } from '../../../shared/wire/validation-error.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
+import { conversationIdSchema } from '#shared/wire/requests/ids.ts';
+import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { idAsStored } from './id-as-stored.ts';
 import { notFoundError } from './not-found.ts';
-import type { SendMessage } from './send/send-request.ts';
+import type { SendMessage } from './turns/send/send-request.ts';
 
 /** What routes work with: the dependencies and the one use case that streams. */
 export interface RouteDependencies extends ChatDependencies {

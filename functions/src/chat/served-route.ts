@@ -1,4 +1,4 @@
-import { once } from '../../../shared/once.ts';
+import { once } from '#shared/once.ts';
 import type { Route } from './route.ts';
 
 type Method = Route['method'];

@@ -1,8 +1,8 @@
-import { withoutTurns, type Gone } from '../../../shared/compaction/mend-history.ts';
-import { emptiedHistory, erasedFields } from '../../../shared/conversation/erased-history.ts';
-import type { Head } from '../../../shared/conversation/head.ts';
-import type { History } from '../../../shared/conversation/history.ts';
-import { cleanedHistory, readSignedHistory } from '../../../shared/conversation/signed-history.ts';
+import { withoutTurns, type Gone } from '#shared/compaction/snapshot/repair-history.ts';
+import { emptiedHistory, erasedFields } from '#shared/conversation/writes/erased-history.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { cleanedHistory, readSignedHistory } from '#shared/conversation/context/signed-history.ts';
 import type {
   DocumentFields,
   DocumentStore,
@@ -10,9 +10,9 @@ import type {
   Signer,
   StoredDocument,
   Write,
-} from '../../../shared/ports.ts';
-import type { policyOf } from '../conversation-policy.ts';
-import { rendererOf } from '../snapshot-rendering.ts';
+} from '#shared/ports/ports.ts';
+import type { policyOf } from '../config/conversation-policy.ts';
+import { rendererOf } from '../context/snapshot-rendering.ts';
 
 /** Characters of one batch, at most three bytes each: a commit takes 3.5 MiB. One document may have more. */
 const BATCH_CHARACTERS = 1_000_000;

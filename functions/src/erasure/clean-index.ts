@@ -1,6 +1,6 @@
-import { recallPath } from '../../../shared/conversation/paths.ts';
-import type { DocumentStore, StoredDocument } from '../../../shared/ports.ts';
-import { segmentOf } from '../../../shared/recall/segment.ts';
+import { recallPath } from '#shared/conversation/documents/paths.ts';
+import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
+import { segmentOf } from '#shared/recall/segment.ts';
 import { fittingSegment } from '../recall/fit-segment.ts';
 import { unpackSegment, type StoredSegment } from '../recall/segment-document.ts';
 

@@ -1,11 +1,11 @@
-import type { Head } from '../../../shared/conversation/head.ts';
-import { queueSeqs } from '../../../shared/conversation/queue-decision.ts';
-import { readTurnDocuments } from '../../../shared/conversation/read-conversation.ts';
-import { abandonedFields, endAbandonedWrites } from '../../../shared/conversation/end-abandoned.ts';
-import { readPartialAnswer } from '../../../shared/conversation/partial-answer.ts';
-import { isTerminal } from '../../../shared/conversation/turn.ts';
-import type { DocumentStore, Write } from '../../../shared/ports.ts';
-import { meterCounting } from '../conversation-policy.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
+import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import { abandonedFields, endAbandonedWrites } from '#shared/conversation/writes/end-abandoned.ts';
+import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import type { DocumentStore, Write } from '#shared/ports/ports.ts';
+import { meterCounting } from '../config/conversation-policy.ts';
 
 /** The turns that run or wait: the open one and the queue behind it. */
 const unfinishedSeqs = (head: Head): number[] => [

@@ -1,5 +1,5 @@
-import { withoutNotesFrom } from '../../../shared/memory/change-notes.ts';
-import { changeNotes, type NotesDependencies } from '../change-notes.ts';
+import { withoutNotesFrom } from '#shared/memory/change-notes.ts';
+import { changeNotes, type NotesDependencies } from '../memory/change-notes.ts';
 
 /**
  * Takes away the notes that a tool made of erased turns, or of a conversation that is erased whole; notes that

@@ -1,5 +1,5 @@
-import { blobsNamedBy } from '../../../shared/conversation/erased-history.ts';
-import type { Head, Versioned } from '../../../shared/conversation/head.ts';
+import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
 import {
   blobPiecePath,
   headPath,
@@ -7,19 +7,19 @@ import {
   streamPath,
   turnPath,
   turnPiecesCollection,
-} from '../../../shared/conversation/paths.ts';
-import { readHead, readTurnDocuments } from '../../../shared/conversation/read-conversation.ts';
-import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
-import type { TurnDocument } from '../../../shared/conversation/turn.ts';
-import type { FileBucket } from '../../../shared/file-ports.ts';
-import type { Clock, DocumentStore, Query } from '../../../shared/ports.ts';
-import { isQuestionErased } from '../../../shared/conversation/erase-turn.ts';
-import { turnKey } from '../../../shared/uploads/upload.ts';
+} from '#shared/conversation/documents/paths.ts';
+import { readHead, readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
+import type { FileBucket } from '#shared/ports/file-ports.ts';
+import type { Clock, DocumentStore, Query } from '#shared/ports/ports.ts';
+import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
+import { turnKey } from '#shared/uploads/upload.ts';
 import { eraseNotesFrom } from './erase-notes.ts';
 import { releaseUploads } from './release-uploads.ts';
 import { cleanIndex } from './clean-index.ts';
 import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
-import { retryWhenLost } from '../retry-when-lost.ts';
+import { retryWhenLost } from '../lib/retry-when-lost.ts';
 
 /** Sends change the head while this works; the last step, which lost to one, is tried again this often. */
 const FINISH_TRIES = 50;

@@ -1,9 +1,9 @@
-import type { Head } from '../../../shared/conversation/head.ts';
-import { compactionJobPath, headPath, statusPath } from '../../../shared/conversation/paths.ts';
-import { readAnyHead } from '../../../shared/conversation/read-conversation.ts';
-import type { Clock, DocumentStore } from '../../../shared/ports.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { compactionJobPath, headPath, statusPath } from '#shared/conversation/documents/paths.ts';
+import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
+import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { closingWrites } from './close-turns.ts';
-import { retryWhenLost } from '../retry-when-lost.ts';
+import { retryWhenLost } from '../lib/retry-when-lost.ts';
 
 /**
  * The first step of erasing a conversation, one batch: the head is `erasing` and takes a generation, open

@@ -1,8 +1,8 @@
-import { GuardLostError } from '../../../shared/errors.ts';
-import type { FileBucket } from '../../../shared/file-ports.ts';
-import type { DocumentStore, Query, StoredDocument } from '../../../shared/ports.ts';
-import { uploadsCollection } from '../../../shared/conversation/paths.ts';
-import { decodeUpload } from '../../../shared/uploads/upload.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { FileBucket } from '#shared/ports/file-ports.ts';
+import type { DocumentStore, Query, StoredDocument } from '#shared/ports/ports.ts';
+import { uploadsCollection } from '#shared/conversation/documents/paths.ts';
+import { decodeUpload } from '#shared/uploads/upload.ts';
 
 /** Uploads of one read; each is a few hundred bytes. */
 const UPLOADS_PER_READ = 100;

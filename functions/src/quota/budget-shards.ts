@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { budgetShardPath } from '../../../shared/conversation/paths.ts';
-import type { StoredDocument, Write } from '../../../shared/ports.ts';
-import { expiryOf } from '../../../shared/quota/day.ts';
+import { budgetShardPath } from '#shared/conversation/documents/paths.ts';
+import type { StoredDocument, Write } from '#shared/ports/ports.ts';
+import { expiryOf } from '#shared/quota/day.ts';
 import {
   heldAt,
   heldBesideLargest,
   heldSchema,
   sumOfCosts,
   type HeldCost,
-} from '../../../shared/quota/usage.ts';
+} from '#shared/quota/usage.ts';
 import { BUDGET_SHARDS } from './quota-settings.ts';
 
 /** What cannot be read has cost nothing: one shard of many shall not keep everybody out. */

@@ -1,14 +1,14 @@
-import { budgetShardPath } from '../../../shared/conversation/paths.ts';
-import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
-import { spendRefusal } from '../../../shared/quota/spend-decision.ts';
-import { globalBudgetError } from '../../../shared/quota/quota-error.ts';
+import { budgetShardPath } from '#shared/conversation/documents/paths.ts';
+import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import { spendRefusal } from '#shared/quota/spend-decision.ts';
+import { globalBudgetError } from '#shared/quota/quota-error.ts';
 import type {
   Clock,
   DocumentStore,
   Randomness,
   StoredDocument,
   Write,
-} from '../../../shared/ports.ts';
+} from '#shared/ports/ports.ts';
 import { shardPaths, shardWrite, sumOfShards } from './budget-shards.ts';
 import { BUDGET_CACHE_MS, BUDGET_SHARDS, BUDGET_WRITE_EVERY_MS } from './quota-settings.ts';
 

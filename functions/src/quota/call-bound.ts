@@ -1,6 +1,6 @@
-import { estimatePromptTokens } from '../../../shared/compaction/token-estimate.ts';
-import type { ModelRequest } from '../../../shared/ports.ts';
-import { callCostMicros, type ModelsConfig } from '../models-in-use.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
+import { callCostMicros, type ModelsConfig } from '../models/models-in-use.ts';
 
 /** What a call that names no bound of its answer is taken to write, tokens: several times a condensed output. */
 const ASSUMED_OUTPUT_TOKENS = 8_192;

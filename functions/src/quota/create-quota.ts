@@ -1,5 +1,5 @@
-import { reportedCall } from '../../../shared/models/prices.ts';
-import { usagePath } from '../../../shared/conversation/paths.ts';
+import { reportedCall } from '#shared/models/prices.ts';
+import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type {
   Caller,
   Clock,
@@ -7,35 +7,31 @@ import type {
   Logger,
   Randomness,
   Write,
-} from '../../../shared/ports.ts';
-import { decideCreation } from '../../../shared/quota/creation-decision.ts';
-import type { Quota, QuotaRequest, Reservation } from '../../../shared/quota-ports.ts';
-import { dayOf } from '../../../shared/quota/day.ts';
-import { isCounting, type QuotaLimits } from '../../../shared/quota/limits.ts';
-import { quotaError } from '../../../shared/quota/quota-error.ts';
-import { takenBy } from '../../../shared/quota/settle.ts';
-import {
-  decideReservation,
-  spentRefusal,
-  type Wanted,
-} from '../../../shared/quota/reserve-decision.ts';
+} from '#shared/ports/ports.ts';
+import { decideCreation } from '#shared/quota/creation-decision.ts';
+import type { Quota, QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
+import { dayOf } from '#shared/quota/day.ts';
+import { isCounting, type QuotaLimits } from '#shared/quota/limits.ts';
+import { quotaError } from '#shared/quota/quota-error.ts';
+import { takenBy } from '#shared/quota/settle.ts';
+import { decideReservation, spentRefusal, type Wanted } from '#shared/quota/reserve-decision.ts';
 import {
   decodeUsage,
   openAt,
   reservationId,
   spentMicrosOf,
   sumOfCosts,
-} from '../../../shared/quota/usage.ts';
-import { QUEUE_MAX } from '../../../shared/conversation/queue-decision.ts';
+} from '#shared/quota/usage.ts';
+import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import type { Config } from '../config.ts';
-import { callCostMicros } from '../models-in-use.ts';
+import { callCostMicros } from '../models/models-in-use.ts';
 import { createBudget } from './budget.ts';
 import { noQuota } from './no-quota.ts';
 import { createOneAtATime } from './one-at-a-time.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
 import { settleTurn, type SettleDependencies } from './settle-turn.ts';
-import { usageWrite } from './usage-write.ts';
+import { usageWrite } from './usage-document.ts';
 
 export interface QuotaDependencies {
   config: Config;

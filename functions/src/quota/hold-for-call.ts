@@ -1,19 +1,19 @@
-import { decodeHead } from '../../../shared/conversation/head.ts';
-import { budgetShardPath, headPath, usagePath } from '../../../shared/conversation/paths.ts';
-import { sameHeadWrite } from '../../../shared/conversation/same-head-write.ts';
-import { AppError } from '../../../shared/errors.ts';
+import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { budgetShardPath, headPath, usagePath } from '#shared/conversation/documents/paths.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { AppError } from '#shared/errors.ts';
 import type {
   Clock,
   DocumentStore,
   Randomness,
   StoredDocument,
   Write,
-} from '../../../shared/ports.ts';
-import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
-import type { QuotaSettings } from '../../../shared/quota/limits.ts';
-import { globalBudgetError, workRefusedError } from '../../../shared/quota/quota-error.ts';
-import { OPEN_MAX } from '../../../shared/quota/reserve-decision.ts';
-import { spendRefusal } from '../../../shared/quota/spend-decision.ts';
+} from '#shared/ports/ports.ts';
+import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import type { QuotaSettings } from '#shared/quota/limits.ts';
+import { globalBudgetError, workRefusedError } from '#shared/quota/quota-error.ts';
+import { OPEN_MAX } from '#shared/quota/reserve-decision.ts';
+import { spendRefusal } from '#shared/quota/spend-decision.ts';
 import {
   decodeUsage,
   heldAt,
@@ -21,12 +21,12 @@ import {
   spentMicrosOf,
   sumOfCosts,
   type HeldCost,
-} from '../../../shared/quota/usage.ts';
+} from '#shared/quota/usage.ts';
 import { FAR_CALLS } from './budget.ts';
 import { shardPaths, shardWrite, sumOfShards } from './budget-shards.ts';
 import { BUDGET_SHARDS } from './quota-settings.ts';
-import { usageWrite } from './usage-write.ts';
-import { writeGuarded } from './write-usage.ts';
+import { usageWrite } from './usage-document.ts';
+import { writeGuarded } from './commit-usage.ts';
 
 /** For whom a call is, and what it may cost at most. */
 export interface CallToHold {

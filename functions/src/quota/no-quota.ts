@@ -1,4 +1,4 @@
-import type { Quota } from '../../../shared/quota-ports.ts';
+import type { Quota } from '#shared/ports/quota-ports.ts';
 
 /** Nothing is counted and nothing refused. */
 export const noQuota: Quota = {

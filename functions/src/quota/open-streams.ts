@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/ports.ts';
+import type { Clock } from '#shared/ports/ports.ts';
 
 /** Streams that this instance holds open, by user: what bounds its memory and its sockets. */
 export interface OpenStreams {

@@ -1,5 +1,5 @@
-import { AppError } from '../../../shared/errors.ts';
-import { reportedCall } from '../../../shared/models/prices.ts';
+import { AppError } from '#shared/errors.ts';
+import { reportedCall } from '#shared/models/prices.ts';
 import type {
   Clock,
   DocumentStore,
@@ -7,18 +7,18 @@ import type {
   ModelRequest,
   ModelUsage,
   Randomness,
-} from '../../../shared/ports.ts';
-import { isCounting } from '../../../shared/quota/limits.ts';
-import { usageAfterCall } from '../../../shared/quota/settle.ts';
-import { decodeUsage, type WorkName } from '../../../shared/quota/usage.ts';
+} from '#shared/ports/ports.ts';
+import { isCounting } from '#shared/quota/limits.ts';
+import { usageAfterCall } from '#shared/quota/settle.ts';
+import { decodeUsage, type WorkName } from '#shared/quota/usage.ts';
 import type { Config } from '../config.ts';
-import { callCostMicros } from '../models-in-use.ts';
+import { callCostMicros } from '../models/models-in-use.ts';
 import { callBound, callEstimate } from './call-bound.ts';
 import { shardWrite } from './budget-shards.ts';
 import { holdForCall, type Hold } from './hold-for-call.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
-import { usageWrite } from './usage-write.ts';
-import { writeGuarded } from './write-usage.ts';
+import { usageWrite } from './usage-document.ts';
+import { writeGuarded } from './commit-usage.ts';
 
 export interface PayingDependencies {
   config: Config;

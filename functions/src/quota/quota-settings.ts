@@ -1,4 +1,4 @@
-import type { QuotaLimits, QuotaSettings } from '../../../shared/quota/limits.ts';
+import type { QuotaLimits, QuotaSettings } from '#shared/quota/limits.ts';
 import type { Config } from '../config.ts';
 
 /** Micro-dollars of a dollar. */

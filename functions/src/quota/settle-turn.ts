@@ -1,13 +1,13 @@
-import { AppError } from '../../../shared/errors.ts';
-import type { Clock, DocumentStore, Logger, StoredDocument } from '../../../shared/ports.ts';
-import type { QuotaSpending } from '../../../shared/quota-ports.ts';
-import type { Wanted } from '../../../shared/quota/reserve-decision.ts';
-import { isReserved, takenBy, usageAfter } from '../../../shared/quota/settle.ts';
-import { decodeUsage } from '../../../shared/quota/usage.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Clock, DocumentStore, Logger, StoredDocument } from '#shared/ports/ports.ts';
+import type { QuotaSpending } from '#shared/ports/quota-ports.ts';
+import type { Wanted } from '#shared/quota/reserve-decision.ts';
+import { isReserved, takenBy, usageAfter } from '#shared/quota/settle.ts';
+import { decodeUsage } from '#shared/quota/usage.ts';
 import type { Budget } from './budget.ts';
 import type { OneAtATime } from './one-at-a-time.ts';
-import { usageWrite } from './usage-write.ts';
-import { writeUsage } from './write-usage.ts';
+import { usageWrite } from './usage-document.ts';
+import { writeUsage } from './commit-usage.ts';
 
 export interface SettleDependencies {
   store: DocumentStore;

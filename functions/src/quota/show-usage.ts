@@ -1,9 +1,9 @@
-import { usagePath } from '../../../shared/conversation/paths.ts';
-import type { Caller, Clock, DocumentStore } from '../../../shared/ports.ts';
-import { dayOf } from '../../../shared/quota/day.ts';
-import { usageView } from '../../../shared/quota/usage-view.ts';
-import { decodeUsage } from '../../../shared/quota/usage.ts';
-import type { UsageResponse } from '../../../shared/wire/responses/usage.ts';
+import { usagePath } from '#shared/conversation/documents/paths.ts';
+import type { Caller, Clock, DocumentStore } from '#shared/ports/ports.ts';
+import { dayOf } from '#shared/quota/day.ts';
+import { usageView } from '#shared/quota/usage-view.ts';
+import { decodeUsage } from '#shared/quota/usage.ts';
+import type { UsageResponse } from '#shared/wire/responses/usage.ts';
 import type { Config } from '../config.ts';
 import { quotaSettings } from './quota-settings.ts';
 

@@ -1,6 +1,6 @@
-import type { DocumentFields } from '../../../shared/ports.ts';
-import { segmentOfPassages, type Passage } from '../../../shared/recall/segment.ts';
-import { shortened } from '../../../shared/recall/shorten-messages.ts';
+import type { DocumentFields } from '#shared/ports/ports.ts';
+import { segmentOfPassages, type Passage } from '#shared/recall/segment.ts';
+import { shortened } from '#shared/recall/shorten-messages.ts';
 import { DOCUMENT_BYTES, packSegment } from './segment-document.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { headPath, recallPath } from '../../../shared/conversation/paths.ts';
-import { readHead } from '../../../shared/conversation/read-conversation.ts';
-import type { DocumentStore } from '../../../shared/ports.ts';
-import { firstOfSegment, lastOfSegment, segmentOf } from '../../../shared/recall/segment.ts';
-import { retryWhenLost } from '../retry-when-lost.ts';
+import { headPath, recallPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { firstOfSegment, lastOfSegment, segmentOf } from '#shared/recall/segment.ts';
+import { retryWhenLost } from '../lib/retry-when-lost.ts';
 import { indexTurns, type IndexDependencies } from './index-turns.ts';
 import { foldedThrough } from './read-index.ts';
 import { unpackSegment } from './segment-document.ts';

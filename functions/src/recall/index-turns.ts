@@ -1,20 +1,20 @@
-import type { Head, Versioned } from '../../../shared/conversation/head.ts';
-import { headPath, recallPath } from '../../../shared/conversation/paths.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import { headPath, recallPath } from '#shared/conversation/documents/paths.ts';
 import {
   readHead,
   readTurnRange,
   type ConversationCache,
-} from '../../../shared/conversation/read-conversation.ts';
-import type { Clock, DocumentStore, Logger, StoredDocument, Write } from '../../../shared/ports.ts';
+} from '#shared/conversation/context/read-conversation.ts';
+import type { Clock, DocumentStore, Logger, StoredDocument, Write } from '#shared/ports/ports.ts';
 import {
   firstOfSegment,
   lastOfSegment,
   passagesOfTurns,
   segmentOf,
   type Passage,
-} from '../../../shared/recall/segment.ts';
-import { textsOfTurn } from '../../../shared/search/turn-texts.ts';
-import { retryWhenLost } from '../retry-when-lost.ts';
+} from '#shared/recall/segment.ts';
+import { textsOfTurn } from '#shared/search/turn-texts.ts';
+import { retryWhenLost } from '../lib/retry-when-lost.ts';
 import { fittingSegment } from './fit-segment.ts';
 import { unpackSegment } from './segment-document.ts';
 

@@ -1,14 +1,14 @@
-import type { Head } from '../../../shared/conversation/head.ts';
-import { recallPath } from '../../../shared/conversation/paths.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { recallPath } from '#shared/conversation/documents/paths.ts';
 import {
   firstTailSeq,
   isFresh,
   type ConversationCache,
   type SegmentEntry,
-} from '../../../shared/conversation/read-conversation.ts';
-import type { DocumentStore, Logger } from '../../../shared/ports.ts';
-import { segmentSize } from '../../../shared/recall/segment-size.ts';
-import { lastOfSegment, segmentOf, type Segment } from '../../../shared/recall/segment.ts';
+} from '#shared/conversation/context/read-conversation.ts';
+import type { DocumentStore, Logger } from '#shared/ports/ports.ts';
+import { segmentSize } from '#shared/recall/segment-size.ts';
+import { lastOfSegment, segmentOf, type Segment } from '#shared/recall/segment.ts';
 import { unpackSegment } from './segment-document.ts';
 
 /** Documents of one read; each may hold most of a MiB. */

@@ -1,4 +1,4 @@
-import type { Head } from '../../../shared/conversation/head.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
 import type { Config } from '../config.ts';
 
 /** Of the room that a small window leaves beside context and message. */

@@ -1,8 +1,8 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { z } from 'zod';
-import { refuseNewer } from '../../../shared/conversation/schema-version.ts';
-import type { DocumentFields, StoredDocument } from '../../../shared/ports.ts';
-import { decodeSegment, encodeSegment, type Segment } from '../../../shared/recall/segment.ts';
+import { refuseNewer } from '#shared/conversation/documents/schema-version.ts';
+import type { DocumentFields, StoredDocument } from '#shared/ports/ports.ts';
+import { decodeSegment, encodeSegment, type Segment } from '#shared/recall/segment.ts';
 
 /** Bytes of a document; the store takes a MiB. */
 export const DOCUMENT_BYTES = 900_000;

@@ -1,11 +1,11 @@
-import { jsonLogger } from '../../../functions/src/adapters/json-logger.ts';
-import { parseConfig } from '../../../functions/src/config.ts';
-import { createDependencies } from '../../../functions/src/dependencies.ts';
-import { endOnSignal } from '../../../functions/src/end-on-signal.ts';
-import { registerFunctions } from '../../../functions/src/register.ts';
-import { logStrayRejections } from '../../../functions/src/stray-rejections.ts';
-import { runWithoutDomains } from '../../../functions/src/without-domains.ts';
-import { parseServed, serveFunctions } from '../function-host.ts';
+import { jsonLogger } from '#functions/adapters/system/json-logger.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
+import { registerFunctions } from '#functions/bootstrap/register.ts';
+import { logStrayRejections } from '#functions/bootstrap/unhandled-rejections.ts';
+import { runWithoutDomains } from '#functions/bootstrap/disable-node-domains.ts';
+import { parseServed, serveFunctions } from '../stack/function-host.ts';
 import { createRemoteStore } from './remote-store.ts';
 
 /*

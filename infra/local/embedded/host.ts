@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
-import { createDependencies, type Overrides } from '../../../functions/src/dependencies.ts';
-import { parseConfig } from '../../../functions/src/config.ts';
-import { registerFunctions } from '../../../functions/src/register.ts';
-import { sweepEvent } from '../../../shared/compaction/event.ts';
-import type { DocumentStore } from '../../../shared/ports.ts';
-import { chooseFreePort } from '../free-port.ts';
-import { serveFunctions } from '../function-host.ts';
+import { createDependencies, type Overrides } from '#functions/dependencies.ts';
+import { parseConfig } from '#functions/config.ts';
+import { registerFunctions } from '#functions/bootstrap/register.ts';
+import { sweepEvent } from '#shared/compaction/decisions/event.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { chooseFreePort } from '../processes/free-port.ts';
+import { serveFunctions } from '../stack/function-host.ts';
 
 import { startSweepSchedule } from '../sweep-schedule.ts';
 import type { MemoryBus } from './memory-bus.ts';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { jsonLogger } from '../../../functions/src/adapters/json-logger.ts';
-import { endOnSignal } from '../../../functions/src/end-on-signal.ts';
-import { logStrayRejections } from '../../../functions/src/stray-rejections.ts';
-import { runWithoutDomains } from '../../../functions/src/without-domains.ts';
+import { jsonLogger } from '#functions/adapters/system/json-logger.ts';
+import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
+import { logStrayRejections } from '#functions/bootstrap/unhandled-rejections.ts';
+import { runWithoutDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { startEmbeddedHost } from './host.ts';
 
 /*

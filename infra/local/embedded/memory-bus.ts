@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { AppError } from '../../../shared/errors.ts';
-import type { EventPublisher, Topic } from '../../../shared/ports.ts';
+import { AppError } from '#shared/errors.ts';
+import type { EventPublisher, Topic } from '#shared/ports/ports.ts';
 import type { BusMessage } from './push-delivery.ts';
 import {
   PushSubscription,

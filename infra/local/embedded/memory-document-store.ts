@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DocumentStore, StoredDocument, Write } from '../../../shared/ports.ts';
-import { ChangeQueue } from '../../../shared/store/change-queue.ts';
-import { checkQuery } from '../../../shared/store/checked-query.ts';
-import { checkWrites } from '../../../shared/store/checked-write.ts';
-import { checkCollectionPath, checkDocumentPath } from '../../../shared/store/names.ts';
+import type { DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
+import { ChangeQueue } from '#shared/store/change-queue.ts';
+import { checkQuery } from '#shared/store/checked-query.ts';
+import { checkWrites } from '#shared/store/checked-write.ts';
+import { checkCollectionPath, checkDocumentPath } from '#shared/store/names.ts';
 import { MemoryDocuments } from './memory-documents.ts';
 import { runQuery, type QueriedDocument } from './memory-query.ts';
 import { copyOf } from './stored-fields.ts';

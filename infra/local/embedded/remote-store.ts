@@ -1,8 +1,8 @@
-import { StoreUnavailableError } from '../../../shared/errors.ts';
-import type { DocumentStore, EventPublisher, StoredDocument } from '../../../shared/ports.ts';
-import { checkQuery } from '../../../shared/store/checked-query.ts';
-import { checkWrites } from '../../../shared/store/checked-write.ts';
-import { checkCollectionPath, checkDocumentPath } from '../../../shared/store/names.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import type { DocumentStore, EventPublisher, StoredDocument } from '#shared/ports/ports.ts';
+import { checkQuery } from '#shared/store/checked-query.ts';
+import { checkWrites } from '#shared/store/checked-write.ts';
+import { checkCollectionPath, checkDocumentPath } from '#shared/store/names.ts';
 import {
   decodeAnswer,
   decodeDocuments,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { sweepEvent } from '../../../shared/compaction/event.ts';
+import { sweepEvent } from '#shared/compaction/decisions/event.ts';
 import { startSweepSchedule } from '../sweep-schedule.ts';
 import { createMemoryDocumentStore } from './memory-document-store.ts';
 import { serveStore } from './store-server.ts';

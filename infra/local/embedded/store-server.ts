@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { DocumentStore, EventPublisher } from '../../../shared/ports.ts';
+import type { DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
 import { decodeCall, encode, sentError, type StoreCall } from './store-wire.ts';
 
 export interface StoreServer {

@@ -5,13 +5,8 @@ import {
   GuardLostError,
   InvalidWriteError,
   StoreUnavailableError,
-} from '../../../shared/errors.ts';
-import type {
-  DocumentStore,
-  EventPublisher,
-  StoredDocument,
-  Write,
-} from '../../../shared/ports.ts';
+} from '#shared/errors.ts';
+import type { DocumentStore, EventPublisher, StoredDocument, Write } from '#shared/ports/ports.ts';
 
 /*
  * How processes of one machine share a store and a bus in memory: a POST for each operation, its body and its answer

@@ -1,6 +1,10 @@
-import type { Topic } from '../../../shared/ports.ts';
-import { deployedPushSettings, listensToEvents, type PushSettings } from '../push-settings.ts';
-import { localProjectId } from '../stack-environment.ts';
+import type { Topic } from '#shared/ports/ports.ts';
+import {
+  deployedPushSettings,
+  listensToEvents,
+  type PushSettings,
+} from '../stack/push-settings.ts';
+import { localProjectId } from '../stack/stack-environment.ts';
 import { createMemoryBus, type MemoryBus } from './memory-bus.ts';
 
 export type WorkerPush = Partial<PushSettings> & {

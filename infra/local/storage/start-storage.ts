@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { refuseForeign } from '../refuse-foreign.ts';
+import { refuseForeign } from '../processes/refuse-foreign.ts';
 import { createDiskFiles, type DiskFiles } from './disk-files.ts';
 import { jsonApi, type StorageAnswer } from './json-api.ts';
 import { refusalOf } from './verify-signature.ts';

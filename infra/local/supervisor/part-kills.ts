@@ -1,6 +1,6 @@
-import type { Stack } from '../stack.ts';
-import type { RestartablePart } from '../stack-children.ts';
-import type { PartName } from '../stack-event.ts';
+import type { Stack } from '../stack/stack.ts';
+import type { RestartablePart } from '../stack/stack-children.ts';
+import type { PartName } from '../stack/stack-event.ts';
 
 export type KillablePart = 'chat' | 'compaction';
 

@@ -1,5 +1,5 @@
-import { previewCompaction } from '../../../functions/src/chat/context/preview-compaction.ts';
-import { requestCompaction } from '../../../functions/src/chat/context/request-compaction.ts';
+import { previewCompaction } from '#functions/chat/context/preview-compaction.ts';
+import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
 import { conversationArg, opsCommand, yesArg } from '../command.ts';
 import { readOwned } from '../owner.ts';
 import { rehearse } from '../rehearse.ts';

@@ -1,14 +1,14 @@
-import { variantOfHead } from '../../../functions/src/conversation-policy.ts';
-import { inParallel } from '../../../functions/src/in-parallel.ts';
-import { decodeHead } from '../../../shared/conversation/head.ts';
-import { decodeHistory, type History } from '../../../shared/conversation/history.ts';
-import { decodeJob } from '../../../shared/conversation/job.ts';
+import { variantOfHead } from '#functions/config/conversation-policy.ts';
+import { inParallel } from '#functions/lib/in-parallel.ts';
+import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
+import { decodeJob } from '#shared/conversation/documents/job.ts';
 import {
   compactionJobPath,
   headPath,
   historiesCollection,
-} from '../../../shared/conversation/paths.ts';
-import { readRatings } from '../../../shared/conversation/rating.ts';
+} from '#shared/conversation/documents/paths.ts';
+import { readRatings } from '#shared/conversation/documents/rating.ts';
 import { opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import {
   FEW_ATTEMPTS,
@@ -22,7 +22,7 @@ import { conversationIds } from '../conversation-ids.ts';
 import { pagesOf } from '../pages.ts';
 import type { Project } from '../project.ts';
 import { counted, dollars, figure, tableOf } from '../screen.ts';
-import { isUnreadable } from '../verify/load-turns.ts';
+import { isUnreadable } from '../verify/load/load-turns.ts';
 
 const AT_ONCE = 8;
 const HISTORIES_PER_PAGE = 10;

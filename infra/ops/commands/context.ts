@@ -1,5 +1,5 @@
-import { showContext } from '../../../functions/src/chat/context/show-context.ts';
-import type { ContextItemView } from '../../../shared/wire/responses/context.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import type { ContextItemView } from '#shared/wire/responses/context.ts';
 import { conversationArg, opsCommand, wholeNumber } from '../command.ts';
 import { readOwned } from '../owner.ts';
 import { figure, tableOf } from '../screen.ts';

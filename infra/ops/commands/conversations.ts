@@ -1,9 +1,9 @@
-import { policyOf } from '../../../functions/src/conversation-policy.ts';
-import type { Config } from '../../../functions/src/config.ts';
-import { decodeHead, headSchema, type Head } from '../../../shared/conversation/head.ts';
-import { CONVERSATIONS } from '../../../shared/conversation/paths.ts';
-import { NewerDocumentError } from '../../../shared/conversation/schema-version.ts';
-import type { StoredDocument } from '../../../shared/ports.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import type { Config } from '#functions/config.ts';
+import { decodeHead, headSchema, type Head } from '#shared/conversation/documents/head.ts';
+import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
+import type { StoredDocument } from '#shared/ports/ports.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import { idOf } from '../pages.ts';
 import { figure, tableOf, time } from '../screen.ts';

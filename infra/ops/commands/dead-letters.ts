@@ -1,8 +1,8 @@
 import { defineCommand, type CommandDef } from 'citty';
 import { ArgumentError, opsCommand, wholeNumber, yesArg, type Surroundings } from '../command.ts';
-import type { DeadLetterBox } from '../dead-letter-box.ts';
-import type { DeadLetter } from '../dead-letter-client.ts';
-import { explainLetters, type ExplainedLetter } from '../explain-letters.ts';
+import type { DeadLetterBox } from '../letters/dead-letter-box.ts';
+import type { DeadLetter } from '../letters/dead-letter-client.ts';
+import { explainLetters, type ExplainedLetter } from '../letters/explain-letters.ts';
 import type { Project } from '../project.ts';
 import { figure, tableOf, time, type Screen } from '../screen.ts';
 

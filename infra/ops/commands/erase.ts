@@ -1,9 +1,9 @@
-import { eraseOwnConversation } from '../../../functions/src/chat/conversation/delete-conversation.ts';
-import { eraseUser } from '../../../functions/src/chat/conversation/erase-user.ts';
-import { ownConversations } from '../../../functions/src/chat/conversation/own-conversations.ts';
-import { headPath, uploadsCollection, userPath } from '../../../shared/conversation/paths.ts';
-import { AppError } from '../../../shared/errors.ts';
-import type { Caller } from '../../../shared/ports.ts';
+import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
+import { ownConversations } from '#functions/chat/conversations/own-conversations.ts';
+import { headPath, uploadsCollection, userPath } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
 import { ArgumentError, opsCommand, yesArg, type ExitCode } from '../command.ts';
 import { readOwned } from '../owner.ts';
 import type { Project } from '../project.ts';

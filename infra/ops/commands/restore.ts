@@ -1,4 +1,4 @@
-import { restoreGeneration } from '../../../functions/src/chat/context/restore-generation.ts';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { conversationArg, opsCommand, wholeNumber, yesArg } from '../command.ts';
 import { readOwned, refuseUnsigned } from '../owner.ts';
 import { rehearse, writeText } from '../rehearse.ts';

@@ -1,12 +1,7 @@
-import { budgetShardPath, usagePath } from '../../../shared/conversation/paths.ts';
-import { dayOf } from '../../../shared/quota/day.ts';
-import {
-  decodeUsage,
-  spentMicrosOf,
-  type Usage,
-  type WorkName,
-} from '../../../shared/quota/usage.ts';
-import { BUDGET_SHARDS } from '../../../functions/src/quota/quota-settings.ts';
+import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
+import { dayOf } from '#shared/quota/day.ts';
+import { decodeUsage, spentMicrosOf, type Usage, type WorkName } from '#shared/quota/usage.ts';
+import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import { conversationIds } from '../conversation-ids.ts';
 import type { Project } from '../project.ts';

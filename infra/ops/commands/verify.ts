@@ -1,6 +1,6 @@
-import { inParallel } from '../../../functions/src/in-parallel.ts';
-import { refreshRemote } from '../../../functions/src/refresh-remote.ts';
-import { policyOf } from '../../../functions/src/conversation-policy.ts';
+import { inParallel } from '#functions/lib/in-parallel.ts';
+import { refreshRemote } from '#functions/config/refresh-remote.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import { conversationIds } from '../conversation-ids.ts';
 import type { Project } from '../project.ts';
@@ -8,7 +8,7 @@ import { counted, figure, type Screen } from '../screen.ts';
 import type { Checking } from '../verify/check-all.ts';
 import { retiredSettings } from '../retired-models.ts';
 import { OVERDUE_MS } from '../verify/check-needs.ts';
-import type { Reading } from '../verify/load-conversation.ts';
+import type { Reading } from '../verify/load/load-conversation.ts';
 import { verifyConversation, type Verified } from '../verify/verify-conversation.ts';
 
 /** Conversations that are looked at side by side. */

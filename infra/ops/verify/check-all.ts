@@ -1,5 +1,5 @@
-import type { CompactionPolicy } from '../../../shared/compaction/policy.ts';
-import type { Head } from '../../../shared/conversation/head.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
 import {
   checkCovered,
   checkInContext,
@@ -15,7 +15,7 @@ import { checkJob } from './check-job.ts';
 import { checkCrossing, checkWaiting } from './check-needs.ts';
 import { checkAnswers, checkGuards, checkOpen, checkTurns } from './check-transcript.ts';
 import { finding, type Finding } from './finding.ts';
-import type { Loaded } from './loaded.ts';
+import type { Loaded } from './load/loaded.ts';
 
 /** What the checks depend on beside the documents. */
 export interface Checking {

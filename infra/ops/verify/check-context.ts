@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decodeXml, escapeXml } from '../../../shared/compaction/xml-text.ts';
-import { oneLine } from '../../../shared/compaction/ledger/item-text.ts';
-import { contentText } from '../../../shared/conversation/content.ts';
-import type { Head } from '../../../shared/conversation/head.ts';
-import { isReplaced } from '../../../shared/conversation/replaced-by.ts';
-import { constraintSection } from '../../../shared/conversation/snapshot.ts';
-import { isTerminal } from '../../../shared/conversation/turn.ts';
-import { firstTailSeq } from '../../../shared/conversation/read-conversation.ts';
-import { finishReasonOf } from '../../../shared/wire/stream.ts';
+import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-text.ts';
+import { oneLine } from '#shared/compaction/ledger/items/item-text.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
+import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
+import { finishReasonOf } from '#shared/wire/stream.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
 import {
   pathOfHead,
@@ -15,7 +15,7 @@ import {
   type LoadedContext,
   type ShownItem,
   type StoredTurn,
-} from './loaded.ts';
+} from './load/loaded.ts';
 
 type Folded = Pick<Loaded, 'conversationId' | 'turns' | 'histories'> & {
   head: Pick<Head, 'coveredThrough' | 'generation' | 'lastSeq' | 'context'>;

@@ -1,6 +1,6 @@
-import { headSchema, type Head } from '../../../shared/conversation/head.ts';
+import { headSchema, type Head } from '#shared/conversation/documents/head.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
-import { pathOfHead, type Loaded } from './loaded.ts';
+import { pathOfHead, type Loaded } from './load/loaded.ts';
 import { OVERDUE_MS } from './check-needs.ts';
 
 /** Fields that a tombstone has not. */

@@ -1,7 +1,7 @@
-import type { Head } from '../../../shared/conversation/head.ts';
-import { historyPath } from '../../../shared/conversation/paths.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
-import type { Loaded, StoredHistory } from './loaded.ts';
+import type { Loaded, StoredHistory } from './load/loaded.ts';
 
 type Generations = Pick<Loaded, 'conversationId' | 'histories'> & {
   head: Pick<Head, 'generation' | 'coveredThrough'>;

@@ -1,7 +1,7 @@
-import type { Head } from '../../../shared/conversation/head.ts';
-import { lastOfSegment } from '../../../shared/recall/segment.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { lastOfSegment } from '#shared/recall/segment.ts';
 import { findingWhen, type Finding } from './finding.ts';
-import type { Loaded } from './loaded.ts';
+import type { Loaded } from './load/loaded.ts';
 
 /** What the head says of the index of recall is there, and nothing of erased turns. */
 export function checkIndex(

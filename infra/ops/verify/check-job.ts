@@ -1,8 +1,8 @@
-import type { CompactionJob } from '../../../shared/conversation/job.ts';
-import { compactionJobPath } from '../../../shared/conversation/paths.ts';
+import type { CompactionJob } from '#shared/conversation/documents/job.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { isSwap } from './check-histories.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
-import type { Loaded, StoredHistory } from './loaded.ts';
+import type { Loaded, StoredHistory } from './load/loaded.ts';
 
 /** As long as a configured lease may be. */
 const LONGEST_LEASE_MS = 560_000;

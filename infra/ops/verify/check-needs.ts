@@ -1,9 +1,9 @@
-import { compactionNeed } from '../../../shared/compaction/crossing.ts';
-import type { CompactionPolicy } from '../../../shared/compaction/policy.ts';
-import type { Head } from '../../../shared/conversation/head.ts';
-import type { History } from '../../../shared/conversation/history.ts';
+import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
-import { pathOfHead, type Loaded } from './loaded.ts';
+import { pathOfHead, type Loaded } from './load/loaded.ts';
 
 /** Three sweeps. */
 export const OVERDUE_MS = 15 * 60_000;

@@ -1,9 +1,9 @@
-import { queueSeqs } from '../../../shared/conversation/queue-decision.ts';
-import { turnPath } from '../../../shared/conversation/paths.ts';
-import { isTerminal } from '../../../shared/conversation/turn.ts';
-import type { Head } from '../../../shared/conversation/head.ts';
+import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
-import { pathOfHead, type Loaded, type StoredGuard, type StoredTurn } from './loaded.ts';
+import { pathOfHead, type Loaded, type StoredGuard, type StoredTurn } from './load/loaded.ts';
 
 /** Numbers of one kind of finding that are told one by one; of more the first and how many. */
 const TOLD_MAX = 20;

@@ -1,7 +1,7 @@
-import { compactionJobPath, headPath } from '../../../shared/conversation/paths.ts';
+import { compactionJobPath, headPath } from '#shared/conversation/documents/paths.ts';
 import { checkAll, type Checking } from './check-all.ts';
 import type { Finding } from './finding.ts';
-import { loadConversation, type Reading } from './load-conversation.ts';
+import { loadConversation, type Reading } from './load/load-conversation.ts';
 
 /** How often a conversation is read that changes while it is read. */
 const READ_TRIES = 5;

@@ -1,28 +1,28 @@
-import { userTime } from '../../client-context/user-time.ts';
+import { userTime } from '#shared/client-context/user-time.ts';
 import {
   emptySnapshot,
   workingItems,
   type Snapshot,
   type SnapshotProfile,
-} from '../../conversation/snapshot.ts';
-import type { Turn } from '../../conversation/turn.ts';
-import { extractFacts } from '../facts/extract-facts.ts';
-import { utterancesOf } from '../facts/utterances.ts';
-import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
-import { inProfile } from './change-profile.ts';
-import { dayKeyOf as dayOf } from '../facts/calendar-day.ts';
-import { repairConstants } from '../repair-constants.ts';
-import { fitSnapshot } from './fit-snapshot.ts';
+} from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { extractFacts } from '../facts/index/extract-facts.ts';
+import { utterancesOf } from '../facts/speech/utterances.ts';
+import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+import { inProfile } from './operations/change-profile.ts';
+import { dayKeyOf as dayOf } from '../facts/values/calendar-day.ts';
+import { repairConstants } from './repair/repair-constants.ts';
+import { fitSnapshot } from './budget/fit-snapshot.ts';
 import {
   missingConstraints,
   statedWishes,
   statedWithdrawals,
 } from './repair/missing-constraints.ts';
-import { recallOf } from './recall.ts';
+import { recallOf } from './prompt/recalled-text.ts';
 import { renderWorkingLayer } from './render-snapshot.ts';
 import { repairVerbatim } from './repair/repair-verbatim.ts';
-import { uniteLists } from './unite-lists.ts';
-import { withRequests } from './with-requests.ts';
+import { uniteLists } from './budget/unite-lists.ts';
+import { withRequests } from './operations/with-requests.ts';
 
 export interface FallbackOptions {
   profile: SnapshotProfile;

@@ -1,15 +1,15 @@
-import { headOf } from '../../text-cut.ts';
-import type { Fact, FactTier } from '../facts/fact.ts';
-import { indexFacts, isHeld } from '../facts/fact-index.ts';
-import type { KnownText } from '../facts/text-facts.ts';
-import { ledgerConstants } from '../ledger-constants.ts';
+import { headOf } from '#shared/text-cut.ts';
+import type { Fact, FactTier } from '../facts/index/fact.ts';
+import { indexFacts, isHeld } from '../facts/index/fact-index.ts';
+import type { KnownText } from '../facts/index/text-facts.ts';
+import { ledgerConstants } from './ledger-constants.ts';
 import type {
   DoubtfulItem,
   DroppedItem,
   Precision,
   RepairedItem,
 } from './verify/precision-gate.ts';
-import { shareHeld, type Recall } from './recall.ts';
+import { shareHeld, type Recall } from './prompt/recalled-text.ts';
 import type { VerbatimRepair } from './repair/repair-verbatim.ts';
 
 /** How much of a tier the context still says. `share` is weighted, 0–1. */

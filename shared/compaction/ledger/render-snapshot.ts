@@ -5,17 +5,17 @@ import {
   type ArchivedItem,
   type Item,
   type Snapshot,
-} from '../../conversation/snapshot.ts';
-import { coarserKeys } from '../facts/calendar-day.ts';
-import { findDates } from '../facts/dates.ts';
-import type { Found } from '../facts/found.ts';
-import { findRelativeDates } from '../facts/relative-dates.ts';
-import { estimateTextTokens, type TokenCounting } from '../token-estimate.ts';
-import { escapeXml } from '../xml-text.ts';
-import { oneLine } from './item-text.ts';
-import { currentStep, STEPS, stepText } from './current-step.ts';
-import { archiveOrder } from './archive-order.ts';
-import { statusMark } from './status-mark.ts';
+} from '#shared/conversation/documents/snapshot.ts';
+import { coarserKeys } from '../facts/values/calendar-day.ts';
+import { findDates } from '../facts/values/dates.ts';
+import type { Found } from '../facts/index/fact-match.ts';
+import { findRelativeDates } from '../facts/values/relative-dates.ts';
+import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+import { escapeXml } from '../snapshot/xml-text.ts';
+import { oneLine } from './items/item-text.ts';
+import { currentStep, STEPS, stepText } from './prompt/current-step.ts';
+import { archiveOrder } from './budget/archive-order.ts';
+import { statusMark } from './items/status-mark.ts';
 
 export interface SnapshotRoom {
   budgetTokens: number;

@@ -1,11 +1,15 @@
-import type { FactIndex } from '../facts/fact-index.ts';
-import type { FactKind } from '../facts/fact.ts';
-import { distinctNumbers, numberReadings } from '../facts/number-values.ts';
-import { foldWidth, plainText } from '../facts/plain-text.ts';
-import { scanValues } from '../facts/scan-text.ts';
-import { unsupportedIn } from '../facts/unsupported.ts';
-import { snapshotConstants } from '../snapshot-constants.ts';
-import { sectionNames, type SectionName, type SnapshotSections } from '../snapshot-sections.ts';
+import type { FactIndex } from '../facts/index/fact-index.ts';
+import type { FactKind } from '../facts/index/fact.ts';
+import { distinctNumbers, numberReadings } from '../facts/values/number-values.ts';
+import { foldWidth, plainText } from '../facts/speech/plain-text.ts';
+import { scanValues } from '../facts/index/scan-text.ts';
+import { unsupportedIn } from '../facts/index/unsupported.ts';
+import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
+import {
+  sectionNames,
+  type SectionName,
+  type SnapshotSections,
+} from '../snapshot/snapshot-sections.ts';
 
 export interface Precision {
   /** The sections without the lines that say what no source says. */

@@ -1,6 +1,6 @@
-import { indexFacts } from '../facts/fact-index.ts';
-import { isSentenceHeld } from '../facts/line-index.ts';
-import type { SnapshotSections } from '../snapshot-sections.ts';
+import { indexFacts } from '../facts/index/fact-index.ts';
+import { isSentenceHeld } from '../facts/index/line-index.ts';
+import type { SnapshotSections } from '../snapshot/snapshot-sections.ts';
 
 /**
  * The sections with those rules as knowledge that `notes` of hooks say and `others`, all else that the summariser read,

@@ -1,12 +1,12 @@
-import { factId, type Fact } from '../facts/fact.ts';
+import { factId, type Fact } from '../facts/index/fact.ts';
 import { chooseQuotes } from '../ledger/repair/choose-quotes.ts';
 import {
   candidatesFor,
   lineTokens,
   type CandidateInput,
 } from '../ledger/repair/repair-candidates.ts';
-import { verbatimText } from '../ledger/verbatim-item.ts';
-import type { TokenCounting } from '../token-estimate.ts';
+import { verbatimText } from '../ledger/items/verbatim-item.ts';
+import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 
 export interface Quoted {
   /** Lines of a list, in the order of the turns. */

@@ -6,9 +6,12 @@ import {
   CONTEXT_VALUES_MAX,
   CONTEXT_WORD_MAX_CHARACTERS,
   isTimeZone,
-} from '../../client-context/client-context.ts';
-import { contextBytes } from '../../client-context/context-lines.ts';
-import { OPEN_FILE_PATH_MAX_CHARACTERS, OPEN_FILES_MAX } from '../../client-context/open-files.ts';
+} from '#shared/client-context/client-context.ts';
+import { contextBytes } from '#shared/client-context/context-lines.ts';
+import {
+  OPEN_FILE_PATH_MAX_CHARACTERS,
+  OPEN_FILES_MAX,
+} from '#shared/client-context/open-files.ts';
 import { wellFormedText } from './ids.ts';
 
 const word = wellFormedText.min(1).max(CONTEXT_WORD_MAX_CHARACTERS);

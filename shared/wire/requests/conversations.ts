@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { conversationSettingsSchema, profileSchema } from '../../conversation/head.ts';
+import { conversationSettingsSchema, profileSchema } from '#shared/conversation/documents/head.ts';
 import {
   METADATA_ENTRIES_MAX,
   METADATA_KEY_MAX_CHARACTERS,

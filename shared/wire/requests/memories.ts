@@ -4,7 +4,7 @@ import {
   NOTE_MAX_CHARACTERS,
   TOPIC_MAX_CHARACTERS,
   TOPICS_MAX,
-} from '../../memory/note.ts';
+} from '#shared/memory/note.ts';
 import { wellFormedText } from './ids.ts';
 
 const memoryIdSchema = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jsonFault } from '../../bounded-json.ts';
-import { utf8Length } from '../../store/names.ts';
+import { jsonFault } from '#shared/bounded-json.ts';
+import { utf8Length } from '#shared/store/names.ts';
 import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '../limits.ts';
 import { wellFormedText } from './ids.ts';
 

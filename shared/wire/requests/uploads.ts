@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FILE_TYPE_PATTERN, FILE_TYPES } from '../../uploads/file-types.ts';
-import { FILE_NAME_MAX_CHARACTERS, FILES_MAX_BYTES } from '../../uploads/limits.ts';
+import { FILE_TYPE_PATTERN, FILE_TYPES } from '#shared/uploads/file-types.ts';
+import { FILE_NAME_MAX_CHARACTERS, FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
 import { wellFormedText } from './ids.ts';
 
 export const uploadIdSchema = z

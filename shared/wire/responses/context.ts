@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { contentSchema } from '../../conversation/content.ts';
-import { repairsSchema } from '../../conversation/repairs.ts';
+import { contentSchema } from '#shared/conversation/documents/content.ts';
+import { repairsSchema } from '#shared/conversation/repair/repairs.ts';
 import { tokens } from './fields.ts';
 import { leftOutImports } from './memories.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { clientToolSchema } from '../../conversation/declared-tools.ts';
-import { conversationSettingsSchema, profileSchema } from '../../conversation/head.ts';
+import { clientToolSchema } from '#shared/conversation/documents/declared-tools.ts';
+import { conversationSettingsSchema, profileSchema } from '#shared/conversation/documents/head.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { time } from './fields.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { turnStateSchema } from '../../conversation/turn.ts';
-import { routingSchema } from '../../routing/routing.ts';
+import { turnStateSchema } from '#shared/conversation/documents/turn.ts';
+import { routingSchema } from '#shared/routing/routing.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { recalledResponse } from './recalled.ts';
 import { shrinkageResponse } from './context.ts';

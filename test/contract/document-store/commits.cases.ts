@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { GuardLostError, InvalidWriteError } from '../../../shared/errors.ts';
-import type { DocumentStore, Write } from '../../../shared/ports.ts';
-import { EXISTS, fieldsAt, newPath, put, timeAt } from '../../support/document-store-cases.ts';
+import { GuardLostError, InvalidWriteError } from '#shared/errors.ts';
+import type { DocumentStore, Write } from '#shared/ports/ports.ts';
+import {
+  EXISTS,
+  fieldsAt,
+  newPath,
+  put,
+  timeAt,
+} from '#test/support/stores/document-store-cases.ts';
 
 export function describeCommits(store: DocumentStore): void {
   describe('commit', () => {

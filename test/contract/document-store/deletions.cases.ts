@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { InvalidWriteError } from '../../../shared/errors.ts';
-import type { DocumentStore } from '../../../shared/ports.ts';
-import { newPath, put } from '../../support/document-store-cases.ts';
+import { InvalidWriteError } from '#shared/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { newPath, put } from '#test/support/stores/document-store-cases.ts';
 
 /** One document on each depth, and two below documents that do not exist. */
 const BELOW = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { InvalidWriteError } from '../../../shared/errors.ts';
-import type { DocumentFields, DocumentStore, Write } from '../../../shared/ports.ts';
+import { InvalidWriteError } from '#shared/errors.ts';
+import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
 import {
   EXISTS,
   fieldsAt,
@@ -8,7 +8,7 @@ import {
   newPath,
   put,
   text,
-} from '../../support/document-store-cases.ts';
+} from '#test/support/stores/document-store-cases.ts';
 
 /** Firestore's largest value, in bytes of UTF-8. */
 const MAX_VALUE_BYTES = 1_048_487;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { GuardLostError, StoreUnavailableError } from '../../../shared/errors.ts';
-import type { DocumentStore, Write } from '../../../shared/ports.ts';
-import { fieldsAt, newPath, put } from '../../support/document-store-cases.ts';
+import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
+import type { DocumentStore, Write } from '#shared/ports/ports.ts';
+import { fieldsAt, newPath, put } from '#test/support/stores/document-store-cases.ts';
 
 export function describeLostReplies(store: DocumentStore): void {
   /** Applies every commit and says that it could not. */

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { DocumentStore, Query } from '../../../shared/ports.ts';
+import type { DocumentStore, Query } from '#shared/ports/ports.ts';
 import {
   byValue,
   fieldsAt,
   newCollection,
   put,
   queriesOf,
-} from '../../support/document-store-cases.ts';
+} from '#test/support/stores/document-store-cases.ts';
 
 export function describeQueries(store: DocumentStore): void {
   const { seed, ids } = queriesOf(store);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DocumentStore, Query, Value } from '../../../shared/ports.ts';
-import { IN_ORDER, numbered, queriesOf } from '../../support/document-store-cases.ts';
+import type { DocumentStore, Query, Value } from '#shared/ports/ports.ts';
+import { IN_ORDER, numbered, queriesOf } from '#test/support/stores/document-store-cases.ts';
 
 export function describeQueryFilters(store: DocumentStore): void {
   const { seed, ids } = queriesOf(store);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DocumentFields, DocumentStore, Query } from '../../../shared/ports.ts';
-import { queriesOf } from '../../support/document-store-cases.ts';
+import type { DocumentFields, DocumentStore, Query } from '#shared/ports/ports.ts';
+import { queriesOf } from '#test/support/stores/document-store-cases.ts';
 
 /** Conversations as sweeps look for them: with leases, needs and states, most with none. */
 const conversations: [string, DocumentFields][] = [

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { DocumentStore } from '../../../shared/ports.ts';
-import { IN_ORDER, byValue, numbered, queriesOf } from '../../support/document-store-cases.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import {
+  IN_ORDER,
+  byValue,
+  numbered,
+  queriesOf,
+} from '#test/support/stores/document-store-cases.ts';
 
 export function describeQueryOrder(store: DocumentStore): void {
   const { seed, ids } = queriesOf(store);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DocumentStore, Query } from '../../../shared/ports.ts';
-import { byValue, numbered, queriesOf } from '../../support/document-store-cases.ts';
+import type { DocumentStore, Query } from '#shared/ports/ports.ts';
+import { byValue, numbered, queriesOf } from '#test/support/stores/document-store-cases.ts';
 
 export function describeQueryPages(store: DocumentStore): void {
   const { seed, ids } = queriesOf(store);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { GuardLostError } from '../../../shared/errors.ts';
-import type { DocumentStore, Write } from '../../../shared/ports.ts';
-import { EXISTS, fieldsAt, newPath, put } from '../../support/document-store-cases.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { DocumentStore, Write } from '#shared/ports/ports.ts';
+import { EXISTS, fieldsAt, newPath, put } from '#test/support/stores/document-store-cases.ts';
 
 export function describeRaces(store: DocumentStore): void {
   const twenty = Array.from({ length: 20 }, (_item, index) => index);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { InvalidWriteError } from '../../../shared/errors.ts';
-import type { DocumentStore } from '../../../shared/ports.ts';
-import { newPath, put, timeAt } from '../../support/document-store-cases.ts';
+import { InvalidWriteError } from '#shared/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { newPath, put, timeAt } from '#test/support/stores/document-store-cases.ts';
 
 export function describeReads(store: DocumentStore): void {
   describe('get', () => {

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { InvalidWriteError } from '../../../shared/errors.ts';
-import type { DocumentFields, DocumentStore } from '../../../shared/ports.ts';
-import { EXISTS, fieldsAt, newPath, put, timeAt } from '../../support/document-store-cases.ts';
+import { InvalidWriteError } from '#shared/errors.ts';
+import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
+import {
+  EXISTS,
+  fieldsAt,
+  newPath,
+  put,
+  timeAt,
+} from '#test/support/stores/document-store-cases.ts';
 
 export function describeUpdates(store: DocumentStore): void {
   interface UpdateCase {

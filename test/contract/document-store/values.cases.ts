@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { InvalidWriteError } from '../../../shared/errors.ts';
-import type { DocumentStore, Value } from '../../../shared/ports.ts';
-import { fieldsAt, newPath, put, text } from '../../support/document-store-cases.ts';
+import { InvalidWriteError } from '#shared/errors.ts';
+import type { DocumentStore, Value } from '#shared/ports/ports.ts';
+import { fieldsAt, newPath, put, text } from '#test/support/stores/document-store-cases.ts';
 
 export function describeValues(store: DocumentStore): void {
   const values: [string, Value][] = [

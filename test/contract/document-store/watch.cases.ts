@@ -1,9 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { InvalidWriteError } from '../../../shared/errors.ts';
-import type { DocumentStore } from '../../../shared/ports.ts';
-import { EXISTS, newCollection, put, queriesOf } from '../../support/document-store-cases.ts';
-import { untilTold, watched } from '../../support/watched-collection.ts';
+import { InvalidWriteError } from '#shared/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import {
+  EXISTS,
+  newCollection,
+  put,
+  queriesOf,
+} from '#test/support/stores/document-store-cases.ts';
+import { untilTold, watched } from '#test/support/stores/watched-collection.ts';
 
 export function describeWatch(store: DocumentStore): void {
   describeWatchedDocuments(store);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ModelChunk } from '../../../shared/ports.ts';
+import type { ModelChunk } from '#shared/ports/ports.ts';
 import {
   collect,
   connect,
@@ -9,7 +9,7 @@ import {
   standIn,
   startStandInForEachTest,
   until,
-} from '../../support/gemini-model-calls.ts';
+} from '#test/support/gemini-model-calls.ts';
 
 startStandInForEachTest();
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { EVENT_MAX_CHARACTERS } from '../../../functions/src/adapters/event-data.ts';
-import { createGeminiModel } from '../../../functions/src/adapters/gemini-model.ts';
+import { EVENT_MAX_CHARACTERS } from '#functions/adapters/google/event-data.ts';
+import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import {
   ERROR_BODY_MAX_BYTES,
   WHOLE_ANSWER_MAX_BYTES,
-} from '../../../functions/src/adapters/gemini-transport.ts';
-import { collect, failureOf, never, request } from '../../support/gemini-model-calls.ts';
-import { type LongBody, ON_THE_WAY_BYTES, startLongBody } from '../../support/long-body.ts';
+} from '#functions/adapters/gemini/gemini-transport.ts';
+import { collect, failureOf, never, request } from '#test/support/gemini-model-calls.ts';
+import { type LongBody, ON_THE_WAY_BYTES, startLongBody } from '#test/support/long-body.ts';
 
 /** A model whose server says one long body to each request. */
 async function modelThatSays(body: LongBody) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Prompt } from '../../../shared/ports.ts';
+import type { Prompt } from '#shared/ports/ports.ts';
 import {
   connect,
   contents,
@@ -7,7 +7,7 @@ import {
   request,
   standIn,
   startStandInForEachTest,
-} from '../../support/gemini-model-calls.ts';
+} from '#test/support/gemini-model-calls.ts';
 
 startStandInForEachTest();
 

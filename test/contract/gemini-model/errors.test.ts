@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import type { QueuedFault } from '../../../infra/local/stand-in/faults.ts';
-import { startStandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
-import { openForTest } from '../../support/open-for-test.ts';
+import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { openForTest } from '#test/support/open-for-test.ts';
 import {
   collect,
   connect,
@@ -14,7 +14,7 @@ import {
   secret,
   standIn,
   startStandInForEachTest,
-} from '../../support/gemini-model-calls.ts';
+} from '#test/support/gemini-model-calls.ts';
 
 startStandInForEachTest();
 

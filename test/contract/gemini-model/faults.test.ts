@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { QueuedFault } from '../../../infra/local/stand-in/faults.ts';
-import { AppError } from '../../../shared/errors.ts';
-import type { ModelChunk } from '../../../shared/ports.ts';
+import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ModelChunk } from '#shared/ports/ports.ts';
 import {
   collect,
   connect,
@@ -13,7 +13,7 @@ import {
   standIn,
   startStandInForEachTest,
   textOf,
-} from '../../support/gemini-model-calls.ts';
+} from '#test/support/gemini-model-calls.ts';
 
 startStandInForEachTest();
 

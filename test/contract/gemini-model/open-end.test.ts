@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { createGeminiModel } from '../../../functions/src/adapters/gemini-model.ts';
+import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import {
   collect,
   connect,
@@ -13,8 +13,8 @@ import {
   startStandInForEachTest,
   textOf,
   until,
-} from '../../support/gemini-model-calls.ts';
-import { openForTest } from '../../support/open-for-test.ts';
+} from '#test/support/gemini-model-calls.ts';
+import { openForTest } from '#test/support/open-for-test.ts';
 
 startStandInForEachTest();
 

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { createGeminiModel } from '../../../functions/src/adapters/gemini-model.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { never, request } from '../../support/gemini-model-calls.ts';
-import { openForTest } from '../../support/open-for-test.ts';
+import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
+import { AppError } from '#shared/errors.ts';
+import { never, request } from '#test/support/gemini-model-calls.ts';
+import { openForTest } from '#test/support/open-for-test.ts';
 
 const event = (parts: object[], more: object = {}) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Content, Part } from '../../../shared/conversation/content.ts';
-import { signatureOf } from '../../../infra/local/stand-in/signatures.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import { signatureOf } from '#infra/fake-gemini/answers/signatures.ts';
 import {
   collect,
   connect,
@@ -11,7 +11,7 @@ import {
   request,
   standIn,
   startStandInForEachTest,
-} from '../../support/gemini-model-calls.ts';
+} from '#test/support/gemini-model-calls.ts';
 
 startStandInForEachTest();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { retryDelayMs } from '../../../functions/src/adapters/gemini-retry.ts';
-import { AppError } from '../../../shared/errors.ts';
+import { retryDelayMs } from '#functions/adapters/gemini/gemini-retry.ts';
+import { AppError } from '#shared/errors.ts';
 
 describe('the delay before a retry', () => {
   const failure = (reason: string, retryAfterMs?: number) =>

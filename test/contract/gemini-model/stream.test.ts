@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { textTokens } from '../../../infra/local/stand-in/token-rule.ts';
-import type { Content } from '../../../shared/conversation/content.ts';
+import { textTokens } from '#infra/fake-gemini/answers/token-rule.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
 import {
   collect,
   connect,
@@ -13,7 +13,7 @@ import {
   startStandInForEachTest,
   textOf,
   until,
-} from '../../support/gemini-model-calls.ts';
+} from '#test/support/gemini-model-calls.ts';
 
 startStandInForEachTest();
 

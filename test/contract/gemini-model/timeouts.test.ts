@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/src/adapters/system-clock.ts';
-import type { ModelChunk } from '../../../shared/ports.ts';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import type { ModelChunk } from '#shared/ports/ports.ts';
 import {
   collect,
   connect,
@@ -13,7 +13,7 @@ import {
   startStandInForEachTest,
   textOf,
   until,
-} from '../../support/gemini-model-calls.ts';
+} from '#test/support/gemini-model-calls.ts';
 
 startStandInForEachTest();
 

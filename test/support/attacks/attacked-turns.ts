@@ -1,10 +1,10 @@
-import { applyOperations } from '../../../shared/compaction/ledger/apply-operations.ts';
-import { readFoldedTurns } from '../../../shared/compaction/ledger/ledger-reading.ts';
-import type { Operation } from '../../../shared/compaction/ledger/operation.ts';
-import type { Snapshot } from '../../../shared/conversation/snapshot.ts';
-import type { Turn } from '../../../shared/conversation/turn.ts';
-import { realConstraint } from '../../eval/eval-adversarial-conversation.ts';
-import { modelItem, saidTurn, snapshotWith, type Said } from '../said-turn.ts';
+import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
+import { readFoldedTurns } from '#shared/compaction/ledger/prompt/ledger-reading.ts';
+import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
+import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { realConstraint } from '#lab/eval/attacks/eval-adversarial-conversation.ts';
+import { modelItem, saidTurn, snapshotWith, type Said } from '../compaction/said-turn.ts';
 
 export { realConstraint };
 

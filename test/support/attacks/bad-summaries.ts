@@ -1,4 +1,4 @@
-import { saidTurn } from '../said-turn.ts';
+import { saidTurn } from '../compaction/said-turn.ts';
 
 /** What the user states in the turns that are summarised: none of it may be lost. */
 export const stated = ['QX-7719', '140 euros', '12 October', '+351 912 555 014', 'ana@example.org'];

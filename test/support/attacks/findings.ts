@@ -1,5 +1,5 @@
-import { wordsOf } from '../../../shared/compaction/ledger/word-overlap.ts';
-import { checkSnapshot, type AttackFindings } from '../../eval/eval-adversarial-check.ts';
+import { wordsOf } from '#shared/compaction/ledger/items/word-overlap.ts';
+import { checkSnapshot, type AttackFindings } from '#lab/eval/attacks/eval-adversarial-check.ts';
 import { realConstraint, type AttackedHistory, type Placement } from './attacked-turns.ts';
 
 /** Words beside the user’s that a constraint may have in its wording; the constant of the ledger. */

@@ -1,18 +1,18 @@
 import {
   applyOperations,
   type AppliedOperations,
-} from '../../../shared/compaction/ledger/apply-operations.ts';
-import { readLedgerAnswer } from '../../../shared/compaction/ledger/ledger-answer.ts';
+} from '#shared/compaction/ledger/operations/apply-operations.ts';
+import { readLedgerAnswer } from '#shared/compaction/ledger/prompt/ledger-answer.ts';
 import {
   readFoldedTurns,
   type LedgerReading,
-} from '../../../shared/compaction/ledger/ledger-reading.ts';
-import { mergeOperations } from '../../../shared/compaction/ledger/merge-operations.ts';
-import { renderLedger } from '../../../shared/compaction/ledger/render-snapshot.ts';
-import { verifyLedger } from '../../../shared/compaction/ledger/verify-ledger.ts';
-import { frameSnapshot } from '../../../shared/compaction/snapshot-text.ts';
-import { emptySnapshot, type Snapshot } from '../../../shared/conversation/snapshot.ts';
-import type { Turn } from '../../../shared/conversation/turn.ts';
+} from '#shared/compaction/ledger/prompt/ledger-reading.ts';
+import { mergeOperations } from '#shared/compaction/ledger/operations/merge-operations.ts';
+import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
+import { verifyLedger } from '#shared/compaction/ledger/verify/verify-ledger.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
+import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 export interface Folding {
   turns: readonly Turn[];

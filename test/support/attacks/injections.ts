@@ -1,4 +1,4 @@
-import type { Random } from '../../chaos/random.ts';
+import type { Random } from '#lab/chaos/random.ts';
 
 /** A text that tries to become an instruction. */
 export interface Injection {

@@ -1,4 +1,4 @@
-import type { Random } from '../../chaos/random.ts';
+import type { Random } from '#lab/chaos/random.ts';
 import type { AttackedHistory } from './attacked-turns.ts';
 import { KNOWN_ATTACK, realConstraint } from './attacked-turns.ts';
 import type { Injection } from './injections.ts';

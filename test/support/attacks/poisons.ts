@@ -1,4 +1,4 @@
-import type { Random } from '../../chaos/random.ts';
+import type { Random } from '#lab/chaos/random.ts';
 import { drawInjection } from './injections.ts';
 
 /** A text that is made for the step in which a conversation is summarised. */

@@ -1,7 +1,7 @@
-import type { Turn } from '../../../shared/conversation/turn.ts';
-import type { Content } from '../../../shared/conversation/content.ts';
-import { textFilePart } from '../../../shared/uploads/upload-parts.ts';
-import { foldedTurn } from '../folded-turn.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { textFilePart } from '#shared/uploads/upload-parts.ts';
+import { foldedTurn } from '../compaction/folded-turn.ts';
 
 /** An order in one language, and what people and models of that language put around it. */
 interface Tongue {

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { cancelTurn } from '../../../functions/src/chat/answer/cancel-turn.ts';
-import { requestCompaction } from '../../../functions/src/chat/context/request-compaction.ts';
-import { showContext } from '../../../functions/src/chat/context/show-context.ts';
-import { sendMessage } from '../../../functions/src/chat/send/send-message.ts';
-import type { SendRequest } from '../../../functions/src/chat/send/send-request.ts';
-import { answerCalls } from '../../../functions/src/chat/tools/answer-calls.ts';
-import { runSweep } from '../../../functions/src/compaction/sweep.ts';
-import type { StandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
-import { contentText } from '../../../shared/conversation/content.ts';
-import { callId } from '../../../shared/conversation/tool-calls.ts';
-import { waitingCalls, type ToolResult } from '../../../shared/conversation/tool-results.ts';
-import type { Turn } from '../../../shared/conversation/turn.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { compactOnce, neverAborted } from '../compacted-conversation.ts';
-import { edit, regenerate } from '../replacing.ts';
-import { request } from '../sending.ts';
-import { switchTo } from '../switching.ts';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { callId } from '#shared/conversation/context/tool-calls.ts';
+import { waitingCalls, type ToolResult } from '#shared/conversation/context/tool-results.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { AppError } from '#shared/errors.ts';
+import { compactOnce, neverAborted } from '../compaction/compacted-conversation.ts';
+import { edit, regenerate } from '../chat/replacing.ts';
+import { request } from '../chat/sending.ts';
+import { switchTo } from '../chat/switching.ts';
 import type { Said, ToolAction } from './tool-actions.ts';
 import {
   note,

@@ -1,10 +1,10 @@
-import type { StandIn } from '../../../infra/local/stand-in/start-stand-in.ts';
-import { contentText } from '../../../shared/conversation/content.ts';
-import { readHead, readTurns } from '../../../shared/conversation/read-conversation.ts';
-import { callsOf } from '../../../shared/conversation/tool-calls.ts';
-import type { ToolResult } from '../../../shared/conversation/tool-results.ts';
-import { answeringModelOf } from '../../../shared/conversation/turn-model.ts';
-import { isTerminal, type Turn } from '../../../shared/conversation/turn.ts';
+import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { callsOf } from '#shared/conversation/context/tool-calls.ts';
+import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
+import { answeringModelOf } from '#shared/conversation/context/turn-model.ts';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { sentPrompt, signaturesIn, unpaired } from './prompt-checks.ts';
 import type { ToolStage } from './tool-stage.ts';
 

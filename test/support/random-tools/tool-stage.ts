@@ -1,13 +1,13 @@
-import type { createGeminiModel } from '../../../functions/src/adapters/gemini-model.ts';
-import { createMemoryCache } from '../../../functions/src/adapters/memory-cache.ts';
-import { systemClock } from '../../../functions/src/adapters/system-clock.ts';
-import type { ChatDependencies } from '../../../functions/src/chat/chat-dependencies.ts';
-import { createMemoryDocumentStore } from '../../../infra/local/embedded/memory-document-store.ts';
-import type { Clock } from '../../../shared/ports.ts';
-import { createManualClock } from '../../fakes/manual-clock.ts';
-import { compactionBench } from '../compaction-dependencies.ts';
-import { buildConversation } from '../conversation-builder.ts';
-import { appTool, countingTools, MODEL, toolChat } from '../tool-world.ts';
+import type { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
+import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import type { Clock } from '#shared/ports/ports.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { compactionBench } from '../compaction/compaction-dependencies.ts';
+import { buildConversation } from '../compaction/conversation-builder.ts';
+import { appTool, countingTools, MODEL, toolChat } from '../tools/tool-world.ts';
 import type { DeathPoint } from './tool-actions.ts';
 
 export const RESULT_TIMEOUT_MS = 900_000;

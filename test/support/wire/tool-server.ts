@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createToolbox } from '../../../functions/src/chat/tools/toolbox.ts';
-import { orderedCaller } from '../../fakes/ordered-caller.ts';
-import { appTool, countingTools } from '../tool-world.ts';
-import { createConversation } from '../http-answers.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { orderedCaller } from '#test/fakes/ordered-caller.ts';
+import { appTool, countingTools } from '../tools/tool-world.ts';
+import { createConversation } from '../chat/http-answers.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 
 /** The chat function with tools, and a model that calls them as it is told. */

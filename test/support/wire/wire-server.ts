@@ -1,10 +1,10 @@
-import { contentText } from '../../../shared/conversation/content.ts';
-import type { ModelUsage } from '../../../shared/ports.ts';
-import { steeredStreamer, type SteeredCall } from '../../fakes/steered-streamer.ts';
-import { startChatServer, type ChatServer, type ChatServerOptions } from '../chat-server.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import type { ModelUsage } from '#shared/ports/ports.ts';
+import { steeredStreamer, type SteeredCall } from '#test/fakes/steered-streamer.ts';
+import { startChatServer, type ChatServer, type ChatServerOptions } from '../chat/chat-server.ts';
 import { eventually } from '../eventually.ts';
 import { idTokenClaims } from '../token-keys.ts';
-import { withoutTold } from '../without-told.ts';
+import { withoutTold } from '../tools/without-told.ts';
 
 const usage: ModelUsage = {
   promptTokens: 100,

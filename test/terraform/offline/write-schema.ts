@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { endedByArguments } from '../../support/only-help.ts';
+import { endedByArguments } from '#test/support/only-help.ts';
 import { terraformFolder } from '../check-terraform.ts';
 import { providerAddress, providerNames, schemaFile } from './provider-schema.ts';
 import { schemaText, slimSchema } from './slim-schema.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadRoutes, servedRoutes } from '../../../functions/src/chat/chat-routes.ts';
+import { loadRoutes, servedRoutes } from '#functions/chat/chat-routes.ts';
 
 test('every address leads to the route that declares it', async () => {
   for (const { method, path, load } of servedRoutes) {

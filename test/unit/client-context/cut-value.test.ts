@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cutList, cutText } from '../../../shared/client-context/cut-value.ts';
+import { cutList, cutText } from '#shared/client-context/cut-value.ts';
 
 const FAMILY = '👨‍👩‍👧‍👦';
 

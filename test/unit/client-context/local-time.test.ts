@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isTimeZone, zoneOf } from '../../../shared/client-context/client-context.ts';
-import { localTime } from '../../../shared/client-context/local-time.ts';
+import { isTimeZone, zoneOf } from '#shared/client-context/client-context.ts';
+import { localTime } from '#shared/client-context/local-time.ts';
 
 describe('the time of a user', () => {
   test.each([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ClientContext } from '../../../shared/client-context/client-context.ts';
-import { contextBytes } from '../../../shared/client-context/context-lines.ts';
-import { tellContext } from '../../../shared/client-context/tell-context.ts';
-import type { Told } from '../../../shared/client-context/told.ts';
+import type { ClientContext } from '#shared/client-context/client-context.ts';
+import { contextBytes } from '#shared/client-context/context-lines.ts';
+import { tellContext } from '#shared/client-context/tell-context.ts';
+import type { Told } from '#shared/client-context/told.ts';
 
 const now = new Date('2026-11-22T01:05:00Z');
 const NOW = '- now: Sunday, 22 November 2026, 10:05 (Asia/Seoul, UTC+09:00)';

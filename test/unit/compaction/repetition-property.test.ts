@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isRepetitive } from '../../../shared/compaction/repetition.ts';
+import { isRepetitive } from '#shared/compaction/snapshot/repetition.ts';
 
 const CHUNK = 50;
 const LIMIT = 10;

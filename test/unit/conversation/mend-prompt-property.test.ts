@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { refuseGeneration } from '../../../infra/local/stand-in/refusals.ts';
-import { SKIPPED, signatureOf } from '../../../infra/local/stand-in/signatures.ts';
-import { curate } from '../../../shared/compaction/curate.ts';
-import type { Content } from '../../../shared/conversation/content.ts';
-import { mendContents } from '../../../shared/conversation/mend-contents.ts';
-import { mendPrompt } from '../../../shared/conversation/mend-prompt.ts';
-import { sendableContents } from '../../../shared/conversation/sendable.ts';
-import { brokenHistories, wholeHistories } from '../../support/broken-histories.ts';
+import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
+import { SKIPPED, signatureOf } from '#infra/fake-gemini/answers/signatures.ts';
+import { curate } from '#shared/compaction/summariser/sanitize.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { mendContents } from '#shared/conversation/repair/repair-contents.ts';
+import { mendPrompt } from '#shared/conversation/repair/repair-prompt.ts';
+import { sendableContents } from '#shared/conversation/repair/sendable.ts';
+import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
 
 const RUNS = { numRuns: 3_000 };
 const FEWER_RUNS = { numRuns: 1_000 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createMemoryCache } from '../../../functions/src/adapters/memory-cache.ts';
-import { readHead, readHistory } from '../../../shared/conversation/read-conversation.ts';
-import { plainSource, rewriteHistory } from '../../support/signing.ts';
-import { compacted, lifecycle, setHead } from '../../support/lifecycle.ts';
+import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { readHead, readHistory } from '#shared/conversation/context/read-conversation.ts';
+import { plainSource, rewriteHistory } from '#test/support/signing.ts';
+import { compacted, lifecycle, setHead } from '#test/support/chat/lifecycle.ts';
 
 const SECRET = 'a changed summary';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { userPath } from '../../../shared/conversation/paths.ts';
-import { uidFault } from '../../../shared/user/uid.ts';
-import { checkDocumentPath } from '../../../shared/store/names.ts';
+import { userPath } from '#shared/conversation/documents/paths.ts';
+import { uidFault } from '#shared/user/uid.ts';
+import { checkDocumentPath } from '#shared/store/names.ts';
 
 describe('the path of a user', () => {
   test.each([

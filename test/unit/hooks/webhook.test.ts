@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isAllowedWebhook, webhookName, webhooksSchema } from '../../../shared/hooks/webhook.ts';
+import { isAllowedWebhook, webhookName, webhooksSchema } from '#shared/hooks/webhook.ts';
 
 const hosts = ['hooks.example.com', '127.0.0.1:8080'];
 

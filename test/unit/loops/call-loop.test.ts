@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Content } from '../../../shared/conversation/content.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
 import {
   findCallLoop,
   hasLooped,
   loopFeedback,
   roundsIn,
   type LoopCall,
-} from '../../../shared/loops/call-loop.ts';
+} from '#shared/loops/call-loop.ts';
 
 const call = (name: string, response?: string, args: Record<string, unknown> = {}): LoopCall => ({
   name,

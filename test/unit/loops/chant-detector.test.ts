@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createChantDetector } from '../../../shared/loops/chant-detector.ts';
-import { WINDOW_CHARACTERS } from '../../../shared/loops/repeated-chunks.ts';
+import { createChantDetector } from '#shared/loops/chant-detector.ts';
+import { WINDOW_CHARACTERS } from '#shared/loops/repeated-chunks.ts';
 
 const chants = (text: string): boolean => createChantDetector().see(text);
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createChantDetector } from '../../../shared/loops/chant-detector.ts';
-import { createProseReader } from '../../../shared/loops/prose-characters.ts';
-import { ANCHOR_SPAN, RepeatedAnchors } from '../../../shared/loops/repeated-anchors.ts';
-import { RepeatedChunks, WINDOW_CHARACTERS } from '../../../shared/loops/repeated-chunks.ts';
-import { CHUNK_CHARACTERS } from '../../../shared/loops/rolling-hash.ts';
+import { createChantDetector } from '#shared/loops/chant-detector.ts';
+import { createProseReader } from '#shared/loops/prose-characters.ts';
+import { ANCHOR_SPAN, RepeatedAnchors } from '#shared/loops/repeated-anchors.ts';
+import { RepeatedChunks, WINDOW_CHARACTERS } from '#shared/loops/repeated-chunks.ts';
+import { CHUNK_CHARACTERS } from '#shared/loops/rolling-hash.ts';
 
 const codesOf = (text: string) => Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
 

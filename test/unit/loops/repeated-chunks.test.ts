@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  CHUNK_TIMES,
-  RepeatedChunks,
-  WINDOW_CHARACTERS,
-} from '../../../shared/loops/repeated-chunks.ts';
-import { CHUNK_CHARACTERS } from '../../../shared/loops/rolling-hash.ts';
+import { CHUNK_TIMES, RepeatedChunks, WINDOW_CHARACTERS } from '#shared/loops/repeated-chunks.ts';
+import { CHUNK_CHARACTERS } from '#shared/loops/rolling-hash.ts';
 
 /** The same by the texts themselves, in lists: how often each chunk stands, as each character completes it. */
 function timesByTexts(text: string): number[] {

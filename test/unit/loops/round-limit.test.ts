@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Content } from '../../../shared/conversation/content.ts';
-import { roundLimitOf, roundLimitResponse } from '../../../shared/loops/round-limit.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { roundLimitOf, roundLimitResponse } from '#shared/loops/round-limit.ts';
 
 const gave = (response: Record<string, unknown>): Content => ({
   role: 'user',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decideForget } from '../../../shared/memory/decide-forget.ts';
-import { honestForgets, noForgets, type ForgetCase } from '../../support/attacks/memory-wishes.ts';
+import { decideForget } from '#shared/memory/decide-forget.ts';
+import { honestForgets, noForgets, type ForgetCase } from '#test/support/attacks/memory-wishes.ts';
 import { noteOf } from './notes.ts';
 
 const other = 'I live in a blue house.';

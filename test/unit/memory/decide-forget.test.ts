@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideForget } from '../../../shared/memory/decide-forget.ts';
+import { decideForget } from '#shared/memory/decide-forget.ts';
 import { noteOf } from './notes.ts';
 
 /** What becomes of a wish: the id that is forgotten, the ids to choose from, or why there is none. */

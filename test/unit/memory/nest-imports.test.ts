@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { nestImports, type NestedNote } from '../../../shared/memory/nest-imports.ts';
-import type { AppNote } from '../../../shared/memory/note.ts';
-import { selectMemory } from '../../../shared/memory/select-memory.ts';
+import { nestImports, type NestedNote } from '#shared/memory/nest-imports.ts';
+import type { AppNote } from '#shared/memory/note.ts';
+import { selectMemory } from '#shared/memory/select-memory.ts';
 import { appNoteOf, noteOf } from './notes.ts';
 
 /** `a>b,c` is a note a that imports b and c. */

@@ -1,4 +1,4 @@
-import type { AppNote, Note } from '../../../shared/memory/note.ts';
+import type { AppNote, Note } from '#shared/memory/note.ts';
 
 /** A user's note of a revision; the text is its id unless said otherwise. */
 export const noteOf = (revision: number, fields: Partial<Note> = {}): Note => ({

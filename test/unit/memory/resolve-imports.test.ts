@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resolveImports, type ScopedNote } from '../../../shared/memory/resolve-imports.ts';
+import { resolveImports, type ScopedNote } from '#shared/memory/resolve-imports.ts';
 import { appNoteOf, noteOf } from './notes.ts';
 
 const user = (id: string, imports: string[] = []) => noteOf(1, { id, imports });

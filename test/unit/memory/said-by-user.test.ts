@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { saidByUser } from '../../../shared/memory/said-by-user.ts';
+import { saidByUser } from '#shared/memory/said-by-user.ts';
 
 const at = new Date('2026-03-02T10:00:00.000Z');
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { touchedBy } from '../../../shared/memory/touched-topics.ts';
+import { touchedBy } from '#shared/memory/touched-topics.ts';
 
 describe('a topic', () => {
   test.each([

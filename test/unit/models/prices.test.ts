@@ -5,8 +5,8 @@ import {
   isDearer,
   knownPrice,
   findPrice,
-} from '../../../shared/models/prices.ts';
-import { verifiedModels } from '../../support/verified-models.ts';
+} from '#shared/models/prices.ts';
+import { verifiedModels } from '#test/support/verified-models.ts';
 
 const call = { promptTokens: 10_000, cachedTokens: 6_000, outputTokens: 1_000 };
 const on = (day: string) => ({ ...verifiedModels, now: new Date(day) });

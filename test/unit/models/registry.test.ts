@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { environmentSchema } from '../../../functions/src/environment.ts';
-import { findModel } from '../../../shared/models/find-model.ts';
-import { modelEntrySchema } from '../../../shared/models/model-entry.ts';
-import { findPrice } from '../../../shared/models/prices.ts';
-import { registry, VERIFIED_ON } from '../../../shared/models/registry.ts';
-import { hasSuccessorLoop, modelInService } from '../../../shared/models/retirement.ts';
-import { verifiedModels } from '../../support/verified-models.ts';
+import { environmentSchema } from '#functions/config/environment.ts';
+import { findModel } from '#shared/models/find-model.ts';
+import { modelEntrySchema } from '#shared/models/model-entry.ts';
+import { findPrice } from '#shared/models/prices.ts';
+import { registry, VERIFIED_ON } from '#shared/models/registry.ts';
+import { hasSuccessorLoop, modelInService } from '#shared/models/retirement.ts';
+import { verifiedModels } from '#test/support/verified-models.ts';
 
 const names = Object.keys(registry);
 const platforms = ['geminiApi', 'vertex'] as const;

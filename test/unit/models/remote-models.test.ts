@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { findModel } from '../../../shared/models/find-model.ts';
-import { knownPrice } from '../../../shared/models/prices.ts';
-import { registry } from '../../../shared/models/registry.ts';
-import { readRemoteModels } from '../../../shared/models/remote-models.ts';
-import { modelInService } from '../../../shared/models/retirement.ts';
-import { verifiedModels } from '../../support/verified-models.ts';
+import { findModel } from '#shared/models/find-model.ts';
+import { knownPrice } from '#shared/models/prices.ts';
+import { registry } from '#shared/models/registry.ts';
+import { readRemoteModels } from '#shared/models/remote-models.ts';
+import { modelInService } from '#shared/models/retirement.ts';
+import { verifiedModels } from '#test/support/verified-models.ts';
 
 const rates = { input: 1, cached: 0.1, output: 2 };
 

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ModelTable, Platform } from '../../../shared/models/model-entry.ts';
-import {
-  findRetirement,
-  hasSuccessorLoop,
-  modelInService,
-} from '../../../shared/models/retirement.ts';
+import type { ModelTable, Platform } from '#shared/models/model-entry.ts';
+import { findRetirement, hasSuccessorLoop, modelInService } from '#shared/models/retirement.ts';
 
 const models: ModelTable = {
   first: { retirement: { geminiApi: '2026-03-01', vertex: '2026-02-01', successor: 'second' } },

@@ -1,22 +1,22 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { compressorModel } from '../../../shared/models/compressor-model.ts';
+import { compressorModel } from '#shared/models/compressor-model.ts';
 import {
   isStalled,
   tokensAfterLastSwap,
   unproductiveSwapsAfter,
-} from '../../../shared/compaction/crossing.ts';
-import { isArmed, isOverThreshold, resolvePolicy } from '../../../shared/compaction/policy.ts';
-import { costMicros } from '../../../shared/models/prices.ts';
-import { verifiedModels } from '../../support/verified-models.ts';
+} from '#shared/compaction/trigger/compaction-trigger.ts';
+import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import { costMicros } from '#shared/models/prices.ts';
+import { verifiedModels } from '#test/support/verified-models.ts';
 import {
   reachedSpendLimit,
   spentAfter,
   type SpentRun,
-} from '../../../shared/compaction/spend-limit.ts';
-import { tailLimits, tailStart } from '../../../shared/compaction/split-tail.ts';
-import { decideReservation } from '../../../shared/quota/reserve-decision.ts';
-import { takenBy, usageAfter, usageAfterCall } from '../../../shared/quota/settle.ts';
-import { noUsage, type Usage } from '../../../shared/quota/usage.ts';
+} from '#shared/compaction/trigger/spend-limit.ts';
+import { tailLimits, tailStart } from '#shared/compaction/split/split-tail.ts';
+import { decideReservation } from '#shared/quota/reserve-decision.ts';
+import { takenBy, usageAfter, usageAfterCall } from '#shared/quota/settle.ts';
+import { noUsage, type Usage } from '#shared/quota/usage.ts';
 
 /*
  * S5: messages that are sized so that every one of them, or as many as can, leads to a compaction. A day of

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createBudget } from '../../../functions/src/quota/budget.ts';
-import { createOpenStreams } from '../../../functions/src/quota/open-streams.ts';
-import { createMemoryDocumentStore } from '../../../infra/local/embedded/memory-document-store.ts';
-import { createManualClock } from '../../fakes/manual-clock.ts';
+import { createBudget } from '#functions/quota/budget.ts';
+import { createOpenStreams } from '#functions/quota/open-streams.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 
 const LIMIT = 1_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { QuotaLimits } from '../../../shared/quota/limits.ts';
-import { decideReservation } from '../../../shared/quota/reserve-decision.ts';
-import { noUsage, type OpenReservation, type Usage } from '../../../shared/quota/usage.ts';
+import type { QuotaLimits } from '#shared/quota/limits.ts';
+import { decideReservation } from '#shared/quota/reserve-decision.ts';
+import { noUsage, type OpenReservation, type Usage } from '#shared/quota/usage.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');
 const later = (ms: number) => new Date(now.getTime() + ms);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { dayOf, nextDayOf } from '../../../shared/quota/day.ts';
-import { takenBy, usageAfter, usageAfterCall } from '../../../shared/quota/settle.ts';
-import { noUsage } from '../../../shared/quota/usage.ts';
+import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import { takenBy, usageAfter, usageAfterCall } from '#shared/quota/settle.ts';
+import { noUsage } from '#shared/quota/usage.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');
 const own = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dayWeights } from '../../../shared/recall/days-asked.ts';
+import { dayWeights } from '#shared/recall/days-asked.ts';
 
 /** A Wednesday. */
 const now = new Date('2026-06-10T20:00:00.000Z');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { fittingSegment } from '../../../functions/src/recall/fit-segment.ts';
-import { unpackSegment } from '../../../functions/src/recall/segment-document.ts';
-import { passagesOfTurns } from '../../../shared/recall/segment.ts';
+import { fittingSegment } from '#functions/recall/fit-segment.ts';
+import { unpackSegment } from '#functions/recall/segment-document.ts';
+import { passagesOfTurns } from '#shared/recall/segment.ts';
 
 const at = new Date('2026-03-01T09:00:00.000Z');
 

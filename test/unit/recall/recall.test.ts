@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lookUp } from '../../../shared/recall/look-up.ts';
-import { recallQuery } from '../../../shared/recall/recall-query.ts';
-import { recall } from '../../../shared/recall/recall.ts';
-import { renderRecalled, roomForRecords } from '../../../shared/recall/render-recalled.ts';
-import { knownText } from '../../../shared/recall/said-already.ts';
+import { lookUp } from '#shared/recall/look-up.ts';
+import { recallQuery } from '#shared/recall/recall-query.ts';
+import { recall } from '#shared/recall/recall.ts';
+import { renderRecalled, roomForRecords } from '#shared/recall/render-recalled.ts';
+import { knownText } from '#shared/recall/said-already.ts';
 import {
   decodeSegment,
   encodeSegment,
   passagesOfTurns,
   segmentOfPassages,
-} from '../../../shared/recall/segment.ts';
-import { findableStatements } from '../../../shared/recall/turns-led-to.ts';
-import { shortened } from '../../../shared/recall/shorten-messages.ts';
-import type { TurnTexts } from '../../../shared/search/turn-texts.ts';
+} from '#shared/recall/segment.ts';
+import { findableStatements } from '#shared/recall/turns-led-to.ts';
+import { shortened } from '#shared/recall/shorten-messages.ts';
+import type { TurnTexts } from '#shared/search/turn-texts.ts';
 
 const day = new Date('2026-03-01T09:00:00.000Z');
 

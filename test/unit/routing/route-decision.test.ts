@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { answeringModels, limitingModel } from '../../../shared/routing/answering-models.ts';
+import { answeringModels, limitingModel } from '#shared/routing/answering-models.ts';
 import {
   routeByClassifier,
   routeByRule,
   ROUTED_FILES_TOKENS,
   type RouteFacts,
-} from '../../../shared/routing/route-decision.ts';
-import type { Routing } from '../../../shared/routing/routing.ts';
+} from '#shared/routing/route-decision.ts';
+import type { Routing } from '#shared/routing/routing.ts';
 
 const models = { fast: 'flash', strong: 'pro' };
 const plain: RouteFacts = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ChangeQueue } from '../../../shared/store/change-queue.ts';
+import { ChangeQueue } from '#shared/store/change-queue.ts';
 
 interface State {
   path: string;

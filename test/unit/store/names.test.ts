@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { utf8Length } from '../../../shared/store/names.ts';
+import { utf8Length } from '#shared/store/names.ts';
 
 test('utf8Length counts the bytes that an encoder makes', () => {
   fc.assert(

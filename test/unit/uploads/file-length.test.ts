@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { lengthOf } from '../../../shared/uploads/file-length.ts';
-import { estimateContentTokens } from '../../../shared/compaction/token-estimate.ts';
-import { mediaPart } from '../../../shared/uploads/upload-parts.ts';
+import { lengthOf } from '#shared/uploads/file-length.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { mediaPart } from '#shared/uploads/upload-parts.ts';
 
 /** A WAV header of 16 kHz, mono, 16 bits: 32,000 bytes a second. */
 function wavHeader(): Buffer {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { familyOf, FILE_TYPE_PATTERN, looksLike } from '../../../shared/uploads/file-types.ts';
+import { familyOf, FILE_TYPE_PATTERN, looksLike } from '#shared/uploads/file-types.ts';
 
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Content } from '../../../shared/conversation/content.ts';
-import { resolvedContents, shownFiles } from '../../../shared/uploads/files-of-request.ts';
-import { mediaPart, textFilePart } from '../../../shared/uploads/upload-parts.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { resolvedContents, shownFiles } from '#shared/uploads/files-of-request.ts';
+import { mediaPart, textFilePart } from '#shared/uploads/upload-parts.ts';
 
 const file = (id: string, sizeBytes: number) => ({
   id,

@@ -6,7 +6,7 @@ import {
   outputOf,
   withDeviceTool,
   type OpenCall,
-} from '../../../web/src/state/app-tools.ts';
+} from '#web/state/app-tools.ts';
 
 const other = { name: 'locate', parameters: { type: 'object' } };
 const call = (callId: string): OpenCall => ({ callId, name: 'locate', args: {}, wants: 'output' });

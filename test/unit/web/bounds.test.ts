@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { observeStatus, type CompactionStep } from '../../../web/src/state/compaction-steps.ts';
-import { createFirstWords } from '../../../web/src/state/first-words.ts';
-import { createOutbox } from '../../../web/src/state/outbox.ts';
-import { withPage, type TurnPages } from '../../../web/src/state/turn-pages.ts';
+import { observeStatus, type CompactionStep } from '#web/state/context/compaction-steps.ts';
+import { createFirstWords } from '#web/state/answer/first-words.ts';
+import { createOutbox } from '#web/state/answer/outbox.ts';
+import { withPage, type TurnPages } from '#web/state/turn-pages.ts';
 
 const memory = () => {
   const items = new Map<string, string>();

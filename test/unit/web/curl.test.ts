@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { curlOf } from '../../../web/src/panes/wire/curl.ts';
+import { curlOf } from '#web/panes/wire/curl.ts';
 
 const sent = {
   method: 'POST',

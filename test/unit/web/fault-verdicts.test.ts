@@ -6,14 +6,14 @@ import {
   judgeKilledWorker,
   judgeRedelivery,
   judgeThreshold,
-} from '../../../web/src/panes/faults/compaction-verdicts.ts';
+} from '#web/panes/faults/compaction-verdicts.ts';
 import {
   judgeBlocked,
   judgeDrop,
   judgeKilledChat,
   judgeRefusals,
   judgeResend,
-} from '../../../web/src/panes/faults/turn-verdicts.ts';
+} from '#web/panes/faults/turn-verdicts.ts';
 
 const text = { streamedText: 'All of it.', storedText: 'All of it.' };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { StreamChunk } from '../../../shared/wire/stream.ts';
-import { applyFrame, beginLiveTurn, seqOf, textOf } from '../../../web/src/state/live-turn.ts';
+import type { StreamChunk } from '#shared/wire/stream.ts';
+import { applyFrame, beginLiveTurn, seqOf, textOf } from '#web/state/answer/live-turn.ts';
 
 const begun = beginLiveTurn({ kind: 'send', messageId: 'm', text: 'Hello' });
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { ContextObject } from '../../../shared/wire/context-object.ts';
-import type { MessageView } from '../../../shared/wire/responses/messages.ts';
-import { observeStatus } from '../../../web/src/state/compaction-steps.ts';
-import { gaugeOf } from '../../../web/src/state/gauge.ts';
-import { paragraphsOf } from '../../../web/src/state/paragraphs.ts';
-import { newSentences } from '../../../web/src/state/sentences.ts';
-import { PAGES_MAX, turnsOf, withPage, type TurnPages } from '../../../web/src/state/turn-pages.ts';
-import { preferredLanguage } from '../../../web/src/text/languages.ts';
+import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { MessageView } from '#shared/wire/responses/messages.ts';
+import { observeStatus } from '#web/state/context/compaction-steps.ts';
+import { gaugeOf } from '#web/state/context/gauge.ts';
+import { paragraphsOf } from '#web/state/answer/paragraphs.ts';
+import { newSentences } from '#web/state/answer/sentences.ts';
+import { PAGES_MAX, turnsOf, withPage, type TurnPages } from '#web/state/turn-pages.ts';
+import { preferredLanguage } from '#web/text/languages.ts';
 
 describe('what is said aloud of a growing answer', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createPlayer, type Played } from '../../../web/src/panes/player/player.ts';
+import { createPlayer, type Played } from '#web/panes/player/player.ts';
 
 const recording = { id: 'a', messages: ['One', 'Two', 'Three'] };
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseRecordings as parseForReplay } from '../../eval/recording.ts';
-import { parseRecordings } from '../../../web/src/panes/player/recording.ts';
+import { parseRecordings as parseForReplay } from '#lab/eval/replay/recording.ts';
+import { parseRecordings } from '#web/panes/player/recording.ts';
 
 const line = (turns: readonly object[], id = 'a') => JSON.stringify({ id, turns });
 const said = (role: string, text: string) => ({ role, parts: [{ text }] });

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
-import { guestSession } from '../../../web/src/api/session.ts';
-import { openServer } from '../../support/open-server.ts';
+import { guestSession } from '#web/api/session.ts';
+import { openServer } from '#test/support/processes/open-server.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

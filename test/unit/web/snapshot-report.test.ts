@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isCarried } from '../../../web/src/state/provenance.ts';
-import { snapshotReportOf } from '../../../web/src/state/report.ts';
+import { isCarried } from '#web/state/context/provenance.ts';
+import { snapshotReportOf } from '#web/state/report.ts';
 
 describe('what is told of how a snapshot was checked', () => {
   const ledger = { recall: {}, precision: {}, verbatim: {} };

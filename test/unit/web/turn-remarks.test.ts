@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { MessageView } from '../../../shared/wire/responses/messages.ts';
-import type { StoredTurn, TurnPages } from '../../../web/src/state/turn-pages.ts';
-import { turnRemarks, withoutReplaced } from '../../../web/src/state/turn-remarks.ts';
+import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { StoredTurn, TurnPages } from '#web/state/turn-pages.ts';
+import { turnRemarks, withoutReplaced } from '#web/state/turn-remarks.ts';
 
 const message = (role: 'user' | 'model', seq: number, is: Partial<MessageView>): MessageView => ({
   id: `${role}-${seq}`,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ContextObject } from '../../../shared/wire/context-object.ts';
-import { WATCH_MS, watchPaceMs } from '../../../web/src/state/watch-pace.ts';
+import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import { WATCH_MS, watchPaceMs } from '#web/state/context/watch-pace.ts';
 
 const context = (tokens: number, state?: string): ContextObject => ({
   tokens,

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import type { WireEvent } from '../../../web/src/api/requester.ts';
-import {
-  emptyWireLog,
-  EXCHANGES_KEPT,
-  FRAMES_KEPT,
-  recordWire,
-} from '../../../web/src/state/wire-log.ts';
+import type { WireEvent } from '#web/api/requester.ts';
+import { emptyWireLog, EXCHANGES_KEPT, FRAMES_KEPT, recordWire } from '#web/state/wire-log.ts';
 
 const request = (exchange: number, at = 1_000): WireEvent => ({
   kind: 'request',

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { collapseFrames } from '../../../shared/wire/collapse-frames.ts';
+import { collapseFrames } from '#shared/wire/views/collapse-frames.ts';
 import {
   cursorPlace,
   earlierPartIds,
   firstFrameId,
   highestFrameId,
   textPartId,
-} from '../../../shared/wire/frame-ids.ts';
-import type { StreamFrame } from '../../../shared/wire/stream.ts';
+} from '#shared/wire/frame-ids.ts';
+import type { StreamFrame } from '#shared/wire/stream.ts';
 
 const delta = (id: number, text: string, part = 'p0'): StreamFrame => ({
   id,

@@ -1,13 +1,13 @@
 import { signal, type Signal } from '@preact/signals';
 import { ApiError } from '../api/api-error.ts';
 import type { ConversationApi } from '../api/chat-api.ts';
-import { createAnswers, type Answers } from './answers.ts';
-import { createContextState, type ContextState } from './context-state.ts';
-import { isOpen } from './live-turn.ts';
-import { textOfMessage } from './message-text.ts';
-import type { Outbox } from './outbox.ts';
+import { createAnswers, type Answers } from './answer/answers.ts';
+import { createContextState, type ContextState } from './context/context-state.ts';
+import { isOpen } from './answer/live-turn.ts';
+import { textOfMessage } from './answer/message-text.ts';
+import type { Outbox } from './answer/outbox.ts';
 import { createTranscript, type Transcript } from './transcript.ts';
-import { watchContext } from './watch-context.ts';
+import { watchContext } from './context/watch-context.ts';
 
 /** A conversation that is shown: signals that panes read, and what they may ask of it. */
 export interface OpenConversation extends Omit<ContextState, 'read'> {

@@ -1,6 +1,6 @@
 import { signal, type Signal } from '@preact/signals';
 import type { ConversationList } from './conversation-list.ts';
-import type { FirstWords } from './first-words.ts';
+import type { FirstWords } from './answer/first-words.ts';
 
 export interface Removed {
   id: string;

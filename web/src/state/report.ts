@@ -1,5 +1,5 @@
-import type { CompactionRecordView } from '../../../shared/wire/responses/compaction.ts';
-import type { LedgerReport } from '../../../shared/compaction/ledger/ledger-report.ts';
+import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
+import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
 
 /**
  * The report of a compaction that a ledger was checked by; undefined for others, such as those of the rewrite

@@ -2,21 +2,21 @@ import {
   CANCELLED_BY_USER,
   decideCancel,
   type CancelDecision,
-} from '../../../../shared/compaction/cancel-decision.ts';
+} from '#shared/compaction/decisions/cancel-decision.ts';
 import {
   dropNeedWrites,
   jobAfterDrop,
   type DroppedNeed,
-} from '../../../../shared/conversation/drop-need-writes.ts';
-import { headPath } from '../../../../shared/conversation/paths.ts';
-import { statusWrite } from '../../../../shared/conversation/status-write.ts';
-import { AppError } from '../../../../shared/errors.ts';
-import type { Caller, Write } from '../../../../shared/ports.ts';
+} from '#shared/conversation/writes/drop-request-writes.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { statusWrite } from '#shared/conversation/writes/status-write.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller, Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
+import { readOwnConversation, type OwnConversation } from '../conversations/own-conversation.ts';
 import { readPresent } from './continue-history.ts';
 import { viewContext } from './view-context.ts';
-import { retryWhenLost } from '../../retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
 
 const compactionNotFound = (conversationId: string, jobId: string) =>
   new AppError({

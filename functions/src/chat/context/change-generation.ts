@@ -1,22 +1,22 @@
-import type { Head } from '../../../../shared/conversation/head.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
 import {
   decodeHistory,
   encodeHistory,
   type History,
-} from '../../../../shared/conversation/history.ts';
-import { RECORDS_KEPT, type CompactionRecord } from '../../../../shared/conversation/job.ts';
-import { generationFields } from '../../../../shared/conversation/next-generation.ts';
-import { compactionJobPath, headPath, historyPath } from '../../../../shared/conversation/paths.ts';
-import { statusWrite } from '../../../../shared/conversation/status-write.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
-import { GuardLostError, StoreUnavailableError } from '../../../../shared/errors.ts';
-import type { DocumentFields, Write } from '../../../../shared/ports.ts';
+} from '#shared/conversation/documents/history.ts';
+import { RECORDS_KEPT, type CompactionRecord } from '#shared/conversation/documents/job.ts';
+import { generationFields } from '#shared/conversation/writes/next-generation.ts';
+import { compactionJobPath, headPath, historyPath } from '#shared/conversation/documents/paths.ts';
+import { statusWrite } from '#shared/conversation/writes/status-write.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import {
   readOwnConversation,
   type OwnConversation,
   type OwnTarget,
-} from '../conversation/own-conversation.ts';
+} from '../conversations/own-conversation.ts';
 import { viewContext } from './view-context.ts';
 
 /** A change reads again at most this often when others win the head's guard. */

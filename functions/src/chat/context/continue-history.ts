@@ -1,20 +1,17 @@
-import type { Head } from '../../../../shared/conversation/head.ts';
-import type { History } from '../../../../shared/conversation/history.ts';
-import { contextTokens } from '../../../../shared/conversation/meter.ts';
-import {
-  continuedHistory,
-  nothingCovered,
-} from '../../../../shared/conversation/next-generation.ts';
-import { historyPath } from '../../../../shared/conversation/paths.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
+import { continuedHistory, nothingCovered } from '#shared/conversation/writes/next-generation.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
 import {
   firstTailSeq,
   readContextParts,
   readTurnRange,
-} from '../../../../shared/conversation/read-conversation.ts';
-import { signedHistory } from '../../../../shared/conversation/signed-history.ts';
-import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
-import { GuardLostError } from '../../../../shared/errors.ts';
-import { outputFormsOf } from '../../output-forms.ts';
+} from '#shared/conversation/context/read-conversation.ts';
+import { signedHistory } from '#shared/conversation/context/signed-history.ts';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import { outputFormsOf } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** The context before the change. */

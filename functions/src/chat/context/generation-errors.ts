@@ -1,4 +1,4 @@
-import { AppError } from '../../../../shared/errors.ts';
+import { AppError } from '#shared/errors.ts';
 
 export const generationNotFound = (conversationId: string, generation: number) =>
   new AppError({

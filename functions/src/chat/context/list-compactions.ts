@@ -1,23 +1,19 @@
 import { z } from 'zod';
-import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts';
-import { readHistories } from '../../../../shared/conversation/find-history.ts';
-import type { History } from '../../../../shared/conversation/history.ts';
-import type { CompactionRecord } from '../../../../shared/conversation/job.ts';
-import { readRatings, type Rating } from '../../../../shared/conversation/rating.ts';
-import type { Caller, DocumentStore } from '../../../../shared/ports.ts';
-import {
-  decodePageToken,
-  encodePageToken,
-  type PageScope,
-} from '../../../../shared/wire/page-token.ts';
+import { outcomeMessage } from '#shared/compaction/decisions/outcome-message.ts';
+import { readHistories } from '#shared/conversation/context/find-history.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
+import { readRatings, type Rating } from '#shared/conversation/documents/rating.ts';
+import type { Caller, DocumentStore } from '#shared/ports/ports.ts';
+import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
 import type {
   CompactionDetailView,
   CompactionRecordView,
-} from '../../../../shared/wire/responses/compaction.ts';
-import { snapshotView } from '../../../../shared/wire/snapshot-view.ts';
-import { attemptView, historyView, ratingView } from '../../../../shared/wire/views.ts';
+} from '#shared/wire/responses/compaction.ts';
+import { snapshotView } from '#shared/wire/views/snapshot-view.ts';
+import { attemptView, historyView, ratingView } from '#shared/wire/views/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readOwnConversation } from '../conversation/own-conversation.ts';
+import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { generationNotFound } from './generation-errors.ts';
 
 /** The next generation to look at and the sort key of the last entry shown. */

@@ -1,7 +1,7 @@
-import { needOfChangedContext } from '../../../../shared/compaction/crossing.ts';
-import type { CompactionNeeded, Head } from '../../../../shared/conversation/head.ts';
-import type { History } from '../../../../shared/conversation/history.ts';
-import { policyOf } from '../../conversation-policy.ts';
+import { needOfChangedContext } from '#shared/compaction/trigger/compaction-trigger.ts';
+import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /**

@@ -1,14 +1,14 @@
-import { noopState, planCompaction } from '../../../../shared/compaction/plan.ts';
-import { readFoldingBase } from '../../../../shared/conversation/read-again.ts';
-import type { Caller } from '../../../../shared/ports.ts';
-import type { CompactionPreview } from '../../../../shared/wire/responses/compaction.ts';
+import { noopState, planCompaction } from '#shared/compaction/split/plan.ts';
+import { readFoldingBase } from '#shared/conversation/context/read-again.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { CompactionPreview } from '#shared/wire/responses/compaction.ts';
 import {
   policyOf,
   readAgainTokens,
   strategyNameOf,
   summariserOf,
-} from '../../conversation-policy.ts';
-import { outputFormsOf } from '../../output-forms.ts';
+} from '#functions/config/conversation-policy.ts';
+import { outputFormsOf } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { contextObjectOf, readContext } from './read-context.ts';
 

@@ -1,11 +1,11 @@
-import type { History } from '../../../../shared/conversation/history.ts';
-import { readContextParts } from '../../../../shared/conversation/read-conversation.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
-import { StoreUnavailableError } from '../../../../shared/errors.ts';
-import type { Caller } from '../../../../shared/ports.ts';
-import type { ContextObject } from '../../../../shared/wire/context-object.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readOwnConversation, type OwnConversation } from '../conversation/own-conversation.ts';
+import { readOwnConversation, type OwnConversation } from '../conversations/own-conversation.ts';
 import { viewContext } from './view-context.ts';
 
 /** A load that finds the generation gone (swapped or erased meanwhile) begins again this often. */

@@ -1,18 +1,18 @@
-import type { Head } from '../../../../shared/conversation/head.ts';
-import type { CompactionJob } from '../../../../shared/conversation/job.ts';
-import { learnShift } from '../../../../shared/compaction/learned-threshold.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { CompactionJob } from '#shared/conversation/documents/job.ts';
+import { learnShift } from '#shared/compaction/policy/learned-threshold.ts';
 import {
   reachedSpendLimit,
   type ReachedSpendLimit,
-} from '../../../../shared/compaction/spend-limit.ts';
-import { AppError } from '../../../../shared/errors.ts';
-import { statusWrite } from '../../../../shared/conversation/status-write.ts';
-import type { Caller, Write } from '../../../../shared/ports.ts';
-import { policyOf, spendAllowanceOf } from '../../conversation-policy.ts';
-import { changeHead } from '../conversation/change-head.ts';
-import { refuseMismatch } from '../conversation/etag.ts';
+} from '#shared/compaction/trigger/spend-limit.ts';
+import { AppError } from '#shared/errors.ts';
+import { statusWrite } from '#shared/conversation/writes/status-write.ts';
+import type { Caller, Write } from '#shared/ports/ports.ts';
+import { policyOf, spendAllowanceOf } from '#functions/config/conversation-policy.ts';
+import { changeHead } from '../conversations/change-head.ts';
+import { refuseMismatch } from '../conversations/etag.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { publishOverdue, publishRequest } from '../answer/publish-request.ts';
+import { publishOverdue, publishRequest } from '../turns/finish/publish-request.ts';
 import { readPresent } from './continue-history.ts';
 import { viewContext } from './view-context.ts';
 

@@ -1,27 +1,27 @@
-import { outcomeMessage } from '../../../../shared/compaction/outcome-message.ts';
-import { withoutTurns } from '../../../../shared/compaction/mend-history.ts';
+import { outcomeMessage } from '#shared/compaction/decisions/outcome-message.ts';
+import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
 import {
   changesSince,
   readHistories,
   type ChangesSince,
-} from '../../../../shared/conversation/find-history.ts';
-import type { Head } from '../../../../shared/conversation/head.ts';
-import type { History } from '../../../../shared/conversation/history.ts';
-import type { CompactionRecord } from '../../../../shared/conversation/job.ts';
+} from '#shared/conversation/context/find-history.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import {
   decideRestore,
   type RestoreDecision,
   type RestoreFacts,
-} from '../../../../shared/conversation/restore-decision.ts';
-import type { Caller } from '../../../../shared/ports.ts';
-import type { CompactionRecordView } from '../../../../shared/wire/responses/compaction.ts';
-import { attemptView, historyView } from '../../../../shared/wire/views.ts';
-import { rendererOf } from '../../snapshot-rendering.ts';
-import { tellEvent } from '../../tell-event.ts';
-import { publishRequest } from '../answer/publish-request.ts';
+} from '#shared/conversation/decisions/restore-decision.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
+import { attemptView, historyView } from '#shared/wire/views/views.ts';
+import { rendererOf } from '#functions/context/snapshot-rendering.ts';
+import { tellEvent } from '#functions/events/publish-compaction-event.ts';
+import { publishRequest } from '../turns/finish/publish-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { refuseMismatch } from '../conversation/etag.ts';
-import type { OwnConversation } from '../conversation/own-conversation.ts';
+import { refuseMismatch } from '../conversations/etag.ts';
+import type { OwnConversation } from '../conversations/own-conversation.ts';
 import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
 import { changeGeneration, type Decision } from './change-generation.ts';
 import { continueHistory, readPresent } from './continue-history.ts';

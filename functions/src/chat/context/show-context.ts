@@ -1,37 +1,30 @@
-import {
-  estimateContentTokens,
-  estimateTextTokens,
-} from '../../../../shared/compaction/token-estimate.ts';
-import type { Shrinkage } from '../../../../shared/compaction/shrunken-view.ts';
+import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
+import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
 import {
   assembleContext,
   promptOf,
   type ContextItem,
   type ContextSource,
-} from '../../../../shared/conversation/assemble-context.ts';
-import { withOwnSignatures } from '../../../../shared/conversation/own-signatures.ts';
-import { answeringModelOf, modelOfTurn } from '../../../../shared/conversation/turn-model.ts';
-import type { Head } from '../../../../shared/conversation/head.ts';
-import type { History } from '../../../../shared/conversation/history.ts';
+} from '#shared/conversation/context/assemble-context.ts';
+import { withOwnSignatures } from '#shared/conversation/repair/own-signatures.ts';
+import { answeringModelOf, modelOfTurn } from '#shared/conversation/context/turn-model.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import {
   firstTailSeq,
   readHistory,
   readTurnRange,
-} from '../../../../shared/conversation/read-conversation.ts';
-import { isTerminal, type Turn } from '../../../../shared/conversation/turn.ts';
-import type { Caller } from '../../../../shared/ports.ts';
-import type {
-  ContextItemView,
-  MemoryView,
-  PolicyView,
-} from '../../../../shared/wire/responses/context.ts';
-import type { SelectedMemory } from '../../../../shared/memory/select-memory.ts';
-import { memoryTokens } from '../../../../shared/memory/render-memory.ts';
-import { meterCounting, policyOf } from '../../conversation-policy.ts';
-import { answeringModel } from '../../models-in-use.ts';
-import { memoryBudgetTokens, memoryOf, readNotes } from '../../memory-of.ts';
+} from '#shared/conversation/context/read-conversation.ts';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/responses/context.ts';
+import type { SelectedMemory } from '#shared/memory/select-memory.ts';
+import { memoryTokens } from '#shared/memory/render-memory.ts';
+import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
+import { answeringModel } from '#functions/models/models-in-use.ts';
+import { memoryBudgetTokens, memoryOf, readNotes } from '#functions/memory/select-memory.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readOwnConversation } from '../conversation/own-conversation.ts';
+import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { readContext } from './read-context.ts';
 import { generationErased, generationNotFound } from './generation-errors.ts';
 import { viewNow } from './view-now.ts';

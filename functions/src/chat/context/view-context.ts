@@ -1,13 +1,13 @@
-import { contextTexts } from '../../../../shared/compaction/outcome-message.ts';
-import { automaticThreshold } from '../../../../shared/compaction/crossing.ts';
-import type { ContextMeter, Head } from '../../../../shared/conversation/head.ts';
-import type { History } from '../../../../shared/conversation/history.ts';
-import type { CompactionJob } from '../../../../shared/conversation/job.ts';
-import { contextTokens, type MeteredTurn } from '../../../../shared/conversation/meter.ts';
-import { contextObject, type ContextObject } from '../../../../shared/wire/context-object.ts';
-import { policyOf } from '../../conversation-policy.ts';
-import { leftOutOf } from '../../left-out.ts';
-import { outputFormsOf } from '../../output-forms.ts';
+import { contextTexts } from '#shared/compaction/decisions/outcome-message.ts';
+import { automaticThreshold } from '#shared/compaction/trigger/compaction-trigger.ts';
+import type { ContextMeter, Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { CompactionJob } from '#shared/conversation/documents/job.ts';
+import { contextTokens, type MeteredTurn } from '#shared/conversation/context/meter.ts';
+import { contextObject, type ContextObject } from '#shared/wire/views/context-object.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import { leftOutOf } from '#functions/context/left-out.ts';
+import { outputFormsOf } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** A conversation's context as it stands, from one generation. */

@@ -1,16 +1,16 @@
-import type { ShrunkenView } from '../../../../shared/compaction/shrunken-view.ts';
-import type { ContextItem } from '../../../../shared/conversation/assemble-context.ts';
-import { answeringModelOf } from '../../../../shared/conversation/turn-model.ts';
-import { shownUser } from '../../../../shared/conversation/shown-user.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
-import { withSaid } from '../../memory-of.ts';
-import type { Viewing } from '../../output-forms.ts';
+import type { ShrunkenView } from '#shared/compaction/summariser/shrunken-view.ts';
+import type { ContextItem } from '#shared/conversation/context/assemble-context.ts';
+import { answeringModelOf } from '#shared/conversation/context/turn-model.ts';
+import { shownUser } from '#shared/conversation/context/shown-user.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { withSaid } from '#functions/memory/select-memory.ts';
+import type { Viewing } from '#functions/context/output-forms.ts';
 import {
   viewOfFirstCall,
   viewOfNextCall,
   viewOfRound,
   type ContextOfHead,
-} from '../send/next-call.ts';
+} from '../turns/start/next-call.ts';
 
 /** The turn that is being answered, or waits for the app. */
 export interface OpenNow {

@@ -1,5 +1,5 @@
-import type { CompactionPolicy } from '../../../../shared/compaction/policy.ts';
-import type { PolicyView } from '../../../../shared/wire/responses/context.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+import type { PolicyView } from '#shared/wire/responses/context.ts';
 
 /** The limits of a conversation, each with the level that set it; `derived` follows from the threshold. */
 export function viewPolicy(policy: CompactionPolicy): PolicyView {

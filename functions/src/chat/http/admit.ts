@@ -1,5 +1,5 @@
-import { AppError } from '../../../../shared/errors.ts';
-import type { AppCheckToken, SignedInCaller } from '../../../../shared/identity-ports.ts';
+import { AppError } from '#shared/errors.ts';
+import type { AppCheckToken, SignedInCaller } from '#shared/ports/identity-ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Route } from '../route.ts';
 import { spendAppCheckToken } from './spend-app-check-token.ts';

@@ -1,6 +1,6 @@
-import { AppError } from '../../../../shared/errors.ts';
-import { uidFault } from '../../../../shared/user/uid.ts';
-import type { IdTokenVerifier, SignedInCaller } from '../../../../shared/identity-ports.ts';
+import { AppError } from '#shared/errors.ts';
+import { uidFault } from '#shared/user/uid.ts';
+import type { IdTokenVerifier, SignedInCaller } from '#shared/ports/identity-ports.ts';
 
 const missingToken = () =>
   new AppError({

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { AppError } from '../../../../shared/errors.ts';
-import type { Clock } from '../../../../shared/ports.ts';
-import type { Config } from '../../config.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Clock } from '#shared/ports/ports.ts';
+import type { Config } from '#functions/config.ts';
 import type { Reply } from '../route.ts';
 
 /** Users whose calls an instance counts; those that called last. */

@@ -1,4 +1,4 @@
-import { errorReply } from '../../../../shared/wire/error-body.ts';
+import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { callableErrorText } from '../facades/callable/callable-events.ts';
 import { openAiErrorReply } from '../facades/openai/error-reply.ts';
 import type { Route } from '../route.ts';

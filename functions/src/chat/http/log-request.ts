@@ -1,6 +1,6 @@
-import { AppError } from '../../../../shared/errors.ts';
-import type { Logger } from '../../../../shared/ports.ts';
-import { stackFrames } from '../../stack-frames.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Logger } from '#shared/ports/ports.ts';
+import { stackFrames } from '#functions/lib/stack-frames.ts';
 
 /** Where an unexpected error came from. Its message stays out: it may quote what the user sent. */
 function defectFields(error: unknown): { error: string; stack?: string } {

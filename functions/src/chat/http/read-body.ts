@@ -1,8 +1,8 @@
-import { AppError } from '../../../../shared/errors.ts';
-import { bodyTooLarge, readBytes } from '../../read-bytes.ts';
+import { AppError } from '#shared/errors.ts';
+import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { parseJsonBody } from '../../../../shared/wire/parse-json.ts';
-import { CALLED_OFF } from '../../called-off.ts';
+import { parseJsonBody } from '#shared/wire/parse-json.ts';
+import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
 
 const encodingRefused = () =>
   new AppError({

@@ -1,4 +1,4 @@
-import { CALLED_OFF } from '../../called-off.ts';
+import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
 
 /** A text that is made while it is sent. */
 export interface SentText {

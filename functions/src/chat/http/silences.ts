@@ -1,5 +1,5 @@
-import type { Clock } from '../../../../shared/ports.ts';
-import { CALLED_OFF } from '../../called-off.ts';
+import type { Clock } from '#shared/ports/ports.ts';
+import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
 
 /** What stands in a stream for each interval in which nothing came. */
 export const SILENCE = Symbol('silence');

@@ -1,6 +1,6 @@
-import { spentAppCheckTokenPath } from '../../../../shared/conversation/paths.ts';
-import { AppError, GuardLostError } from '../../../../shared/errors.ts';
-import type { AppCheckToken } from '../../../../shared/identity-ports.ts';
+import { spentAppCheckTokenPath } from '#shared/conversation/documents/paths.ts';
+import { AppError, GuardLostError } from '#shared/errors.ts';
+import type { AppCheckToken } from '#shared/ports/identity-ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** Beyond the clock tolerance of the verifier: the record outlives the token. */

@@ -1,4 +1,4 @@
-import type { Caller } from '../../../../shared/ports.ts';
+import type { Caller } from '#shared/ports/ports.ts';
 import type { Reply, Route, RouteDependencies } from '../route.ts';
 import { wantsStream } from './wants-stream.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { CALLED_OFF } from '../../called-off.ts';
+import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
 import type { SentText } from './response-body.ts';
 
 /** UTF-16 units that wait for the connection at most, before the text is asked for more. */

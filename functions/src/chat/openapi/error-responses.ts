@@ -1,6 +1,6 @@
-import { httpStatusByStatus } from '../../../../shared/wire/error-body.ts';
-import { errorReasonRows } from '../../../../shared/wire/error-reasons.ts';
-import { errorStatuses } from '../../../../shared/errors.ts';
+import { httpStatusByStatus } from '#shared/wire/errors/error-body.ts';
+import { errorReasonRows } from '#shared/wire/errors/error-reasons.ts';
+import { errorStatuses } from '#shared/errors.ts';
 import type { Route } from '../route.ts';
 import { mediaOf } from './media.ts';
 import { inputSchema, reference, type JsonSchema } from './schemas.ts';
@@ -62,7 +62,7 @@ export const errorsOf = (route: Route): RouteError[] =>
     .flatMap(errorsOfRow)
     .toSorted((a, b) => a.httpStatus - b.httpStatus);
 
-/** AIP-193, as `shared/wire/error-body.ts` writes it. */
+/** AIP-193, as `shared/wire/errors/error-body.ts` writes it. */
 export const errorSchema: JsonSchema = {
   type: 'object',
   description: 'An error as AIP-193 has it; `details` begin with an ErrorInfo.',

@@ -1,4 +1,4 @@
-import { streamResponse } from '../../../../shared/wire/responses/messages.ts';
+import { streamResponse } from '#shared/wire/responses/messages.ts';
 import { noBody, type ResponseMedia, type Route } from '../route.ts';
 
 /** In which forms a route's success comes; none where it says nothing. */

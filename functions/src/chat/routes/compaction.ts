@@ -1,17 +1,17 @@
-import { compactBody } from '../../../../shared/wire/requests/compaction.ts';
+import { compactBody } from '#shared/wire/requests/compaction.ts';
 import {
   compactionParams,
   conversationParams,
   generationParams,
-} from '../../../../shared/wire/requests/ids.ts';
-import { contextQuery, listQuery, noQuery } from '../../../../shared/wire/requests/queries.ts';
+} from '#shared/wire/requests/ids.ts';
+import { contextQuery, listQuery, noQuery } from '#shared/wire/requests/queries.ts';
 import {
   cancelledCompactionResponse,
   compactionDetailResponse,
   compactionListResponse,
   compactResponse,
-} from '../../../../shared/wire/responses/compaction.ts';
-import { contextResponse } from '../../../../shared/wire/responses/context.ts';
+} from '#shared/wire/responses/compaction.ts';
+import { contextResponse } from '#shared/wire/responses/context.ts';
 import { cancelCompaction } from '../context/cancel-compaction.ts';
 import { listCompactions, readCompaction } from '../context/list-compactions.ts';
 import { preferredLocale } from '../http/locale.ts';
@@ -19,7 +19,7 @@ import { previewCompaction } from '../context/preview-compaction.ts';
 import { requestCompaction } from '../context/request-compaction.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 import { showContext } from '../context/show-context.ts';
-import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './described-headers.ts';
+import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './parts/described-headers.ts';
 
 export const compactRoute = userRoute({
   operation: 'compactConversation',

@@ -2,24 +2,24 @@ import {
   createConversationBody,
   conversationPatchSchema,
   patchConversationQuery,
-} from '../../../../shared/wire/requests/conversations.ts';
-import { conversationParams } from '../../../../shared/wire/requests/ids.ts';
-import { listConversationsQuery, noQuery } from '../../../../shared/wire/requests/queries.ts';
+} from '#shared/wire/requests/conversations.ts';
+import { conversationParams } from '#shared/wire/requests/ids.ts';
+import { listConversationsQuery, noQuery } from '#shared/wire/requests/queries.ts';
 import { z } from 'zod';
 import {
   conversationListResponse,
   conversationResponse,
   conversationWithContextResponse,
-} from '../../../../shared/wire/responses/conversations.ts';
-import { conversationView } from '../../../../shared/wire/views.ts';
-import { createConversation } from '../conversation/create-conversation.ts';
-import { listConversations } from '../conversation/list-conversations.ts';
+} from '#shared/wire/responses/conversations.ts';
+import { conversationView } from '#shared/wire/views/views.ts';
+import { createConversation } from '../conversations/create-conversation.ts';
+import { listConversations } from '../conversations/list-conversations.ts';
 import { preferredLocale } from '../http/locale.ts';
 import { contextObjectOf, readContext } from '../context/read-context.ts';
 import { noBody, userRoute } from '../route.ts';
-import { etagOf, isKnownTo } from '../conversation/etag.ts';
-import { updateConversation } from '../conversation/update-conversation.ts';
-import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './described-headers.ts';
+import { etagOf, isKnownTo } from '../conversations/etag.ts';
+import { updateConversation } from '../conversations/update-conversation.ts';
+import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './parts/described-headers.ts';
 
 const noParams = z.strictObject({});
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { conversationParams } from '../../../../shared/wire/requests/ids.ts';
-import { exportQuery, noQuery } from '../../../../shared/wire/requests/queries.ts';
-import { exportLineResponse } from '../../../../shared/wire/responses/lifecycle.ts';
-import { exportConversation, exportUser } from '../conversation/export-conversation.ts';
+import { conversationParams } from '#shared/wire/requests/ids.ts';
+import { exportQuery, noQuery } from '#shared/wire/requests/queries.ts';
+import { exportLineResponse } from '#shared/wire/responses/lifecycle.ts';
+import { exportConversation, exportUser } from '../conversations/export-conversation.ts';
 import { emptyBody, noBody, userRoute, type TextReply } from '../route.ts';
 
 const FORMATS = {

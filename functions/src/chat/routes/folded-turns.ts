@@ -1,7 +1,7 @@
-import { conversationParams } from '../../../../shared/wire/requests/ids.ts';
-import { noQuery } from '../../../../shared/wire/requests/queries.ts';
-import { exportLineResponse } from '../../../../shared/wire/responses/lifecycle.ts';
-import { readFoldedTurns } from '../conversation/read-folded-turns.ts';
+import { conversationParams } from '#shared/wire/requests/ids.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import { exportLineResponse } from '#shared/wire/responses/lifecycle.ts';
+import { readFoldedTurns } from '../conversations/read-folded-turns.ts';
 import { noBody, publicRoute } from '../route.ts';
 
 const TOKEN_HEADER = 'X-Recap-Read-Token';

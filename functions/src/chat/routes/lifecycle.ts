@@ -1,28 +1,25 @@
 import { z } from 'zod';
-import { restoreBody } from '../../../../shared/wire/requests/compaction.ts';
+import { restoreBody } from '#shared/wire/requests/compaction.ts';
+import { deleteConversationQuery, forkBody } from '#shared/wire/requests/conversations.ts';
+import { conversationParams, messageParams } from '#shared/wire/requests/ids.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import { compactionRecordResponse } from '#shared/wire/responses/compaction.ts';
+import { conversationResponse } from '#shared/wire/responses/conversations.ts';
+import { deleteConversationResponse, erasingResponse } from '#shared/wire/responses/lifecycle.ts';
+import { messageResponse } from '#shared/wire/responses/messages.ts';
+import { conversationView } from '#shared/wire/views/views.ts';
 import {
-  deleteConversationQuery,
-  forkBody,
-} from '../../../../shared/wire/requests/conversations.ts';
-import { conversationParams, messageParams } from '../../../../shared/wire/requests/ids.ts';
-import { noQuery } from '../../../../shared/wire/requests/queries.ts';
-import { compactionRecordResponse } from '../../../../shared/wire/responses/compaction.ts';
-import { conversationResponse } from '../../../../shared/wire/responses/conversations.ts';
-import {
-  deleteConversationResponse,
-  erasingResponse,
-} from '../../../../shared/wire/responses/lifecycle.ts';
-import { messageResponse } from '../../../../shared/wire/responses/messages.ts';
-import { conversationView } from '../../../../shared/wire/views.ts';
-import { deleteConversation, eraseOwnConversation } from '../conversation/delete-conversation.ts';
-import { deleteMessage } from '../conversation/delete-message.ts';
-import { eraseUser } from '../conversation/erase-user.ts';
-import { forkConversation } from '../conversation/fork-conversation.ts';
+  deleteConversation,
+  eraseOwnConversation,
+} from '../conversations/erase/delete-conversation.ts';
+import { deleteMessage } from '../conversations/erase/delete-message.ts';
+import { eraseUser } from '../conversations/erase/erase-user.ts';
+import { forkConversation } from '../conversations/fork/fork-conversation.ts';
 import { preferredLocale } from '../http/locale.ts';
 import { restoreGeneration } from '../context/restore-generation.ts';
 import { emptyBody, userRoute } from '../route.ts';
-import { undeleteConversation } from '../conversation/undelete-conversation.ts';
-import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './described-headers.ts';
+import { undeleteConversation } from '../conversations/erase/undelete-conversation.ts';
+import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './parts/described-headers.ts';
 
 export const restoreRoute = userRoute({
   operation: 'restoreGeneration',

@@ -1,17 +1,10 @@
 import { z } from 'zod';
-import {
-  createMemoryBody,
-  memoryParams,
-  patchMemoryBody,
-} from '../../../../shared/wire/requests/memories.ts';
-import { noQuery } from '../../../../shared/wire/requests/queries.ts';
-import { noteView } from '../../../../shared/wire/memory-view.ts';
-import {
-  memoryListResponse,
-  memoryNoteResponse,
-} from '../../../../shared/wire/responses/memories.ts';
-import { createMemory, deleteMemory, editMemory } from '../memory/change-memories.ts';
-import { listMemories, readMemory } from '../memory/list-memories.ts';
+import { createMemoryBody, memoryParams, patchMemoryBody } from '#shared/wire/requests/memories.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import { noteView } from '#shared/wire/views/memory-view.ts';
+import { memoryListResponse, memoryNoteResponse } from '#shared/wire/responses/memories.ts';
+import { createMemory, deleteMemory, editMemory } from '../features/memory/change-memories.ts';
+import { listMemories, readMemory } from '../features/memory/list-memories.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 
 const collection = '/v1/users/me/memories';

@@ -1,18 +1,15 @@
-import { conversationParams } from '../../../../shared/wire/requests/ids.ts';
-import { sendMessageBody } from '../../../../shared/wire/requests/messages.ts';
-import { listMessagesQuery } from '../../../../shared/wire/requests/queries.ts';
-import { streamQuery } from '../../../../shared/wire/requests/streams.ts';
-import {
-  messageListResponse,
-  sendMessageResponse,
-} from '../../../../shared/wire/responses/messages.ts';
-import { listMessages } from '../conversation/list-messages.ts';
+import { conversationParams } from '#shared/wire/requests/ids.ts';
+import { sendMessageBody } from '#shared/wire/requests/messages.ts';
+import { listMessagesQuery } from '#shared/wire/requests/queries.ts';
+import { streamQuery } from '#shared/wire/requests/streams.ts';
+import { messageListResponse, sendMessageResponse } from '#shared/wire/responses/messages.ts';
+import { listMessages } from '../conversations/list-messages.ts';
 import { noBody, userRoute } from '../route.ts';
-import { readCursor } from '../stream/stream-cursor.ts';
-import { answerOptions, messageOfBody } from './message-body.ts';
-import { UPLOAD_ERRORS } from './upload-errors.ts';
-import { turnReply } from './turn-reply.ts';
-import { ANSWER_HEADERS, TURN_HEADER } from './described-headers.ts';
+import { readCursor } from '../turns/stream/stream-cursor.ts';
+import { answerOptions, messageOfBody } from './parts/message-body.ts';
+import { UPLOAD_ERRORS } from './parts/upload-errors.ts';
+import { turnReply } from './parts/turn-reply.ts';
+import { ANSWER_HEADERS, TURN_HEADER } from './parts/described-headers.ts';
 
 export const sendMessageRoute = userRoute({
   operation: 'sendMessage',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { once } from '../../../../shared/once.ts';
+import { once } from '#shared/once.ts';
 import { buildOpenApiDocument } from '../openapi/build-document.ts';
-import { isKnownTo } from '../conversation/etag.ts';
+import { isKnownTo } from '../conversations/etag.ts';
 import { noBody, type Route } from '../route.ts';
 
 /** How long a client may use the document without asking again, seconds; it changes with a deployment. */

@@ -1,10 +1,10 @@
-import { conversationParams } from '../../../../shared/wire/requests/ids.ts';
-import { pinParams, putPinBody } from '../../../../shared/wire/requests/pins.ts';
-import { noQuery } from '../../../../shared/wire/requests/queries.ts';
-import { pinListResponse, pinResponse } from '../../../../shared/wire/responses/pins.ts';
-import { pinView } from '../../../../shared/wire/views.ts';
-import { deletePin, putPin } from '../pins/change-pins.ts';
-import { listPins, readPin } from '../pins/list-pins.ts';
+import { conversationParams } from '#shared/wire/requests/ids.ts';
+import { pinParams, putPinBody } from '#shared/wire/requests/pins.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import { pinListResponse, pinResponse } from '#shared/wire/responses/pins.ts';
+import { pinView } from '#shared/wire/views/views.ts';
+import { deletePin, putPin } from '../features/pins/change-pins.ts';
+import { listPins, readPin } from '../features/pins/list-pins.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 
 const path = '/v1/conversations/{conversationId}/pins/{pinId}';

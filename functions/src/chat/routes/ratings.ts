@@ -1,10 +1,10 @@
-import { generationParams, messageParams } from '../../../../shared/wire/requests/ids.ts';
-import { noQuery } from '../../../../shared/wire/requests/queries.ts';
-import { feedbackBody, rateBody } from '../../../../shared/wire/requests/ratings.ts';
-import { feedbackResponse, ratingResponse } from '../../../../shared/wire/responses/ratings.ts';
-import { feedbackView, ratingView } from '../../../../shared/wire/views.ts';
-import { deleteFeedback, putFeedback } from '../feedback/give-feedback.ts';
-import { rateCompaction } from '../feedback/rate-compaction.ts';
+import { generationParams, messageParams } from '#shared/wire/requests/ids.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import { feedbackBody, rateBody } from '#shared/wire/requests/ratings.ts';
+import { feedbackResponse, ratingResponse } from '#shared/wire/responses/ratings.ts';
+import { feedbackView, ratingView } from '#shared/wire/views/views.ts';
+import { deleteFeedback, putFeedback } from '../features/give-feedback.ts';
+import { rateCompaction } from '../features/rate-compaction.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 
 const feedbackPath = '/v1/conversations/{conversationId}/messages/{messageId}/feedback';

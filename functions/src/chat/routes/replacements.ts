@@ -1,13 +1,13 @@
-import { messageParams } from '../../../../shared/wire/requests/ids.ts';
-import { editMessageBody, regenerateBody } from '../../../../shared/wire/requests/messages.ts';
-import { streamQuery } from '../../../../shared/wire/requests/streams.ts';
-import { sendMessageResponse } from '../../../../shared/wire/responses/messages.ts';
+import { messageParams } from '#shared/wire/requests/ids.ts';
+import { editMessageBody, regenerateBody } from '#shared/wire/requests/messages.ts';
+import { streamQuery } from '#shared/wire/requests/streams.ts';
+import { sendMessageResponse } from '#shared/wire/responses/messages.ts';
 import { userRoute } from '../route.ts';
-import { readCursor } from '../stream/stream-cursor.ts';
-import { answerOptions, messageOfBody } from './message-body.ts';
-import { UPLOAD_ERRORS } from './upload-errors.ts';
-import { turnReply } from './turn-reply.ts';
-import { ANSWER_HEADERS, TURN_HEADER } from './described-headers.ts';
+import { readCursor } from '../turns/stream/stream-cursor.ts';
+import { answerOptions, messageOfBody } from './parts/message-body.ts';
+import { UPLOAD_ERRORS } from './parts/upload-errors.ts';
+import { turnReply } from './parts/turn-reply.ts';
+import { ANSWER_HEADERS, TURN_HEADER } from './parts/described-headers.ts';
 
 export const editMessageRoute = userRoute({
   operation: 'editMessage',

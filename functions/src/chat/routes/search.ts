@@ -1,8 +1,8 @@
-import { conversationParams } from '../../../../shared/wire/requests/ids.ts';
-import { searchQuery } from '../../../../shared/wire/requests/queries.ts';
-import { searchResponse } from '../../../../shared/wire/responses/search.ts';
+import { conversationParams } from '#shared/wire/requests/ids.ts';
+import { searchQuery } from '#shared/wire/requests/queries.ts';
+import { searchResponse } from '#shared/wire/responses/search.ts';
 import { noBody, userRoute } from '../route.ts';
-import { searchMessages } from '../search/search-messages.ts';
+import { searchMessages } from '../features/search/search-messages.ts';
 
 export const searchRoute = userRoute({
   operation: 'searchConversation',

@@ -1,16 +1,16 @@
-import type { Caller } from '../../../../shared/ports.ts';
-import { conversationParams, turnParams } from '../../../../shared/wire/requests/ids.ts';
-import { streamQuery } from '../../../../shared/wire/requests/streams.ts';
-import { streamResponse } from '../../../../shared/wire/responses/messages.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { conversationParams, turnParams } from '#shared/wire/requests/ids.ts';
+import { streamQuery } from '#shared/wire/requests/streams.ts';
+import { streamResponse } from '#shared/wire/responses/messages.ts';
 import { preferredLocale } from '../http/locale.ts';
-import { readOwnConversation } from '../conversation/own-conversation.ts';
-import { readOwnTurn } from '../stream/read-turn.ts';
+import { readOwnConversation } from '../conversations/own-conversation.ts';
+import { readOwnTurn } from '../turns/stream/read-turn.ts';
 import { noBody, userRoute, type RouteDependencies } from '../route.ts';
-import { readCursor } from '../stream/stream-cursor.ts';
-import { readerReply } from '../stream/stream-reply.ts';
-import { streamConversation } from '../stream/stream-conversation.ts';
-import { streamTurn } from '../stream/stream-turn.ts';
-import { LANGUAGE_HEADER, TURN_HEADER } from './described-headers.ts';
+import { readCursor } from '../turns/stream/stream-cursor.ts';
+import { readerReply } from '../turns/stream/stream-reply.ts';
+import { streamConversation } from '../turns/stream/stream-conversation.ts';
+import { streamTurn } from '../turns/stream/stream-turn.ts';
+import { LANGUAGE_HEADER, TURN_HEADER } from './parts/described-headers.ts';
 
 interface Asked {
   caller: Caller;

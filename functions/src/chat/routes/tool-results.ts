@@ -1,12 +1,12 @@
-import { turnParams } from '../../../../shared/wire/requests/ids.ts';
-import { noQuery } from '../../../../shared/wire/requests/queries.ts';
-import { toolResultsBody } from '../../../../shared/wire/requests/tool-results.ts';
-import { sendMessageResponse } from '../../../../shared/wire/responses/messages.ts';
+import { turnParams } from '#shared/wire/requests/ids.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import { toolResultsBody } from '#shared/wire/requests/tool-results.ts';
+import { sendMessageResponse } from '#shared/wire/responses/messages.ts';
 import { preferredLocale } from '../http/locale.ts';
 import { userRoute } from '../route.ts';
-import { answerCalls } from '../tools/answer-calls.ts';
-import { toolResultOf } from '../tools/given-result.ts';
-import { turnReply } from './turn-reply.ts';
+import { answerCalls } from '../turns/tools/answer-calls.ts';
+import { toolResultOf } from '../turns/tools/given-result.ts';
+import { turnReply } from './parts/turn-reply.ts';
 
 export const toolResultsRoute = userRoute({
   operation: 'answerToolCalls',

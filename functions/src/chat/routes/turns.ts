@@ -1,9 +1,9 @@
-import { turnParams } from '../../../../shared/wire/requests/ids.ts';
-import { noQuery } from '../../../../shared/wire/requests/queries.ts';
-import { turnResponse } from '../../../../shared/wire/responses/messages.ts';
-import { turnView } from '../../../../shared/wire/views.ts';
-import { cancelTurn } from '../answer/cancel-turn.ts';
-import { readOwnTurn } from '../stream/read-turn.ts';
+import { turnParams } from '#shared/wire/requests/ids.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import { turnResponse } from '#shared/wire/responses/messages.ts';
+import { turnView } from '#shared/wire/views/views.ts';
+import { cancelTurn } from '../turns/finish/cancel-turn.ts';
+import { readOwnTurn } from '../turns/stream/read-turn.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 
 export const getTurnRoute = userRoute({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { noQuery } from '../../../../shared/wire/requests/queries.ts';
-import { usageResponse } from '../../../../shared/wire/responses/usage.ts';
-import { showUsage } from '../../quota/show-usage.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import { usageResponse } from '#shared/wire/responses/usage.ts';
+import { showUsage } from '#functions/quota/show-usage.ts';
 import { noBody, userRoute } from '../route.ts';
 
 export const usageRoute = userRoute({

@@ -3,14 +3,14 @@ import {
   type ArchivedItem,
   type Item,
   type Snapshot,
-} from '../../../conversation/snapshot.ts';
-import { isNegated } from '../../facts/content-words.ts';
-import { plainText } from '../../facts/plain-text.ts';
-import { ledgerConstants } from '../../ledger-constants.ts';
-import { estimateTextTokens } from '../../token-estimate.ts';
-import { textKey } from '../item-text.ts';
+} from '#shared/conversation/documents/snapshot.ts';
+import { isNegated } from '#shared/compaction/facts/speech/content-words.ts';
+import { plainText } from '#shared/compaction/facts/speech/plain-text.ts';
+import { ledgerConstants } from '../ledger-constants.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
+import { textKey } from '../items/item-text.ts';
 import type { SnapshotRoom } from '../render-snapshot.ts';
-import { lastSource, mergeSources } from '../sources.ts';
+import { lastSource, mergeSources } from '../operations/sources.ts';
 
 /** The one that goes first: of less importance, put in by code, then the longer, since rules are short, then the older. */
 const byUse = (a: ArchivedItem, b: ArchivedItem): number =>

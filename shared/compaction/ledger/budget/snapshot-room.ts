@@ -1,5 +1,5 @@
-import type { Turn } from '../../../conversation/turn.ts';
-import { ledgerConstants } from '../../ledger-constants.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { ledgerConstants } from '../ledger-constants.ts';
 
 const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu;
 const letters = /[\p{L}\p{N}]/gu;

@@ -1,4 +1,4 @@
-import type { VerbatimSentence } from '../verbatim-item.ts';
+import type { VerbatimSentence } from '../items/verbatim-item.ts';
 
 /** A sentence that would bring facts back. */
 export interface Candidate {

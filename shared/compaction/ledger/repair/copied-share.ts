@@ -1,5 +1,5 @@
-import type { ArchivedItem } from '../../../conversation/snapshot.ts';
-import type { CitedTurn } from '../cited-turns.ts';
+import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
+import type { CitedTurn } from '../operations/cited-turns.ts';
 
 /**
  * Share of statements, 0–1, that stand word for word in a turn that they cite. A summariser that mostly copies sentences

@@ -1,13 +1,17 @@
-import { constraintSection, type Item, type Snapshot } from '../../../conversation/snapshot.ts';
-import { constraintsIn } from '../../facts/detect-constraints.ts';
-import { indexFacts, isHeld } from '../../facts/fact-index.ts';
-import type { KnownText } from '../../facts/text-facts.ts';
-import type { Utterance } from '../../facts/utterance.ts';
-import { takesBack, withdrawalsIn } from '../../facts/withdrawals.ts';
-import { dayKeyOf as dayOf } from '../../facts/calendar-day.ts';
-import { textKey } from '../item-text.ts';
-import { lastSource } from '../sources.ts';
-import type { VerbatimSentence } from '../verbatim-item.ts';
+import {
+  constraintSection,
+  type Item,
+  type Snapshot,
+} from '#shared/conversation/documents/snapshot.ts';
+import { constraintsIn } from '#shared/compaction/facts/speech/detect-constraints.ts';
+import { indexFacts, isHeld } from '#shared/compaction/facts/index/fact-index.ts';
+import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
+import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
+import { takesBack, withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
+import { dayKeyOf as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
+import { textKey } from '../items/item-text.ts';
+import { lastSource } from '../operations/sources.ts';
+import type { VerbatimSentence } from '../items/verbatim-item.ts';
 
 /** A standing wish of the user that no constraint says. */
 export interface MissingConstraint {

@@ -1,13 +1,17 @@
-import type { SectionName, SnapshotProfile } from '../../../conversation/snapshot.ts';
-import { factIdsIn } from '../../facts/extract-facts.ts';
-import type { Fact } from '../../facts/fact.ts';
-import { isQuestion } from '../../facts/questions.ts';
-import type { SentenceFacts } from '../../facts/sentence-facts.ts';
-import { repairConstants } from '../../repair-constants.ts';
-import { estimateTextTokens, type TokenCounting } from '../../token-estimate.ts';
+import type { SectionName, SnapshotProfile } from '#shared/conversation/documents/snapshot.ts';
+import { factIdsIn } from '#shared/compaction/facts/index/extract-facts.ts';
+import type { Fact } from '#shared/compaction/facts/index/fact.ts';
+import { isQuestion } from '#shared/compaction/facts/speech/questions.ts';
+import type { SentenceFacts } from '#shared/compaction/facts/speech/sentence-facts.ts';
+import { repairConstants } from './repair-constants.ts';
+import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import type { Candidate } from './choose-sentences.ts';
 import { shortQuote } from './short-quote.ts';
-import { verbatimText, type SpokenSentence, type VerbatimSentence } from '../verbatim-item.ts';
+import {
+  verbatimText,
+  type SpokenSentence,
+  type VerbatimSentence,
+} from '../items/verbatim-item.ts';
 
 /** Where a sentence belongs that was put in for a fact: only what users tell of themselves is their profile. */
 function sectionOf({ kind, speaker, isShown }: Fact, profile: SnapshotProfile): SectionName {

@@ -1,10 +1,14 @@
-import { constraintSection, type Item, type Snapshot } from '../../../conversation/snapshot.ts';
-import { estimateTextTokens, type TokenCounting } from '../../token-estimate.ts';
+import {
+  constraintSection,
+  type Item,
+  type Snapshot,
+} from '#shared/conversation/documents/snapshot.ts';
+import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { constraintLimit, type ConstraintRoom } from '../budget/bound-constraints.ts';
-import { sectionsWithoutCopies } from '../constraint-copies.ts';
+import { sectionsWithoutCopies } from '../operations/constraint-copies.ts';
 import type { MissingConstraint } from './missing-constraints.ts';
 import { lineTokens } from './repair-candidates.ts';
-import { verbatimFields, type VerbatimSentence } from '../verbatim-item.ts';
+import { verbatimFields, type VerbatimSentence } from '../items/verbatim-item.ts';
 
 export interface ConstraintRepair {
   snapshot: Snapshot;

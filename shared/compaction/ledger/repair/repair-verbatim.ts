@@ -1,11 +1,11 @@
-import type { ArchivedItem, Item, Snapshot } from '../../../conversation/snapshot.ts';
-import { constraintSection } from '../../../conversation/snapshot.ts';
-import { factId, type Fact } from '../../facts/fact.ts';
-import { repairConstants } from '../../repair-constants.ts';
-import type { TokenCounting } from '../../token-estimate.ts';
+import type { ArchivedItem, Item, Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
+import { factId, type Fact } from '#shared/compaction/facts/index/fact.ts';
+import { repairConstants } from './repair-constants.ts';
+import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { chooseQuotes } from './choose-quotes.ts';
 import type { Candidate, Choice } from './choose-sentences.ts';
-import { textKey } from '../item-text.ts';
+import { textKey } from '../items/item-text.ts';
 import type { MissingConstraint } from './missing-constraints.ts';
 import {
   candidatesFor,
@@ -14,7 +14,7 @@ import {
   type FactReader,
 } from './repair-candidates.ts';
 import { repairConstraints } from './repair-constraints.ts';
-import { verbatimFields, type VerbatimSentence } from '../verbatim-item.ts';
+import { verbatimFields, type VerbatimSentence } from '../items/verbatim-item.ts';
 
 export interface RepairInput {
   snapshot: Snapshot;

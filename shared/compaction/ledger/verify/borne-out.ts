@@ -1,5 +1,5 @@
-import { precisionConstants } from '../../precision-constants.ts';
-import { shareIn, topicsOf, wordsOf } from '../word-overlap.ts';
+import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
+import { shareIn, topicsOf, wordsOf } from '../items/word-overlap.ts';
 
 /** Fewer telling words may all be others than those that were said: "vegetarian". */
 const JUDGED_WORDS = 3;

@@ -1,17 +1,17 @@
-import { constraintSection, type ArchivedItem } from '../../../conversation/snapshot.ts';
-import { once } from '../../../once.ts';
-import { indexFacts } from '../../facts/fact-index.ts';
-import { checkedValuesIn, type CheckedValue } from '../../facts/unsupported.ts';
-import type { ChangedItem } from '../changed-items.ts';
-import type { CitedTurn } from '../cited-turns.ts';
-import { isGuiding } from '../guiding-sections.ts';
-import { textKey } from '../item-text.ts';
-import { mergeSources } from '../sources.ts';
+import { constraintSection, type ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
+import { once } from '#shared/once.ts';
+import { indexFacts } from '#shared/compaction/facts/index/fact-index.ts';
+import { checkedValuesIn, type CheckedValue } from '#shared/compaction/facts/index/unsupported.ts';
+import type { ChangedItem } from '../operations/changed-items.ts';
+import type { CitedTurn } from '../operations/cited-turns.ts';
+import { isGuiding } from '../operations/guiding-sections.ts';
+import { textKey } from '../items/item-text.ts';
+import { mergeSources } from '../operations/sources.ts';
 import { withoutValues } from './clauses.ts';
 import { isBorneOut } from './borne-out.ts';
 import { withoutTurnReferences } from './turn-references.ts';
 import { inheritedSources } from './inherited-sources.ts';
-import { repairTwins } from './twin-repair.ts';
+import { repairTwins } from './near-duplicate-repair.ts';
 import { findValue, type Citation, type ValueSearch } from './value-search.ts';
 import { isHighRisk } from './value-risk.ts';
 

@@ -1,5 +1,5 @@
-import type { Fact } from '../../facts/fact.ts';
-import { repairConstants } from '../../repair-constants.ts';
+import type { Fact } from '#shared/compaction/facts/index/fact.ts';
+import { repairConstants } from '../repair/repair-constants.ts';
 import type { DoubtfulItem } from './precision-gate.ts';
 
 /** What one more call of the summariser is asked for. */

@@ -1,8 +1,8 @@
-import type { FactIndex } from '../../facts/fact-index.ts';
-import { numberReadings } from '../../facts/number-values.ts';
-import { holdsPhrase } from '../../facts/phrases.ts';
-import { plainText } from '../../facts/plain-text.ts';
-import type { CheckedValue } from '../../facts/unsupported.ts';
+import type { FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
+import { numberReadings } from '#shared/compaction/facts/values/number-values.ts';
+import { holdsPhrase } from '#shared/compaction/facts/languages/phrases.ts';
+import { plainText } from '#shared/compaction/facts/speech/plain-text.ts';
+import type { CheckedValue } from '#shared/compaction/facts/index/unsupported.ts';
 
 /** How many of one unit another one has, by the units as they are written. */
 const unitFactors: readonly (readonly [unit: RegExp, factors: readonly number[]])[] = [

@@ -1,7 +1,7 @@
-import { indexFacts, type FactIndex } from '../../facts/fact-index.ts';
-import { foldWidth } from '../../facts/plain-text.ts';
-import { findRelativeDates } from '../../facts/relative-dates.ts';
-import { placesSaidIn } from '../../facts/unsupported.ts';
+import { indexFacts, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
+import { foldWidth } from '#shared/compaction/facts/speech/plain-text.ts';
+import { findRelativeDates } from '#shared/compaction/facts/values/relative-dates.ts';
+import { placesSaidIn } from '#shared/compaction/facts/index/unsupported.ts';
 
 /** Dates, times, ranges and amounts are one figure each. */
 const figure = /\d+(?:[.,:/-]\d+)*/g;

@@ -1,6 +1,6 @@
-import type { ArchivedItem } from '../../../conversation/snapshot.ts';
-import { precisionConstants } from '../../precision-constants.ts';
-import { shareIn, topicsOf, wordsOf } from '../word-overlap.ts';
+import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
+import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
+import { shareIn, topicsOf, wordsOf } from '../items/word-overlap.ts';
 
 /** An item that was known before this run, with the beginnings of its telling words. */
 export interface KnownTopics {

@@ -4,13 +4,13 @@ import {
   type Item,
   snapshotTexts,
   type Snapshot,
-} from '../../../conversation/snapshot.ts';
-import { once } from '../../../once.ts';
-import type { KnownText } from '../../facts/text-facts.ts';
-import { precisionConstants } from '../../precision-constants.ts';
-import { changedItems, type ChangedItem } from '../changed-items.ts';
-import type { CitedTurn } from '../cited-turns.ts';
-import { textKey } from '../item-text.ts';
+} from '#shared/conversation/documents/snapshot.ts';
+import { once } from '#shared/once.ts';
+import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
+import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
+import { changedItems, type ChangedItem } from '../operations/changed-items.ts';
+import type { CitedTurn } from '../operations/cited-turns.ts';
+import { textKey } from '../items/item-text.ts';
 import { confirmItem, type ConfirmedItem } from './confirm-item.ts';
 import { valueSearch } from './value-search.ts';
 

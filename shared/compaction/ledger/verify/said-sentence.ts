@@ -1,7 +1,7 @@
-import { precisionConstants } from '../../precision-constants.ts';
-import type { CitedTurn, SaidSentence } from '../cited-turns.ts';
-import { textKey } from '../item-text.ts';
-import { overlapOf, wordsOf } from '../word-overlap.ts';
+import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
+import type { CitedTurn, SaidSentence } from '../operations/cited-turns.ts';
+import { textKey } from '../items/item-text.ts';
+import { overlapOf, wordsOf } from '../items/word-overlap.ts';
 
 interface Scored {
   sentence: SaidSentence;

@@ -1,4 +1,4 @@
-import { holdsPhrase, type Phrases } from '../../facts/phrases.ts';
+import { holdsPhrase, type Phrases } from '#shared/compaction/facts/languages/phrases.ts';
 
 const numbers = String.raw`#?\d{1,6}(?:\s?(?:[-–~,&]|and|to)\s?#?\d{1,6}){0,12}`;
 const named = String.raw`(?:turns?|ターン|轮次|턴)\s?${numbers}`;

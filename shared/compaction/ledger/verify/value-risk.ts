@@ -1,4 +1,4 @@
-import type { CheckedValue } from '../../facts/unsupported.ts';
+import type { CheckedValue } from '#shared/compaction/facts/index/unsupported.ts';
 
 /** Digits that make a word or a number somebody's reference: shorter ones are versions, sizes, names. */
 const REFERENCE_DIGITS = 3;

@@ -1,11 +1,15 @@
-import { snapshotTexts, workingItems, type Snapshot } from '../../../conversation/snapshot.ts';
-import { once } from '../../../once.ts';
-import { indexFacts, type FactIndex } from '../../facts/fact-index.ts';
-import type { KnownText } from '../../facts/text-facts.ts';
-import { isValueHeld, type CheckedValue } from '../../facts/unsupported.ts';
-import { precisionConstants } from '../../precision-constants.ts';
-import type { CitedTurn } from '../cited-turns.ts';
-import { topicsOf, wordsOf } from '../word-overlap.ts';
+import {
+  snapshotTexts,
+  workingItems,
+  type Snapshot,
+} from '#shared/conversation/documents/snapshot.ts';
+import { once } from '#shared/once.ts';
+import { indexFacts, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
+import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
+import { isValueHeld, type CheckedValue } from '#shared/compaction/facts/index/unsupported.ts';
+import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
+import type { CitedTurn } from '../operations/cited-turns.ts';
+import { topicsOf, wordsOf } from '../items/word-overlap.ts';
 import { isDerived } from './derived-values.ts';
 import { knownTopics, type KnownTopics } from './inherited-sources.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { extractFacts, factIdsIn } from '../../../../shared/compaction/facts/extract-facts.ts';
-import { factId } from '../../../../shared/compaction/facts/fact.ts';
-import type { Utterance } from '../../../../shared/compaction/facts/utterance.ts';
+import { extractFacts, factIdsIn } from '#shared/compaction/facts/index/extract-facts.ts';
+import { factId } from '#shared/compaction/facts/index/fact.ts';
+import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
 
 const words = fc.constantFrom(
   'Never book room 12.',

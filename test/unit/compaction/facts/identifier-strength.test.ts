@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findIdentifiers } from '../../../../shared/compaction/facts/identifiers.ts';
+import { findIdentifiers } from '#shared/compaction/facts/values/identifiers.ts';
 
 const quantity =
   /^\d+(?:[.,]\d+)?(?:st|nd|rd|th|s|x|k|m|am|pm|h|d|w|y|kg|km|cm|mm|ml|kb|mb|gb|tb|px|em|ms|min|sec|mph|hrs?|fps|hz|khz|mhz|ghz|usd|eur|gbp|krw|jpy|g|l|lb|lbs|oz|ft|mi|p)$/i;

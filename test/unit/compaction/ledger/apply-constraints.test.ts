@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
-import { archiveOrder } from '../../../../shared/compaction/ledger/archive-order.ts';
-import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
+import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
+import { archiveOrder } from '#shared/compaction/ledger/budget/archive-order.ts';
+import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
 import { evidence, item, snapshotWith } from './ledger-samples.ts';
 
 const turns = evidence({

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
-import { isGuiding } from '../../../../shared/compaction/ledger/guiding-sections.ts';
-import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
+import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
+import { isGuiding } from '#shared/compaction/ledger/operations/guiding-sections.ts';
+import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
 import {
   constraintSection,
   singleSections,
@@ -10,7 +10,7 @@ import {
   type ArchivedItem,
   type Item,
   type Snapshot,
-} from '../../../../shared/conversation/snapshot.ts';
+} from '#shared/conversation/documents/snapshot.ts';
 import { evidences, operations, snapshots } from './ledger-samples.ts';
 
 const cases = snapshots().chain((snapshot) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
-import type { AddOperation, Operation } from '../../../../shared/compaction/ledger/operation.ts';
-import { restatedWords } from '../../../../shared/compaction/ledger/restated-words.ts';
+import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
+import type { AddOperation, Operation } from '#shared/compaction/ledger/prompt/operation.ts';
+import { restatedWords } from '#shared/compaction/ledger/items/restated-words.ts';
 import { evidence, item, snapshotWith } from './ledger-samples.ts';
 
 /* A constraint without a quote: its text must itself be exact words of the user. */

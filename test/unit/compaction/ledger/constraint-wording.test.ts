@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { applyOperations } from '../../../../shared/compaction/ledger/apply-operations.ts';
-import { constraintSection } from '../../../../shared/conversation/snapshot.ts';
+import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
+import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
 import { evidence, snapshotWith } from './ledger-samples.ts';
 
 const said =

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { fallbackSnapshot } from '../../../../shared/compaction/ledger/fallback-snapshot.ts';
-import { renderWorkingLayer } from '../../../../shared/compaction/ledger/render-snapshot.ts';
-import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
+import { fallbackSnapshot } from '#shared/compaction/ledger/fallback-snapshot.ts';
+import { renderWorkingLayer } from '#shared/compaction/ledger/render-snapshot.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import {
   isEmptySnapshot,
   snapshotTexts,
   type Snapshot,
-} from '../../../../shared/conversation/snapshot.ts';
-import type { Turn } from '../../../../shared/conversation/turn.ts';
-import { modelItem, saidTurn, snapshotWith } from '../../../support/said-turn.ts';
+} from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { modelItem, saidTurn, snapshotWith } from '#test/support/compaction/said-turn.ts';
 
 const counting = { rule: 'character-class' } as const;
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
-import type { LedgerEvidence } from '../../../../shared/compaction/ledger/apply-operations.ts';
-import type { TurnSaid } from '../../../../shared/compaction/ledger/turn-evidence.ts';
-import type { Operation } from '../../../../shared/compaction/ledger/operation.ts';
+import type { LedgerEvidence } from '#shared/compaction/ledger/operations/apply-operations.ts';
+import type { TurnSaid } from '#shared/compaction/ledger/prompt/turn-evidence.ts';
+import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
 import {
   emptySnapshot,
   snapshotSections,
   type Item,
   type Snapshot,
   type SnapshotProfile,
-} from '../../../../shared/conversation/snapshot.ts';
+} from '#shared/conversation/documents/snapshot.ts';
 
 export const item = (id: string, text: string, more: Partial<Item> = {}): Item => ({
   id,

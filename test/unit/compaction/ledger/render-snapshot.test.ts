@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, test } from 'vitest';
-import { oneLine } from '../../../../shared/compaction/ledger/item-text.ts';
-import { renderLedger } from '../../../../shared/compaction/ledger/render-snapshot.ts';
-import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
-import { workingItems, type Item } from '../../../../shared/conversation/snapshot.ts';
+import { oneLine } from '#shared/compaction/ledger/items/item-text.ts';
+import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
+import { workingItems, type Item } from '#shared/conversation/documents/snapshot.ts';
 import { counting, item, snapshots, snapshotWith } from './ledger-samples.ts';
 
 const room = { budgetTokens: 1_500, counting };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { statedIdentifiers } from '../../../../shared/compaction/rewrite/stated-identifiers.ts';
+import { statedIdentifiers } from '#shared/compaction/rewrite/stated-identifiers.ts';
 
 const identifiersIn = (text: string) => statedIdentifiers([{ seq: 1, text }]).map((f) => f.text);
 

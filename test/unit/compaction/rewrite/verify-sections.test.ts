@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { indexFacts } from '../../../../shared/compaction/facts/fact-index.ts';
-import { statedIdentifiers } from '../../../../shared/compaction/rewrite/stated-identifiers.ts';
+import { indexFacts } from '#shared/compaction/facts/index/fact-index.ts';
+import { statedIdentifiers } from '#shared/compaction/rewrite/stated-identifiers.ts';
 import {
   verifySections,
   type VerificationInput,
-} from '../../../../shared/compaction/rewrite/verify-sections.ts';
-import { emptySections } from '../../../../shared/compaction/snapshot-sections.ts';
-import { estimateTextTokens } from '../../../../shared/compaction/token-estimate.ts';
+} from '#shared/compaction/rewrite/verify-sections.ts';
+import { emptySections } from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 
 const goal =
   'The user wants to plan a long trip to the south of France in spring with two friends.';

@@ -1,5 +1,5 @@
-import type { ConversationView } from '../../../../shared/wire/responses/conversations.ts';
-import type { App } from '../../state/app.ts';
+import type { ConversationView } from '#shared/wire/responses/conversations.ts';
+import type { App } from '#web/state/app.ts';
 import { ProblemBar } from '../problem-bar.tsx';
 import { SettingsBar } from './settings-bar.tsx';
 

@@ -1,6 +1,6 @@
-import type { App } from '../../state/app.ts';
-import { themes } from '../../state/settings.ts';
-import { isLanguage, languages } from '../../text/languages.ts';
+import type { App } from '#web/state/app.ts';
+import { themes } from '#web/state/settings.ts';
+import { isLanguage, languages } from '#web/text/languages.ts';
 
 /** Language and colours. */
 export function SettingsBar({ app }: { app: App }) {

@@ -1,5 +1,5 @@
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 
 /** What stands in every context word for word, and the way to take it out. */
 export function PinList({ app, conversation }: { app: App; conversation: OpenConversation }) {

@@ -1,5 +1,5 @@
-import type { App } from '../../state/app.ts';
-import type { RewriteReport } from '../../state/report.ts';
+import type { App } from '#web/state/app.ts';
+import type { RewriteReport } from '#web/state/report.ts';
 
 function Strings({
   title,

@@ -1,6 +1,6 @@
-import type { SnapshotItemView } from '../../../../shared/wire/responses/compaction.ts';
-import type { App } from '../../state/app.ts';
-import { bySection, isCarried } from '../../state/provenance.ts';
+import type { SnapshotItemView } from '#shared/wire/responses/compaction.ts';
+import type { App } from '#web/state/app.ts';
+import { bySection, isCarried } from '#web/state/context/provenance.ts';
 import type { Detail, Lit } from './detail-dialog.tsx';
 
 interface ItemsOf {

@@ -1,6 +1,6 @@
-import type { LedgerReport } from '../../../../shared/compaction/ledger/ledger-report.ts';
-import type { App } from '../../state/app.ts';
-import { snapshotReportOf, tiers, type SnapshotReport } from '../../state/report.ts';
+import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
+import type { App } from '#web/state/app.ts';
+import { snapshotReportOf, tiers, type SnapshotReport } from '#web/state/report.ts';
 import type { Detail } from './detail-dialog.tsx';
 import { PinList } from './pin-list.tsx';
 import { RewriteFindings } from './rewrite-findings.tsx';

@@ -1,4 +1,4 @@
-import type { Texts } from '../../text/en.ts';
+import type { Texts } from '#web/text/en.ts';
 
 type EventTexts = Texts['events'];
 

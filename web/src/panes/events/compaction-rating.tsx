@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 
 const SCORES = [1, 2, 3, 4, 5];
 

@@ -1,6 +1,6 @@
-import type { App } from '../../state/app.ts';
-import { isUnderWay } from '../../state/compaction-steps.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { App } from '#web/state/app.ts';
+import { isUnderWay } from '#web/state/context/compaction-steps.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 import { stateName, triggerName } from './compaction-names.ts';
 
 const stages = ['QUEUED', 'RUNNING', 'VERIFYING'] as const;

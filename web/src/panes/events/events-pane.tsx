@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
-import type { Texts } from '../../text/en.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import type { Texts } from '#web/text/en.ts';
 import { LazyTab } from '../lazy-tab.tsx';
 import { CompactionTimeline } from './compaction-timeline.tsx';
 

@@ -1,7 +1,7 @@
-import type { CompactionRecordView } from '../../../../shared/wire/responses/compaction.ts';
-import type { App } from '../../state/app.ts';
-import { isSaving, savedShare, stepDurations } from '../../state/compaction-figures.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
+import type { App } from '#web/state/app.ts';
+import { isSaving, savedShare, stepDurations } from '#web/state/context/compaction-figures.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 import { CompactionRating } from './compaction-rating.tsx';
 import { stateName, toneOf, triggerName } from './compaction-names.ts';
 

@@ -1,7 +1,7 @@
-import type { App } from '../../state/app.ts';
-import type { ConversationApi } from '../../api/chat-api.ts';
-import type { WireEvent } from '../../api/requester.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { App } from '#web/state/app.ts';
+import type { ConversationApi } from '#web/api/chat-api.ts';
+import type { WireEvent } from '#web/api/requester.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 import { sayTo } from '../say-to.ts';
 import { showBeside } from '../show-beside.ts';
 import { eventually, pause } from '../waiting.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { App } from '../../state/app.ts';
-import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+import type { App } from '#web/state/app.ts';
+import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
 import type { FaultRunner, FaultState } from './fault-runner.ts';
 import type { FaultName, Verdict } from './finding.ts';
 

@@ -1,5 +1,5 @@
 import { batch, signal, type ReadonlySignal } from '@preact/signals';
-import type { App } from '../../state/app.ts';
+import type { App } from '#web/state/app.ts';
 import { openBench } from './bench.ts';
 import { faultNames, faults } from './fault-list.ts';
 import type { FaultName, Verdict } from './finding.ts';

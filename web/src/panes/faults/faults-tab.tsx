@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
-import type { App } from '../../state/app.ts';
-import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+import type { App } from '#web/state/app.ts';
+import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
 import { perApp } from '../per-app.ts';
 import { FaultCard } from './fault-card.tsx';
 import { faultNames } from './fault-list.ts';

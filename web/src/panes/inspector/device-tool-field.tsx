@@ -1,6 +1,6 @@
-import { deviceTool, hasDeviceTool, withDeviceTool } from '../../state/app-tools.ts';
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import { deviceTool, hasDeviceTool, withDeviceTool } from '#web/state/app-tools.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 
 /** Whether the model of this conversation may ask this page; deployments let users declare tools. */
 export function DeviceToolField(of: { app: App; conversation: OpenConversation }) {

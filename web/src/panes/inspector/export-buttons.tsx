@@ -1,5 +1,5 @@
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 
 /** Hands a file to the browser. */
 function download(blob: Blob, name: string): void {

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
-import type { ContextView } from '../../../../shared/wire/responses/context.ts';
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { ContextView } from '#shared/wire/responses/context.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 
 /** The context of an earlier generation; undefined: the present one is shown. */
 export type Earlier = Signal<ContextView | undefined>;

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import type { ContextView } from '../../../../shared/wire/responses/context.ts';
-import type { App } from '../../state/app.ts';
-import { isUnderWay } from '../../state/compaction-steps.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { ContextView } from '#shared/wire/responses/context.ts';
+import type { App } from '#web/state/app.ts';
+import { isUnderWay } from '#web/state/context/compaction-steps.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 import { PinList } from '../detail/pin-list.tsx';
 import { DeviceToolField } from './device-tool-field.tsx';
 import { ExportButtons } from './export-buttons.tsx';

@@ -1,7 +1,7 @@
-import type { ContextItemView } from '../../../../shared/wire/responses/context.ts';
-import type { App } from '../../state/app.ts';
-import { scaleOf, segmentOf } from '../../state/gauge.ts';
-import { contentText } from '../../state/content-text.ts';
+import type { ContextItemView } from '#shared/wire/responses/context.ts';
+import type { App } from '#web/state/app.ts';
+import { scaleOf, segmentOf } from '#web/state/context/gauge.ts';
+import { contentText } from '#web/state/answer/content-text.ts';
 
 function Item({ app, item, scale }: { app: App; item: ContextItemView; scale: number }) {
   const { kinds } = app.texts.value.inspector;

@@ -1,5 +1,5 @@
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 
 /** The least that a conversation may have (`settings.thresholdTokens`). */
 const LEAST_TOKENS = 1_000;

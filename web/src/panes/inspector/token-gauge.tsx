@@ -1,7 +1,7 @@
-import type { ContextObject } from '../../../../shared/wire/context-object.ts';
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
-import { gaugeOf, type Gauge, type Mark } from '../../state/gauge.ts';
+import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import { gaugeOf, type Gauge, type Mark } from '#web/state/context/gauge.ts';
 
 const percent = (share: number): string => `${(100 * share).toFixed(3)}%`;
 

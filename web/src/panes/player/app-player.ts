@@ -1,5 +1,5 @@
 import { signal, type Signal } from '@preact/signals';
-import type { App } from '../../state/app.ts';
+import type { App } from '#web/state/app.ts';
 import { sayTo } from '../say-to.ts';
 import { showBeside } from '../show-beside.ts';
 import { pause } from '../waiting.ts';

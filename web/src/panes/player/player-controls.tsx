@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import type { App } from '../../state/app.ts';
-import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+import type { App } from '#web/state/app.ts';
+import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
 import type { Player } from './player.ts';
 import type { PlayableRecording } from './recording.ts';
 

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import type { App } from '../../state/app.ts';
-import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+import type { App } from '#web/state/app.ts';
+import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
 import { perApp } from '../per-app.ts';
 import { createAppPlayer } from './app-player.ts';
 import { PlayerControls } from './player-controls.tsx';

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { App } from '../../state/app.ts';
-import type { Figures } from '../../text/figures.ts';
-import type { ToolTexts } from '../../text/tools/en.ts';
-import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+import type { App } from '#web/state/app.ts';
+import type { Figures } from '#web/text/figures.ts';
+import type { ToolTexts } from '#web/text/tools/en.ts';
+import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
 import {
   FILE_MAX_BYTES,
   parseRecordings,

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
-import { isOpen, textOf, type LiveTurn } from '../../state/live-turn.ts';
-import { newSentences } from '../../state/sentences.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import { isOpen, textOf, type LiveTurn } from '#web/state/answer/live-turn.ts';
+import { newSentences } from '#web/state/answer/sentences.ts';
 
 /** Sentences that stay in the log. */
 const KEPT_MAX = 30;

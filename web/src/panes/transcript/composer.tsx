@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { isOpen } from '../../state/live-turn.ts';
+import { isOpen } from '#web/state/answer/live-turn.ts';
 import type { TranscriptOf } from './message-list.tsx';
 
 /** Enter ends a composition of an input method first; Safari tells of it by key code 229 alone. */

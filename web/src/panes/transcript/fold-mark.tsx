@@ -1,6 +1,6 @@
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
-import { foldedOf } from '../../state/folded.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import { foldedOf } from '#web/state/context/folded.ts';
 
 /** The line below the last turn that the snapshot stands in for. */
 export function FoldMark({

@@ -1,5 +1,5 @@
-import type { Texts } from '../../text/en.ts';
-import { isOpen, seqOf, type AnswerPart, type LiveTurn } from '../../state/live-turn.ts';
+import type { Texts } from '#web/text/en.ts';
+import { isOpen, seqOf, type AnswerPart, type LiveTurn } from '#web/state/answer/live-turn.ts';
 import type { TranscriptOf } from './message-list.tsx';
 import { Prose } from './prose.tsx';
 import { ToolCall } from './tool-call.tsx';

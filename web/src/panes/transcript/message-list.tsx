@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
-import { seqOf, type LiveTurn } from '../../state/live-turn.ts';
-import { findTurn } from '../../state/turn-pages.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import { seqOf, type LiveTurn } from '#web/state/answer/live-turn.ts';
+import { findTurn } from '#web/state/turn-pages.ts';
 import type { Draft } from './draft.ts';
 import { FoldMark } from './fold-mark.tsx';
 import { LiveRow } from './live-row.tsx';

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { MessageView } from '../../../../shared/wire/responses/messages.ts';
-import type { ToolResult } from '../../api/chat-api.ts';
-import { completeResults, outputOf, type OpenCall } from '../../state/app-tools.ts';
-import { textOfMessage } from '../../state/message-text.ts';
-import type { Texts } from '../../text/en.ts';
+import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { ToolResult } from '#web/api/chat-api.ts';
+import { completeResults, outputOf, type OpenCall } from '#web/state/app-tools.ts';
+import { textOfMessage } from '#web/state/answer/message-text.ts';
+import type { Texts } from '#web/text/en.ts';
 import type { TranscriptOf } from './message-list.tsx';
 import { proposedOutput } from './proposed-output.ts';
 import { ToolCall } from './tool-call.tsx';

@@ -1,4 +1,4 @@
-import { deviceTool, type OpenCall } from '../../state/app-tools.ts';
+import { deviceTool, type OpenCall } from '#web/state/app-tools.ts';
 
 /** What the page would answer by itself; an empty object where only the user knows. */
 export const proposedOutput = (call: Pick<OpenCall, 'name'>): object =>

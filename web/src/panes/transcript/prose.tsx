@@ -1,4 +1,4 @@
-import { paragraphsOf } from '../../state/paragraphs.ts';
+import { paragraphsOf } from '#web/state/answer/paragraphs.ts';
 
 /** Text of a message: paragraphs, and code between fences. Never read as HTML. */
 export function Prose({ text }: { text: string }) {

@@ -1,5 +1,5 @@
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 
 /** How full the context is, beside the title: on a narrow screen the inspector is another pane. */
 export function SlimGauge({ app, conversation }: { app: App; conversation: OpenConversation }) {

@@ -1,10 +1,10 @@
-import type { MessageView } from '../../../../shared/wire/responses/messages.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
-import { foldedOf } from '../../state/folded.ts';
-import { isOpen } from '../../state/live-turn.ts';
-import { textOfMessage } from '../../state/message-text.ts';
-import { turnRemarks } from '../../state/turn-remarks.ts';
-import type { StoredTurn } from '../../state/turn-pages.ts';
+import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import { foldedOf } from '#web/state/context/folded.ts';
+import { isOpen } from '#web/state/answer/live-turn.ts';
+import { textOfMessage } from '#web/state/answer/message-text.ts';
+import { turnRemarks } from '#web/state/turn-remarks.ts';
+import type { StoredTurn } from '#web/state/turn-pages.ts';
 import { isToBeReplaced } from './draft.ts';
 import type { TranscriptOf } from './message-list.tsx';
 import { OpenCalls } from './open-calls.tsx';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import type { App } from '../../state/app.ts';
-import type { OpenConversation } from '../../state/conversation.ts';
+import type { App } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 import { ProblemBar } from '../problem-bar.tsx';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';

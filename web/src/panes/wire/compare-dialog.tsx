@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { RawReply } from '../../api/requester.ts';
-import type { App } from '../../state/app.ts';
-import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+import type { RawReply } from '#web/api/requester.ts';
+import type { App } from '#web/state/app.ts';
+import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
 import { facadeCall, facades, type Facade } from './facade-requests.ts';
 
 type Reply =

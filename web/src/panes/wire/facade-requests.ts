@@ -1,4 +1,4 @@
-import type { Call } from '../../api/requester.ts';
+import type { Call } from '#web/api/requester.ts';
 
 export const facades = ['recap', 'aiSdk', 'openAi', 'callable'] as const;
 export type Facade = (typeof facades)[number];

@@ -1,8 +1,8 @@
 import { Fragment } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { App } from '../../state/app.ts';
-import type { Exchange, WireFrame } from '../../state/wire-log.ts';
-import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+import type { App } from '#web/state/app.ts';
+import type { Exchange, WireFrame } from '#web/state/wire-log.ts';
+import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
 
 /** So near to the end counts as reading the end. */
 const NEAR_PIXELS = 40;

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import type { App } from '../../state/app.ts';
-import type { Exchange } from '../../state/wire-log.ts';
-import { toolTextsOf } from '../../text/tools/tool-texts.ts';
+import type { App } from '#web/state/app.ts';
+import type { Exchange } from '#web/state/wire-log.ts';
+import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
 import { curlOf } from './curl.ts';
 import { shortened } from './frame-table.tsx';
 

@@ -1,6 +1,6 @@
-import type { FaultName, Finding, Verdict } from '../../panes/faults/finding.ts';
-import type { PlayerState } from '../../panes/player/player.ts';
-import type { Facade } from '../../panes/wire/facade-requests.ts';
+import type { FaultName, Finding, Verdict } from '#web/panes/faults/finding.ts';
+import type { PlayerState } from '#web/panes/player/player.ts';
+import type { Facade } from '#web/panes/wire/facade-requests.ts';
 import type { Figures } from '../figures.ts';
 
 /** What a fault does, and what must hold whatever it does. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../../panes/faults/finding.ts';
+import type { Finding } from '#web/panes/faults/finding.ts';
 import type { Figures } from '../figures.ts';
 import type { ToolTexts } from './en.ts';
 

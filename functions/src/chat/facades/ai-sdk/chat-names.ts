@@ -1,13 +1,13 @@
-import { decodeHead } from '../../../../../shared/conversation/head.ts';
-import { chatNamePath, headPath } from '../../../../../shared/conversation/paths.ts';
-import type { Caller, StoredDocument } from '../../../../../shared/ports.ts';
-import { decodeChatName, type ChatName } from '../../../../../shared/user/chat-name.ts';
-import { conversationIdSchema } from '../../../../../shared/wire/requests/ids.ts';
-import { stableUuid } from '../../../../../shared/wire/stable-uuid.ts';
-import { retryWhenLost } from '../../../retry-when-lost.ts';
-import type { ChatDependencies } from '../../chat-dependencies.ts';
-import { isOwn } from '../../conversation/own-conversation.ts';
-import { idAsStored } from '../../id-as-stored.ts';
+import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { chatNamePath, headPath } from '#shared/conversation/documents/paths.ts';
+import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
+import { decodeChatName, type ChatName } from '#shared/user/chat-name.ts';
+import { conversationIdSchema } from '#shared/wire/requests/ids.ts';
+import { stableUuid } from '#shared/wire/stable-uuid.ts';
+import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { isOwn } from '#functions/chat/conversations/own-conversation.ts';
+import { idAsStored } from '#functions/chat/id-as-stored.ts';
 
 type Naming = Pick<ChatDependencies, 'store' | 'sha256'>;
 

@@ -1,6 +1,6 @@
-import { messageIdSchema } from '../../../../../shared/wire/requests/ids.ts';
-import { stableUuid } from '../../../../../shared/wire/stable-uuid.ts';
-import type { ChatDependencies } from '../../chat-dependencies.ts';
+import { messageIdSchema } from '#shared/wire/requests/ids.ts';
+import { stableUuid } from '#shared/wire/stable-uuid.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 type Hashing = Pick<ChatDependencies, 'sha256'>;
 

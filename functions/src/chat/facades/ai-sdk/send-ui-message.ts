@@ -1,16 +1,16 @@
-import type { Turn } from '../../../../../shared/conversation/turn.ts';
-import { isTerminal } from '../../../../../shared/conversation/turn.ts';
-import { answerId, seqOfId } from '../../../../../shared/conversation/paths.ts';
-import type { Caller } from '../../../../../shared/ports.ts';
-import type { AiSdkChatBody } from '../../../../../shared/wire/requests/ai-sdk.ts';
-import type { RouteDependencies } from '../../route.ts';
-import { answerOptions } from '../../routes/message-body.ts';
-import type { SendHandle, SendRequest } from '../../send/send-request.ts';
-import { sendStored } from '../../send/send-stored.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { answerId, seqOfId } from '#shared/conversation/documents/paths.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { AiSdkChatBody } from '#shared/wire/requests/ai-sdk.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
+import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
+import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
+import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { openChat } from './chat-names.ts';
 import { editIdOf, regenerationIdOf } from './ids.ts';
 import { standingTurn } from './standing-turn.ts';
-import { answerCalls } from '../../tools/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { openToolOutputs } from './tool-outputs.ts';
 import { lastUserMessage } from './user-message.ts';
 

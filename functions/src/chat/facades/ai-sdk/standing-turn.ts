@@ -1,11 +1,11 @@
-import { decodeHead } from '../../../../../shared/conversation/head.ts';
-import { decodeMessageGuard } from '../../../../../shared/conversation/message-guard.ts';
-import { headPath, messageGuardPath, seqOfId } from '../../../../../shared/conversation/paths.ts';
-import { readTurns } from '../../../../../shared/conversation/read-conversation.ts';
-import type { Turn } from '../../../../../shared/conversation/turn.ts';
-import type { Caller } from '../../../../../shared/ports.ts';
-import type { ChatDependencies } from '../../chat-dependencies.ts';
-import { isOwn } from '../../conversation/own-conversation.ts';
+import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
+import { headPath, messageGuardPath, seqOfId } from '#shared/conversation/documents/paths.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { isOwn } from '#functions/chat/conversations/own-conversation.ts';
 
 /** One read each; who has changed one message more often names the answer that is to be made anew. */
 const REPLACEMENTS_FOLLOWED_MAX = 100;

@@ -1,13 +1,13 @@
-import { callId } from '../../../../../shared/conversation/tool-calls.ts';
-import { waitingCalls, type ToolResult } from '../../../../../shared/conversation/tool-results.ts';
-import { seqOfId, turnId } from '../../../../../shared/conversation/paths.ts';
-import { AppError } from '../../../../../shared/errors.ts';
-import type { Caller } from '../../../../../shared/ports.ts';
-import type { UiMessage } from '../../../../../shared/wire/requests/ai-sdk.ts';
-import { uiToolOutputs } from '../../../../../shared/wire/ui-tool-outputs.ts';
-import type { RouteDependencies } from '../../route.ts';
-import { readOwnTurn } from '../../stream/read-turn.ts';
-import { toolResultOf } from '../../tools/given-result.ts';
+import { callId } from '#shared/conversation/context/tool-calls.ts';
+import { waitingCalls, type ToolResult } from '#shared/conversation/context/tool-results.ts';
+import { seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { UiMessage } from '#shared/wire/requests/ai-sdk.ts';
+import { uiToolOutputs } from '#shared/wire/views/ui-tool-outputs.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
+import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
+import { toolResultOf } from '#functions/chat/turns/tools/given-result.ts';
 
 const noneOpen = (id: string) =>
   new AppError({

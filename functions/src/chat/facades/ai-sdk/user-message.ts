@@ -1,11 +1,11 @@
-import { AppError } from '../../../../../shared/errors.ts';
-import type { UiMessage } from '../../../../../shared/wire/requests/ai-sdk.ts';
-import { translatedMessage } from '../../../../../shared/wire/requests/ai-sdk.ts';
-import { toInputParts } from '../../../../../shared/wire/ui-message-parts.ts';
-import { parseRequest } from '../../../../../shared/wire/validation-error.ts';
-import type { RouteDependencies } from '../../route.ts';
-import { messageOfBody } from '../../routes/message-body.ts';
-import type { SendRequest } from '../../send/send-request.ts';
+import { AppError } from '#shared/errors.ts';
+import type { UiMessage } from '#shared/wire/requests/ai-sdk.ts';
+import { translatedMessage } from '#shared/wire/requests/ai-sdk.ts';
+import { toInputParts } from '#shared/wire/views/ui-message-parts.ts';
+import { parseRequest } from '#shared/wire/errors/validation-error.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
+import { messageOfBody } from '#functions/chat/routes/parts/message-body.ts';
+import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { messageIdOf } from './ids.ts';
 
 const noUserMessage = () =>

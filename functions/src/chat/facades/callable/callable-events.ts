@@ -1,7 +1,7 @@
-import { errorReply } from '../../../../../shared/wire/error-body.ts';
-import { singleLineJson } from '../../../../../shared/wire/single-line-json.ts';
-import type { StreamFrame } from '../../../../../shared/wire/stream.ts';
-import { SILENCE, withSilences, type SilenceOptions } from '../../http/silences.ts';
+import { errorReply } from '#shared/wire/errors/error-body.ts';
+import { singleLineJson } from '#shared/wire/single-line-json.ts';
+import type { StreamFrame } from '#shared/wire/stream.ts';
+import { SILENCE, withSilences, type SilenceOptions } from '#functions/chat/http/silences.ts';
 
 /*
  * The stream of a callable. Firebase's SDK for iOS gives up at any line that does not begin with `data:`, a

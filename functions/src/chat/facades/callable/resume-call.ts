@@ -1,12 +1,12 @@
-import type { Caller } from '../../../../../shared/ports.ts';
-import type { Turn } from '../../../../../shared/conversation/turn.ts';
-import { readOwnConversation } from '../../conversation/own-conversation.ts';
-import type { RouteDependencies, StreamReader } from '../../route.ts';
-import { turnBody } from '../../routes/turn-reply.ts';
-import { readFinished } from '../../stream/read-finished.ts';
-import { stillQueuedError } from '../../stream/stream-cut.ts';
-import { streamConversation } from '../../stream/stream-conversation.ts';
-import { orFailure } from '../../stream/turn-failure.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import type { RouteDependencies, StreamReader } from '#functions/chat/route.ts';
+import { turnBody } from '#functions/chat/routes/parts/turn-reply.ts';
+import { readFinished } from '#functions/chat/turns/stream/read-finished.ts';
+import { stillQueuedError } from '#functions/chat/turns/stream/stream-cut.ts';
+import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
+import { orFailure } from '#functions/chat/turns/stream/turn-failure.ts';
 import type { CallableCall } from './callable-events.ts';
 
 interface Resume {

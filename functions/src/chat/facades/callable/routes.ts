@@ -1,22 +1,27 @@
 import type { z } from 'zod';
-import type { Caller } from '../../../../../shared/ports.ts';
-import { callableBody, type CallableData } from '../../../../../shared/wire/requests/callable.ts';
-import { noQuery } from '../../../../../shared/wire/requests/queries.ts';
-import type { sendMessageBody } from '../../../../../shared/wire/requests/messages.ts';
-import { callableResponse } from '../../../../../shared/wire/responses/callable.ts';
-import { EVENT_HEADERS } from '../../http/event-headers.ts';
-import { idAsStored } from '../../id-as-stored.ts';
-import { wantsStream } from '../../http/wants-stream.ts';
-import { userRoute, type Reply, type RouteDependencies, type StreamReader } from '../../route.ts';
-import { answerOptions, messageOfBody } from '../../routes/message-body.ts';
-import { UPLOAD_ERRORS } from '../../routes/upload-errors.ts';
-import { turnBody } from '../../routes/turn-reply.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { callableBody, type CallableData } from '#shared/wire/requests/callable.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import type { sendMessageBody } from '#shared/wire/requests/messages.ts';
+import { callableResponse } from '#shared/wire/responses/callable.ts';
+import { EVENT_HEADERS } from '#functions/chat/http/event-headers.ts';
+import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { wantsStream } from '#functions/chat/http/wants-stream.ts';
+import {
+  userRoute,
+  type Reply,
+  type RouteDependencies,
+  type StreamReader,
+} from '#functions/chat/route.ts';
+import { answerOptions, messageOfBody } from '#functions/chat/routes/parts/message-body.ts';
+import { UPLOAD_ERRORS } from '#functions/chat/routes/parts/upload-errors.ts';
+import { turnBody } from '#functions/chat/routes/parts/turn-reply.ts';
 import { callableText, type CallableCall } from './callable-events.ts';
-import { headPath } from '../../../../../shared/conversation/paths.ts';
-import { turnIdOfCall } from '../../../../../shared/conversation/tool-calls.ts';
-import type { SendHandle } from '../../send/send-request.ts';
-import { answerCalls } from '../../tools/answer-calls.ts';
-import { toolResultOf } from '../../tools/given-result.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
+import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import { toolResultOf } from '#functions/chat/turns/tools/given-result.ts';
 import { resumeCall } from './resume-call.ts';
 
 interface Asked {

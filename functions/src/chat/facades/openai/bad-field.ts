@@ -1,4 +1,4 @@
-import { AppError } from '../../../../../shared/errors.ts';
+import { AppError } from '#shared/errors.ts';
 
 /** A request that cannot be answered for one of its fields (BAD_FIELD, 400). */
 export const badField = (field: string, publicMessage: string): AppError =>

@@ -1,11 +1,11 @@
-import type { ModelUsage } from '../../../../../shared/ports.ts';
+import type { ModelUsage } from '#shared/ports/ports.ts';
 import type {
   OpenAiFinishReason,
   OpenAiToolCall,
   OpenAiUsage,
   RecapField,
-} from '../../../../../shared/wire/responses/openai.ts';
-import { finishReasonOf, type StreamFrame } from '../../../../../shared/wire/stream.ts';
+} from '#shared/wire/responses/openai.ts';
+import { finishReasonOf, type StreamFrame } from '#shared/wire/stream.ts';
 
 /** An answer on its way, of a conversation or of none. */
 export interface Completion {

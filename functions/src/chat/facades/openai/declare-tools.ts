@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Head } from '../../../../../shared/conversation/head.ts';
-import type { Caller } from '../../../../../shared/ports.ts';
-import type { OpenAiTool } from '../../../../../shared/wire/requests/openai.ts';
-import { toolsSchema } from '../../../../../shared/wire/requests/tools.ts';
-import { parseRequest } from '../../../../../shared/wire/validation-error.ts';
-import { createConversation } from '../../conversation/create-conversation.ts';
-import { updateConversation } from '../../conversation/update-conversation.ts';
-import type { RouteDependencies } from '../../route.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { OpenAiTool } from '#shared/wire/requests/openai.ts';
+import { toolsSchema } from '#shared/wire/requests/tools.ts';
+import { parseRequest } from '#shared/wire/errors/validation-error.ts';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
 
 const declared = z.object({ tools: toolsSchema });
 

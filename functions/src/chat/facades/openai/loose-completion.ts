@@ -1,23 +1,31 @@
-import { reportedCall } from '../../../../../shared/models/prices.ts';
-import { mediaFamilyOf } from '../../../../../shared/compaction/media-tokens.ts';
-import { estimatePromptTokens } from '../../../../../shared/compaction/token-estimate.ts';
-import { contentText } from '../../../../../shared/conversation/content.ts';
-import { isRouted } from '../../../../../shared/routing/routing.ts';
-import type { Caller, ModelRequest } from '../../../../../shared/ports.ts';
-import type { Reservation } from '../../../../../shared/quota-ports.ts';
-import type { ChatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
-import { createFrameLog, type FrameLog } from '../../answer/live-turn.ts';
-import { ANSWER_MAX_BYTES, streamAnswer, type Answer } from '../../answer/stream-answer.ts';
-import type { ChatDependencies } from '../../chat-dependencies.ts';
-import { answeringModel, callCostMicros, modelWindowTokens } from '../../../models-in-use.ts';
-import type { RouteDependencies } from '../../route.ts';
-import { refuseOverWindow } from '../../send/overflow.ts';
-import { settled } from '../../settled.ts';
-import { shuttingDownError } from '../../stream/stream-cut.ts';
+import { reportedCall } from '#shared/models/prices.ts';
+import { mediaFamilyOf } from '#shared/tokens/media-tokens.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { isRouted } from '#shared/routing/routing.ts';
+import type { Caller, ModelRequest } from '#shared/ports/ports.ts';
+import type { Reservation } from '#shared/ports/quota-ports.ts';
+import type { ChatCompletionBody } from '#shared/wire/requests/openai.ts';
+import { createFrameLog, type FrameLog } from '#functions/chat/turns/live/live-turn.ts';
+import {
+  ANSWER_MAX_BYTES,
+  streamAnswer,
+  type Answer,
+} from '#functions/chat/turns/answer/stream-answer.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import {
+  answeringModel,
+  callCostMicros,
+  modelWindowTokens,
+} from '#functions/models/models-in-use.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
+import { refuseOverWindow } from '#functions/chat/turns/start/overflow.ts';
+import { settled } from '#functions/lib/ignore-rejection.ts';
+import { shuttingDownError } from '#functions/chat/turns/stream/stream-cut.ts';
 import { badField } from './bad-field.ts';
 import type { Completion, CompletionResult } from './completion.ts';
 import { contentsOf, instructionOf } from './message-content.ts';
-import { reserveAlone } from '../../send/reserve-alone.ts';
+import { reserveAlone } from '#functions/chat/turns/send/reserve-alone.ts';
 
 interface Asked {
   caller: Caller;

@@ -1,15 +1,8 @@
-import type { Content, Part } from '../../../../../shared/conversation/content.ts';
-import { OPENING } from '../../../../../shared/conversation/mend-prompt.ts';
-import {
-  refuseTooLong,
-  toPart,
-  type MessageLimits,
-} from '../../../../../shared/wire/message-parts.ts';
-import type { InputPart } from '../../../../../shared/wire/requests/messages.ts';
-import type {
-  OpenAiMessage,
-  OpenAiUserMessage,
-} from '../../../../../shared/wire/requests/openai.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import { OPENING } from '#shared/conversation/repair/repair-prompt.ts';
+import { refuseTooLong, toPart, type MessageLimits } from '#shared/wire/message-parts.ts';
+import type { InputPart } from '#shared/wire/requests/messages.ts';
+import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/requests/openai.ts';
 
 const DATA_URL = /^data:([^;,]+);base64,(.*)$/s;
 

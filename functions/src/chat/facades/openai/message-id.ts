@@ -1,11 +1,11 @@
-import { decodeHead, type Head } from '../../../../../shared/conversation/head.ts';
-import { decodeMessageGuard } from '../../../../../shared/conversation/message-guard.ts';
-import { messageGuardPath } from '../../../../../shared/conversation/paths.ts';
-import { QUEUE_MAX } from '../../../../../shared/conversation/queue-decision.ts';
-import { messageIdSchema } from '../../../../../shared/wire/requests/ids.ts';
-import type { OpenAiMessage } from '../../../../../shared/wire/requests/openai.ts';
-import { stableUuid } from '../../../../../shared/wire/stable-uuid.ts';
-import type { ChatDependencies } from '../../chat-dependencies.ts';
+import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
+import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
+import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
+import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
+import { messageIdSchema } from '#shared/wire/requests/ids.ts';
+import type { OpenAiMessage } from '#shared/wire/requests/openai.ts';
+import { stableUuid } from '#shared/wire/stable-uuid.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** How far back a message is looked for that others were sent after: all that may wait, and the running one. */
 const LOOK_BACK = QUEUE_MAX + 1;

@@ -1,18 +1,15 @@
-import { chatCompletionBody } from '../../../../../shared/wire/requests/openai.ts';
-import { conversationIdSchema } from '../../../../../shared/wire/requests/ids.ts';
-import { noQuery } from '../../../../../shared/wire/requests/queries.ts';
-import {
-  chatCompletionResponse,
-  modelListResponse,
-} from '../../../../../shared/wire/responses/openai.ts';
-import { headPath } from '../../../../../shared/conversation/paths.ts';
-import { AUTO_MODEL } from '../../../../../shared/routing/routing.ts';
-import { parseRequest } from '../../../../../shared/wire/validation-error.ts';
+import { chatCompletionBody } from '#shared/wire/requests/openai.ts';
+import { conversationIdSchema } from '#shared/wire/requests/ids.ts';
+import { noQuery } from '#shared/wire/requests/queries.ts';
+import { chatCompletionResponse, modelListResponse } from '#shared/wire/responses/openai.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { AUTO_MODEL } from '#shared/routing/routing.ts';
+import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { z } from 'zod';
-import type { Config } from '../../../config.ts';
-import { idAsStored } from '../../id-as-stored.ts';
-import { EVENT_HEADERS } from '../../http/event-headers.ts';
-import { noBody, userRoute, type Reply, type RouteDependencies } from '../../route.ts';
+import type { Config } from '#functions/config.ts';
+import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { EVENT_HEADERS } from '#functions/chat/http/event-headers.ts';
+import { noBody, userRoute, type Reply, type RouteDependencies } from '#functions/chat/route.ts';
 import type { Completion } from './completion.ts';
 import { completionBody, completionText, untilFirstWord } from './completion-events.ts';
 import { looseCompletion } from './loose-completion.ts';

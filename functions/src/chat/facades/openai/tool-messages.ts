@@ -1,10 +1,7 @@
-import { turnIdOfCall } from '../../../../../shared/conversation/tool-calls.ts';
-import type { ToolResult } from '../../../../../shared/conversation/tool-results.ts';
-import type {
-  OpenAiMessage,
-  OpenAiToolMessage,
-} from '../../../../../shared/wire/requests/openai.ts';
-import { toolResultOf } from '../../tools/given-result.ts';
+import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
+import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
+import type { OpenAiMessage, OpenAiToolMessage } from '#shared/wire/requests/openai.ts';
+import { toolResultOf } from '#functions/chat/turns/tools/given-result.ts';
 import { badField } from './bad-field.ts';
 import { textOf } from './message-content.ts';
 

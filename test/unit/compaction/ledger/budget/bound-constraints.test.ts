@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   constraintsBeyondShare,
   mergeConstraints,
-} from '../../../../../shared/compaction/ledger/budget/bound-constraints.ts';
-import { ledgerConstants } from '../../../../../shared/compaction/ledger-constants.ts';
-import { snapshotRoom } from '../../../../../shared/compaction/ledger/budget/snapshot-room.ts';
-import { modelItem, snapshotWith } from '../../../../support/said-turn.ts';
+} from '#shared/compaction/ledger/budget/bound-constraints.ts';
+import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
+import { snapshotRoom } from '#shared/compaction/ledger/budget/snapshot-room.ts';
+import { modelItem, snapshotWith } from '#test/support/compaction/said-turn.ts';
 
 const counting = { rule: 'character-class' } as const;
 

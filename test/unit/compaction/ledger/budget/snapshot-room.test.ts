@@ -4,8 +4,8 @@ import {
   roomCharacters,
   snapshotRoom,
   type Folding,
-} from '../../../../../shared/compaction/ledger/budget/snapshot-room.ts';
-import { saidTurn } from '../../../../support/said-turn.ts';
+} from '#shared/compaction/ledger/budget/snapshot-room.ts';
+import { saidTurn } from '#test/support/compaction/said-turn.ts';
 
 /** One fold of about a threshold of 20,000 tokens. */
 const oneFold: Folding = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { copiedShare } from '../../../../../shared/compaction/ledger/repair/copied-share.ts';
-import { citedTurns } from '../../../../../shared/compaction/ledger/cited-turns.ts';
-import { modelItem, saidTurn } from '../../../../support/said-turn.ts';
+import { copiedShare } from '#shared/compaction/ledger/repair/copied-share.ts';
+import { citedTurns } from '#shared/compaction/ledger/operations/cited-turns.ts';
+import { modelItem, saidTurn } from '#test/support/compaction/said-turn.ts';
 
 const turns = citedTurns([
   saidTurn(1, {

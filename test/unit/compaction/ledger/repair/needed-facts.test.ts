@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { extractFacts } from '../../../../../shared/compaction/facts/extract-facts.ts';
-import { utterancesOf } from '../../../../../shared/compaction/facts/utterances.ts';
+import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
+import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
 import {
   bindsAnswers,
   isNeededLater,
   isSaidByUser,
   isStatement,
-} from '../../../../../shared/compaction/ledger/repair/needed-facts.ts';
-import { saidTurn, type Said } from '../../../../support/said-turn.ts';
+} from '#shared/compaction/ledger/repair/needed-facts.ts';
+import { saidTurn, type Said } from '#test/support/compaction/said-turn.ts';
 
 const at = new Date('2026-11-21T10:00:00Z');
 const factsOf = (said: Said) => extractFacts(utterancesOf([saidTurn(1, { at, ...said })]));

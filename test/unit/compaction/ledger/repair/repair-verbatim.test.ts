@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { extractFacts } from '../../../../../shared/compaction/facts/extract-facts.ts';
-import { utterancesOf } from '../../../../../shared/compaction/facts/utterances.ts';
+import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
+import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
 import {
   missingConstraints,
   statedWishes,
-} from '../../../../../shared/compaction/ledger/repair/missing-constraints.ts';
-import { recallOf } from '../../../../../shared/compaction/ledger/recall.ts';
-import { repairVerbatim } from '../../../../../shared/compaction/ledger/repair/repair-verbatim.ts';
-import { estimateTextTokens } from '../../../../../shared/compaction/token-estimate.ts';
-import { snapshotTexts, type Snapshot } from '../../../../../shared/conversation/snapshot.ts';
-import type { Turn } from '../../../../../shared/conversation/turn.ts';
-import { modelItem, saidTurn, snapshotWith } from '../../../../support/said-turn.ts';
+} from '#shared/compaction/ledger/repair/missing-constraints.ts';
+import { recallOf } from '#shared/compaction/ledger/prompt/recalled-text.ts';
+import { repairVerbatim } from '#shared/compaction/ledger/repair/repair-verbatim.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
+import { snapshotTexts, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { modelItem, saidTurn, snapshotWith } from '#test/support/compaction/said-turn.ts';
 
 const counting = { rule: 'character-class' } as const;
 const nothing = snapshotWith({});

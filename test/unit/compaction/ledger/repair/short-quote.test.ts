@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { shortQuote } from '../../../../../shared/compaction/ledger/repair/short-quote.ts';
+import { shortQuote } from '#shared/compaction/ledger/repair/short-quote.ts';
 
 describe('a short quote', () => {
   const sentence =

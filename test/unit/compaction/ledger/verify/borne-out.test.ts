@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isBorneOut } from '../../../../../shared/compaction/ledger/verify/borne-out.ts';
-import { topicsOf, wordsOf } from '../../../../../shared/compaction/ledger/word-overlap.ts';
+import { isBorneOut } from '#shared/compaction/ledger/verify/borne-out.ts';
+import { topicsOf, wordsOf } from '#shared/compaction/ledger/items/word-overlap.ts';
 
 const vocabularyOf = (said: string) => topicsOf(wordsOf(said));
 

@@ -3,7 +3,7 @@ import {
   splitClauses,
   withoutValues,
   UNCONFIRMED_MARK as MARK,
-} from '../../../../../shared/compaction/ledger/verify/clauses.ts';
+} from '#shared/compaction/ledger/verify/clauses.ts';
 
 const clausesIn = (text: string) =>
   splitClauses(text).map(({ start, end }) => text.slice(start, end).trim());

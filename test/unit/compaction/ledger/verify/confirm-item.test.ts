@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { citedTurns } from '../../../../../shared/compaction/ledger/cited-turns.ts';
-import {
-  confirmItem,
-  type ConfirmedItem,
-} from '../../../../../shared/compaction/ledger/verify/confirm-item.ts';
-import { valueSearch } from '../../../../../shared/compaction/ledger/verify/value-search.ts';
-import type { ArchivedItem, Item, Snapshot } from '../../../../../shared/conversation/snapshot.ts';
-import type { Turn } from '../../../../../shared/conversation/turn.ts';
-import { modelItem, saidTurn, snapshotWith } from '../../../../support/said-turn.ts';
+import { citedTurns } from '#shared/compaction/ledger/operations/cited-turns.ts';
+import { confirmItem, type ConfirmedItem } from '#shared/compaction/ledger/verify/confirm-item.ts';
+import { valueSearch } from '#shared/compaction/ledger/verify/value-search.ts';
+import type { ArchivedItem, Item, Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { modelItem, saidTurn, snapshotWith } from '#test/support/compaction/said-turn.ts';
 
 interface Stated extends Partial<Item> {
   section?: string;

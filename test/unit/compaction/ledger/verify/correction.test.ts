@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Fact } from '../../../../../shared/compaction/facts/fact.ts';
-import { repairConstants } from '../../../../../shared/compaction/repair-constants.ts';
-import { correctionFor } from '../../../../../shared/compaction/ledger/verify/correction.ts';
+import type { Fact } from '#shared/compaction/facts/index/fact.ts';
+import { repairConstants } from '#shared/compaction/ledger/repair/repair-constants.ts';
+import { correctionFor } from '#shared/compaction/ledger/verify/correction.ts';
 
 const fact = (text: string, weight = 1): Fact => ({
   kind: 'identifier',

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { indexFacts } from '../../../../../shared/compaction/facts/fact-index.ts';
-import {
-  checkedValuesIn,
-  isValueHeld,
-} from '../../../../../shared/compaction/facts/unsupported.ts';
-import { isDerived } from '../../../../../shared/compaction/ledger/verify/derived-values.ts';
+import { indexFacts } from '#shared/compaction/facts/index/fact-index.ts';
+import { checkedValuesIn, isValueHeld } from '#shared/compaction/facts/index/unsupported.ts';
+import { isDerived } from '#shared/compaction/ledger/verify/derived-values.ts';
 
 /** The values of a statement that neither stand in what was said nor follow from it. */
 function underivedIn(text: string, said: string): string[] {

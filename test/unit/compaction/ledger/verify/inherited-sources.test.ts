@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   inheritedSources,
   knownTopics,
-} from '../../../../../shared/compaction/ledger/verify/inherited-sources.ts';
-import { modelItem } from '../../../../support/said-turn.ts';
+} from '#shared/compaction/ledger/verify/inherited-sources.ts';
+import { modelItem } from '#test/support/compaction/said-turn.ts';
 
 const known = knownTopics(
   [

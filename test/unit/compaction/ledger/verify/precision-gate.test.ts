@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { applyOperations } from '../../../../../shared/compaction/ledger/apply-operations.ts';
-import { citedTurns } from '../../../../../shared/compaction/ledger/cited-turns.ts';
-import { readFoldedTurns } from '../../../../../shared/compaction/ledger/ledger-reading.ts';
-import type { AddOperation } from '../../../../../shared/compaction/ledger/operation.ts';
-import { gatePrecision } from '../../../../../shared/compaction/ledger/verify/precision-gate.ts';
-import { workingItems, type Snapshot } from '../../../../../shared/conversation/snapshot.ts';
-import type { Turn } from '../../../../../shared/conversation/turn.ts';
-import { modelItem, saidTurn, snapshotWith, type Said } from '../../../../support/said-turn.ts';
+import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
+import { citedTurns } from '#shared/compaction/ledger/operations/cited-turns.ts';
+import { readFoldedTurns } from '#shared/compaction/ledger/prompt/ledger-reading.ts';
+import type { AddOperation } from '#shared/compaction/ledger/prompt/operation.ts';
+import { gatePrecision } from '#shared/compaction/ledger/verify/precision-gate.ts';
+import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import {
+  modelItem,
+  saidTurn,
+  snapshotWith,
+  type Said,
+} from '#test/support/compaction/said-turn.ts';
 
 const gate = (turns: readonly Turn[], snapshot: Snapshot, previous?: Snapshot) =>
   gatePrecision({ previous, snapshot, turns: citedTurns(turns) });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { phrasesOf } from '../../../../../shared/compaction/facts/phrases.ts';
-import { withoutTurnReferences } from '../../../../../shared/compaction/ledger/verify/turn-references.ts';
+import { phrasesOf } from '#shared/compaction/facts/languages/phrases.ts';
+import { withoutTurnReferences } from '#shared/compaction/ledger/verify/turn-references.ts';
 
 const cut = (text: string, ...said: string[]) => withoutTurnReferences(text, [phrasesOf(said)]);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkedValuesIn } from '../../../../../shared/compaction/facts/unsupported.ts';
-import { isHighRisk } from '../../../../../shared/compaction/ledger/verify/value-risk.ts';
+import { checkedValuesIn } from '#shared/compaction/facts/index/unsupported.ts';
+import { isHighRisk } from '#shared/compaction/ledger/verify/value-risk.ts';
 
 /** The values of a statement that would do harm if they were wrong, as written. */
 const harmfulIn = (text: string): string[] =>

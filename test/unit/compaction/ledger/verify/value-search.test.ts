@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { indexFacts } from '../../../../../shared/compaction/facts/fact-index.ts';
-import { checkedValuesIn } from '../../../../../shared/compaction/facts/unsupported.ts';
-import { citedTurns } from '../../../../../shared/compaction/ledger/cited-turns.ts';
-import {
-  findValue,
-  valueSearch,
-} from '../../../../../shared/compaction/ledger/verify/value-search.ts';
-import type { Turn } from '../../../../../shared/conversation/turn.ts';
-import { saidTurn, type Said } from '../../../../support/said-turn.ts';
+import { indexFacts } from '#shared/compaction/facts/index/fact-index.ts';
+import { checkedValuesIn } from '#shared/compaction/facts/index/unsupported.ts';
+import { citedTurns } from '#shared/compaction/ledger/operations/cited-turns.ts';
+import { findValue, valueSearch } from '#shared/compaction/ledger/verify/value-search.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { saidTurn, type Said } from '#test/support/compaction/said-turn.ts';
 
 interface Asked {
   sources?: readonly number[];

@@ -1,0 +1,105 @@
+import { decodeProtectedHeader, jwtVerify, UnsecuredJWT, type JWTPayload } from 'jose';
+import { z } from 'zod';
+import { AppError } from '#shared/errors.ts';
+import type { IdTokenVerifier } from '#shared/ports/identity-ports.ts';
+import type { Clock } from '#shared/ports/ports.ts';
+import { systemClock } from '../system/system-clock.ts';
+import { isAboutToken, isExpired, keysUnavailable, remoteKeys } from './token-keys.ts';
+
+export interface IdTokenSettings {
+  GOOGLE_CLOUD_PROJECT: string;
+  ID_TOKEN_KEYS_URL: string;
+  allowUnsignedIdTokens: boolean;
+}
+
+/** Seconds by which the issuer's clock may be ahead of ours. */
+const CLOCK_TOLERANCE_SECONDS = 5;
+
+/** What Firebase puts into every ID token beyond the registered claims. */
+const claimsSchema = z.looseObject({
+  /** What a uid may be is asked of every caller, whoever vouches for them. */
+  sub: z.string(),
+  auth_time: z.number(),
+  iat: z.number(),
+  /** One audience; Firebase never puts more into a token. */
+  aud: z.string(),
+  firebase: z
+    .looseObject({ sign_in_provider: z.string().optional(), tenant: z.string().optional() })
+    .optional(),
+});
+
+const expired = (cause: unknown) =>
+  new AppError({
+    status: 'UNAUTHENTICATED',
+    reason: 'ID_TOKEN_EXPIRED',
+    message: 'an ID token has expired',
+    publicMessage:
+      'The ID token has expired. Get a fresh one from Firebase Auth and send it again.',
+    cause,
+  });
+
+const invalid = (cause?: unknown) =>
+  new AppError({
+    status: 'UNAUTHENTICATED',
+    reason: 'ID_TOKEN_INVALID',
+    message: 'an ID token was refused',
+    publicMessage:
+      'The ID token is not valid for this service. Sign in to the project of this service.',
+    cause,
+  });
+
+/** The Auth emulator does not sign: such a token has `alg: none`. */
+function isUnsigned(token: string): boolean {
+  try {
+    return decodeProtectedHeader(token).alg === 'none';
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Firebase ID tokens: signed by Google for this project (RS256), not expired, signed in before now. Unsigned ones only when the configuration allows them.
+ * `verify` throws ID_TOKEN_EXPIRED, ID_TOKEN_INVALID (UNAUTHENTICATED), KEYS_UNAVAILABLE.
+ */
+export function createIdTokenVerifier(
+  settings: IdTokenSettings,
+  clock: Pick<Clock, 'now'> = systemClock,
+): IdTokenVerifier {
+  const project = settings.GOOGLE_CLOUD_PROJECT;
+  const keys = remoteKeys(settings.ID_TOKEN_KEYS_URL);
+
+  async function readPayload(token: string, currentDate: Date): Promise<JWTPayload> {
+    const expected = {
+      issuer: `https://securetoken.google.com/${project}`,
+      audience: project,
+      requiredClaims: ['exp', 'iat', 'sub', 'auth_time'],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate,
+    };
+    if (settings.allowUnsignedIdTokens && isUnsigned(token))
+      return UnsecuredJWT.decode(token, expected).payload;
+    return (await jwtVerify(token, keys, { ...expected, algorithms: ['RS256'] })).payload;
+  }
+
+  return {
+    verify: async (token) => {
+      const now = clock.now();
+      const payload = await readPayload(token, now).catch((error: unknown) => {
+        if (isExpired(error)) throw expired(error);
+        throw isAboutToken(error) ? invalid(error) : keysUnavailable(error);
+      });
+      const claims = claimsSchema.safeParse(payload);
+      const latestSeconds = now.getTime() / 1_000 + CLOCK_TOLERANCE_SECONDS;
+      if (!claims.success) throw invalid(claims.error);
+      const { auth_time: signedInAt, iat: issuedAt } = claims.data;
+      if (Math.max(signedInAt, issuedAt) > latestSeconds) throw invalid(undefined);
+      const { sign_in_provider: provider, tenant } = claims.data.firebase ?? {};
+      return {
+        uid: claims.data.sub,
+        tier: provider === 'anonymous' ? 'anonymous' : 'signedIn',
+        ...(tenant !== undefined && { tenant }),
+        signedInAt: new Date(signedInAt * 1_000),
+      };
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { CountTokensParameters, GenerateContentParameters, Tool } from '@google/genai';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { ModelRequest, Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
+
+/**
+ * The SDK copies only the part fields it knows and throws on some. Contents therefore go into the body
+ * as they are (`extraBody` replaces the array), and the SDK gets this in their place.
+ */
+const placeholder = [{ role: 'user', parts: [{ text: '-' }] }];
+
+function toTools(tools: readonly ToolDeclaration[] | undefined): Tool[] | undefined {
+  if (tools === undefined || tools.length === 0) return undefined;
+  return [{ functionDeclarations: tools.map((tool) => ({ ...tool })) }];
+}
+
+/** Mode NONE: as if no function was declared (Gemini API and Vertex AI, `FunctionCallingConfig.Mode`). */
+const noCalls = { toolConfig: { functionCallingConfig: { mode: 'NONE' } } };
+
+/** What goes into the body as it is. The SDK knows modes as members of an enumeration that it would have to be loaded for. */
+function toBody({ contents, tools, toolChoice }: ModelRequest): Record<string, unknown> {
+  const isForbidden = toolChoice === 'none' && (tools?.length ?? 0) > 0;
+  return { contents, ...(isForbidden && noCalls) };
+}
+
+function toHeaderValue(text: string): string {
+  return text.replaceAll(/[^\x21-\x7e]/g, '_');
+}
+
+function toHeaders(request: ModelRequest): Record<string, string> {
+  return {
+    'x-recap-role': request.role,
+    'x-recap-prompt-id': toHeaderValue(request.promptId),
+  };
+}
+
+/** Parameters of generateContent and generateContentStream; nothing that the SDK would do by itself. */
+export function toGenerateParameters(
+  request: ModelRequest,
+  signal: AbortSignal,
+): GenerateContentParameters {
+  const { responseJsonSchema } = request;
+  return {
+    model: request.model,
+    contents: placeholder,
+    config: {
+      systemInstruction: request.systemInstruction,
+      tools: toTools(request.tools),
+      maxOutputTokens: request.maxOutputTokens,
+      ...(responseJsonSchema !== undefined && {
+        responseMimeType: 'application/json',
+        responseJsonSchema,
+      }),
+      automaticFunctionCalling: { disable: true },
+      automaticContinuation: false,
+      abortSignal: signal,
+      httpOptions: { headers: toHeaders(request), extraBody: toBody(request) },
+    },
+  };
+}
+
+/** System instruction and tools as a content: what the Gemini API counts only in this form. */
+function overheadContents(prompt: Prompt): Content[] {
+  const texts = [prompt.systemInstruction, toTools(prompt.tools)]
+    .filter((value) => value !== undefined && value !== '')
+    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
+  return texts.length === 0 ? [] : [{ role: 'user', parts: texts.map((text) => ({ text })) }];
+}
+
+/**
+ * Parameters of countTokens for the whole prompt; undefined for an empty one. Vertex AI takes system
+ * instruction and tools beside the contents (but wants contents), the Gemini API refuses them.
+ */
+export function toCountParameters(
+  prompt: Prompt,
+  options: { isVertex: boolean; signal: AbortSignal },
+): CountTokensParameters | undefined {
+  const isNative = options.isVertex && prompt.contents.length > 0;
+  const contents = isNative ? prompt.contents : [...overheadContents(prompt), ...prompt.contents];
+  if (contents.length === 0) return undefined;
+  return {
+    model: prompt.model,
+    contents: placeholder,
+    config: {
+      ...(isNative && {
+        systemInstruction: prompt.systemInstruction,
+        tools: toTools(prompt.tools),
+      }),
+      abortSignal: options.signal,
+      httpOptions: { extraBody: { contents } },
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { partSchema, type Part } from '#shared/conversation/documents/content.ts';
+import { readFields } from '#shared/conversation/documents/read-fields.ts';
+import type { ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
+import { type ModelCall, overloadedError } from './gemini-errors.ts';
+
+/** A figure that is none says nothing. */
+const count = z.number().optional().catch(undefined);
+
+/** Why an answer ended, in the API's words; what is no word is some other reason. */
+const reason = z.string().optional().catch('OTHER');
+
+const responseSchema = z.object({
+  candidates: z
+    .array(
+      z.object({
+        content: z.object({ parts: z.unknown().optional() }).optional().catch(undefined),
+        finishReason: reason,
+      }),
+    )
+    .optional(),
+  promptFeedback: z.object({ blockReason: reason }).optional().catch(undefined),
+  usageMetadata: z
+    .object({
+      initialPromptTokenCount: count,
+      promptTokenCount: count,
+      cachedContentTokenCount: count,
+      candidatesTokenCount: count,
+      thoughtsTokenCount: count,
+    })
+    .optional()
+    .catch(undefined),
+});
+
+type GeminiResponse = z.infer<typeof responseSchema>;
+
+const recordSchema = z.record(z.string(), z.unknown());
+
+/** A model makes its arguments up: those that are no object stand in one, and the tool refuses them. */
+function withObjectAsArguments(part: Record<string, unknown>): Record<string, unknown> {
+  const call = recordSchema.safeParse(part['functionCall']).data;
+  const args = call?.['args'];
+  if (args === undefined || recordSchema.safeParse(args).success) return part;
+  return { ...part, functionCall: { ...call, args: args === null ? {} : { value: args } } };
+}
+
+/** What can be read of one part; nothing of what is none. */
+function readablePart(raw: unknown): Part[] {
+  const read = partSchema.safeParse(raw);
+  if (read.success) return [read.data];
+  const { data: record } = recordSchema.safeParse(raw);
+  if (!record) return [];
+  const { value } = readFields(partSchema, withObjectAsArguments(record));
+  return value ? [value] : [];
+}
+
+/** Prompt tokens are those of the first hop where the API tells them apart; thoughts stand on their own. */
+function toUsage(response: GeminiResponse): ModelUsage | undefined {
+  const usage = response.usageMetadata;
+  const promptTokens = usage?.initialPromptTokenCount ?? usage?.promptTokenCount;
+  if (usage === undefined || promptTokens === undefined) return undefined;
+  return {
+    promptTokens,
+    cachedTokens: usage.cachedContentTokenCount ?? 0,
+    outputTokens: usage.candidatesTokenCount ?? 0,
+    thoughtsTokens: usage.thoughtsTokenCount ?? 0,
+  };
+}
+
+/**
+ * The first candidate of a response or stream event as it was sent, its parts untouched as far as they can be read. A
+ * blocked prompt has `blockReason` and no parts. Throws MODEL_OVERLOADED for another shape.
+ */
+export function toModelResponse(call: ModelCall, sent: unknown): ModelResponse {
+  const parsed = responseSchema.safeParse(sent);
+  if (!parsed.success) throw overloadedError(call, 'the answer has another shape');
+  const response = parsed.data;
+  const candidate = response.candidates?.[0];
+  const parts: unknown = candidate?.content?.parts;
+  const finishReason = candidate?.finishReason;
+  const blockReason = response.promptFeedback?.blockReason;
+  const usage = toUsage(response);
+  return {
+    parts: Array.isArray(parts) ? parts.flatMap(readablePart) : [],
+    ...(finishReason !== undefined && { finishReason }),
+    ...(blockReason !== undefined && { blockReason }),
+    ...(usage !== undefined && { usage }),
+  };
+}
+
+/** Whether an answer is over: it says why, or the prompt was refused. */
+export function isFinal(response: ModelResponse): boolean {
+  return response.finishReason !== undefined || response.blockReason !== undefined;
+}

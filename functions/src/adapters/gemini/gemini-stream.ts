@@ -1,0 +1,77 @@
+import type { Fetch, GenerateContentParameters, GoogleGenAI } from '@google/genai';
+import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
+import { createEventData } from '../google/event-data.ts';
+import { errorOfEvent, type ModelCall, overloadedError } from './gemini-errors.ts';
+import { toGenerateParameters } from './gemini-request.ts';
+import { toModelResponse } from './gemini-response.ts';
+import { fetchEvents, keepAnswer } from './gemini-transport.ts';
+import { type Pieces, readPieces } from './text-pieces.ts';
+
+/** Opens a stream: resolves to what reads it, one or several chunks at a time, and throws what broke it. */
+export type OpenStream = (
+  client: GoogleGenAI,
+  of: { call: ModelCall; request: ModelRequest; signal: AbortSignal },
+) => Promise<AsyncIterator<Iterable<ModelChunk>>>;
+
+function withFetch(parameters: GenerateContentParameters, fetch: Fetch): GenerateContentParameters {
+  Object.assign(parameters.config?.httpOptions ?? {}, { fetch });
+  return parameters;
+}
+
+/** One event at a time, by the SDK. */
+export const openBySdk: OpenStream = async ({ models }, { call, request, signal }) => {
+  const events = await models.generateContentStream(
+    withFetch(toGenerateParameters(request, signal), fetchEvents),
+  );
+  return (async function* () {
+    for await (const event of events) yield [toModelResponse(call, event)];
+  })();
+};
+
+/** Lazily, so that what stands before an error is passed on. */
+function* toChunks(call: ModelCall, complete: readonly string[]): Generator<ModelChunk> {
+  for (const data of complete) {
+    const event: unknown = JSON.parse(data);
+    const failure = errorOfEvent(call, event);
+    if (failure) throw failure;
+    yield toModelResponse(call, event);
+  }
+}
+
+/** The error that a server tells in the place of events, or that the last of them is not whole. */
+function brokenOff(call: ModelCall, rest: string): Error {
+  try {
+    const failure = errorOfEvent(call, JSON.parse(rest));
+    if (failure) return failure;
+  } catch {
+    // No error of Google's.
+  }
+  return overloadedError(call, 'the answer broke off within an event');
+}
+
+/** The chunks of each piece of text that completes an event. */
+function chunksOf(call: ModelCall, pieces: Pieces): AsyncIterator<Iterable<ModelChunk>> {
+  const events = createEventData();
+  const next = async (): Promise<IteratorResult<Iterable<ModelChunk>>> => {
+    for (;;) {
+      const piece = pieces.take() ?? (await pieces.next());
+      if (piece === undefined) break;
+      const complete = events.feed(piece);
+      if (complete.length > 0) return { done: false, value: toChunks(call, complete) };
+    }
+    const rest = events.rest();
+    if (rest !== '') throw brokenOff(call, rest);
+    return { done: true, value: undefined };
+  };
+  return { next };
+}
+
+/**
+ * The events of one read together, read here: the SDK makes the request, and of a stream it would make a response, a
+ * copy and five promises for every event (docs/decisions/0029-streams-are-read-here.md).
+ */
+export const openHere: OpenStream = async ({ models }, { call, request, signal }) => {
+  const { fetch, body } = keepAnswer();
+  await models.generateContentStream(withFetch(toGenerateParameters(request, signal), fetch));
+  return chunksOf(call, readPieces(body()));
+};

@@ -1,0 +1,124 @@
+import { request as sendPlainly, type IncomingMessage } from 'node:http';
+import { request as sendSecurely } from 'node:https';
+import type { Fetch } from '@google/genai';
+import { EVENT_MAX_CHARACTERS } from '../google/event-data.ts';
+import { AnswerTooLarge } from './gemini-errors.ts';
+
+/** A whole answer, or a count. The longest answer of a model, 65,536 tokens, is below 3 MB with every character escaped. */
+export const WHOLE_ANSWER_MAX_BYTES = 4 * 1024 * 1024;
+
+/** What is read of an error: Google's are a few KB, a proxy's page may be anything. */
+export const ERROR_BODY_MAX_BYTES = 64 * 1024;
+
+function send(input: Parameters<Fetch>[0], init: RequestInit): Promise<IncomingMessage> {
+  const url = input instanceof Request ? input.url : String(input);
+  const open = url.startsWith('https:') ? sendSecurely : sendPlainly;
+  const { method = 'POST', signal, body } = init;
+  const headers = Object.fromEntries(new Headers(init.headers));
+  return new Promise((resolve, reject) => {
+    const sent = open(url, { method, headers });
+    const leave = () => void sent.destroy();
+    signal?.addEventListener('abort', leave);
+    sent.on('error', reject);
+    sent.on('close', () => signal?.removeEventListener('abort', leave));
+    sent.on('response', (answer) => {
+      // Whoever reads it is told all the same; of one that nobody reads any more, nobody is.
+      answer.on('error', () => undefined);
+      resolve(answer);
+    });
+    if (signal?.aborted === true) leave();
+    sent.end(typeof body === 'string' ? body : undefined);
+  });
+}
+
+/** The first bytes of a body. What is behind them is left on the wire, and the connection closed. */
+async function beginningOf(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size >= maxBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes);
+}
+
+/** An error for the SDK, which makes an ApiError of it. What was cut off is no JSON any more. */
+async function errorOf(answer: IncomingMessage): Promise<Response> {
+  const { statusCode: status = 502, statusMessage: statusText = '' } = answer;
+  const body = await beginningOf(answer, ERROR_BODY_MAX_BYTES);
+  const isWhole = body.byteLength < ERROR_BODY_MAX_BYTES;
+  const type = (isWhole && answer.headers['content-type']) || 'text/plain';
+  return new Response(body, { status, statusText, headers: { 'content-type': type } });
+}
+
+type Body = ConstructorParameters<typeof Response>[0];
+
+/** Sends, and gives the SDK what `read` makes of the body of a good answer. */
+const fetchWith =
+  (read: (answer: IncomingMessage) => Body | Promise<Body>): Fetch =>
+  async (input, init = {}) => {
+    const answer = await send(input, init);
+    const { statusCode: status = 502 } = answer;
+    if (status < 200 || status >= 300) return errorOf(answer);
+    return new Response(await read(answer), { status });
+  };
+
+/** A `fetch` for answers that are read as a whole. Throws AnswerTooLarge. */
+export const fetchWhole: Fetch = fetchWith(async (answer) => {
+  const bytes = await beginningOf(answer, WHOLE_ANSWER_MAX_BYTES + 1);
+  if (bytes.byteLength > WHOLE_ANSWER_MAX_BYTES)
+    throw new AnswerTooLarge(`the answer has more than ${WHOLE_ANSWER_MAX_BYTES} bytes`);
+  return bytes;
+});
+
+const LINE_FEED = '\n'.codePointAt(0);
+const CARRIAGE_RETURN = '\r'.codePointAt(0);
+
+/** Passes on what an SDK keeps until its event ends. Throws AnswerTooLarge. */
+async function* withBoundedEvents(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
+  let eventBytes = 0;
+  let lineBytes = 0;
+  for await (const chunk of answer as AsyncIterable<Uint8Array>) {
+    for (const byte of chunk) {
+      eventBytes += 1;
+      if (byte === LINE_FEED) {
+        if (lineBytes === 0) eventBytes = 0;
+        lineBytes = 0;
+      } else if (byte !== CARRIAGE_RETURN) lineBytes += 1;
+    }
+    if (eventBytes > EVENT_MAX_CHARACTERS)
+      throw new AnswerTooLarge(`an event has more than ${EVENT_MAX_CHARACTERS} bytes`);
+    yield chunk;
+  }
+}
+
+/** A `fetch` for streams that the SDK reads. */
+export const fetchEvents: Fetch = fetchWith((answer) =>
+  ReadableStream.from(withBoundedEvents(answer)),
+);
+
+export interface KeptAnswer {
+  /** Sends the SDK's request. A good answer reaches the SDK without its body. */
+  fetch: Fetch;
+  /** The body of the good answer, to be read by the caller. Throws Error where there was none. */
+  body: () => IncomingMessage;
+}
+
+/**
+ * A `fetch` for one call of the SDK that keeps the answer's body for us: the SDK makes the request and tells errors, we
+ * read the stream. Node's own client carries it; its time limits are those of the signal alone, and connections are kept.
+ */
+export function keepAnswer(): KeptAnswer {
+  let kept: IncomingMessage | undefined;
+  return {
+    fetch: fetchWith((answer) => {
+      kept = answer;
+      return null;
+    }),
+    body: () => {
+      if (!kept) throw new Error('Response body is empty');
+      return kept;
+    },
+  };
+}

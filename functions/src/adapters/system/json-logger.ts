@@ -1,0 +1,54 @@
+import type { EventEmitter } from 'node:events';
+import type { Clock, Logger } from '#shared/ports/ports.ts';
+import { systemClock } from './system-clock.ts';
+
+/**
+ * Logs one JSON line per event in the form that Cloud Logging reads (severity, time, message). A line
+ * that cannot be written is lost: logging never throws and never holds a request up.
+ */
+export function createJsonLogger(options: {
+  write: (line: string) => unknown;
+  clock: Pick<Clock, 'now'>;
+}): Logger {
+  return {
+    log: (severity, event, fields) => {
+      try {
+        const time = options.clock.now().toISOString();
+        options.write(`${JSON.stringify({ ...fields, severity, time, event, message: event })}\n`);
+      } catch {
+        // A full pipe or an odd field costs the line, not the request.
+      }
+    },
+  };
+}
+
+/**
+ * Writes the lines of one turn of the event loop together: a write to a pipe holds the process up, and a busy instance
+ * has hundreds of lines a second. What waits when the process ends is written then; one that is killed loses it.
+ */
+export function writeTogether(
+  write: (text: string) => unknown,
+  ending: Pick<EventEmitter, 'once'>,
+): (line: string) => void {
+  let waiting = '';
+  const flush = () => {
+    const text = waiting;
+    waiting = '';
+    try {
+      if (text !== '') write(text);
+    } catch {
+      // A full pipe costs the lines, not the process.
+    }
+  };
+  ending.once('exit', flush);
+  return (line) => {
+    if (waiting === '') setImmediate(flush);
+    waiting += line;
+  };
+}
+
+/** Logs to standard output, where the platform collects it. */
+export const jsonLogger: Logger = createJsonLogger({
+  write: writeTogether((text) => process.stdout.write(text), process),
+  clock: systemClock,
+});

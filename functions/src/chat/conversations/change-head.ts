@@ -1,0 +1,41 @@
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import type { Write } from '#shared/ports/ports.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { readOwnConversation, type OwnConversation, type OwnTarget } from './own-conversation.ts';
+import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+
+/** What to write on a head, and what to answer; without `fields` nothing is written. */
+export interface HeadChange<T> {
+  fields?: Extract<Write, { op: 'update' }>['fields'];
+  remove?: readonly string[];
+  /** Writes beside the head that its guard covers. */
+  writes?: readonly Write[];
+  result: T;
+}
+
+/**
+ * Changes a caller's own head under its update time: who loses the guard reads again and decides again.
+ * Throws NOT_FOUND, what `decide` throws, and GuardLostError when others won every try.
+ */
+export async function changeHead<T>(
+  dependencies: Pick<ChatDependencies, 'store' | 'clock'>,
+  of: OwnTarget,
+  decide: (own: OwnConversation) => HeadChange<T> | Promise<HeadChange<T>>,
+): Promise<T> {
+  return retryWhenLost(dependencies.clock, async () => {
+    const own = await readOwnConversation(dependencies, of);
+    const { fields, remove, writes = [], result } = await decide(own);
+    if (!fields) return result;
+    await dependencies.store.commit([
+      {
+        op: 'update',
+        path: headPath(of.conversationId),
+        fields,
+        ...(remove && { remove }),
+        guard: { updateTime: own.head.updateTime },
+      },
+      ...writes,
+    ]);
+    return result;
+  });
+}

@@ -1,0 +1,82 @@
+import type { ConversationSettings, Head } from '#shared/conversation/documents/head.ts';
+import type { ConversationPatch, PatchPath } from '#shared/wire/requests/conversations.ts';
+import { PATCH_PATHS } from '#shared/wire/requests/conversations.ts';
+import type { Config } from '#functions/config.ts';
+
+/** A patch by path, settings included. */
+const valuesByPath = (patch: ConversationPatch): Readonly<Record<PatchPath, unknown>> => ({
+  title: patch.title,
+  metadata: patch.metadata,
+  profile: patch.profile,
+  model: patch.model,
+  systemInstruction: patch.systemInstruction,
+  tools: patch.tools,
+  'settings.thresholdTokens': patch.settings?.thresholdTokens,
+  'settings.thresholdFraction': patch.settings?.thresholdFraction,
+  'settings.windowTokens': patch.settings?.windowTokens,
+  'settings.onBusy': patch.settings?.onBusy,
+  'settings.compaction': patch.settings?.compaction,
+  'settings.hooks': patch.settings?.hooks,
+  'settings.recallTokens': patch.settings?.recallTokens,
+  'settings.routing': patch.settings?.routing,
+});
+
+/** The fields that a body sets, for a request without `updateMask`. */
+export function pathsOf(patch: ConversationPatch): PatchPath[] {
+  const values = valuesByPath(patch);
+  return PATCH_PATHS.filter((path) => values[path] !== undefined);
+}
+
+function patchSettings(
+  settings: ConversationSettings,
+  patch: ConversationPatch,
+  paths: readonly PatchPath[],
+): ConversationSettings {
+  const has = (path: PatchPath) => paths.includes(path);
+  const next = patch.settings ?? {};
+  const merged: ConversationSettings = {
+    thresholdTokens: has('settings.thresholdTokens')
+      ? next.thresholdTokens
+      : settings.thresholdTokens,
+    thresholdFraction: has('settings.thresholdFraction')
+      ? next.thresholdFraction
+      : settings.thresholdFraction,
+    windowTokens: has('settings.windowTokens') ? next.windowTokens : settings.windowTokens,
+    onBusy: has('settings.onBusy') ? next.onBusy : settings.onBusy,
+    compaction: has('settings.compaction') ? next.compaction : settings.compaction,
+    hooks: has('settings.hooks') ? next.hooks : settings.hooks,
+    recallTokens: has('settings.recallTokens') ? next.recallTokens : settings.recallTokens,
+    routing: has('settings.routing') ? next.routing : settings.routing,
+  };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
+}
+
+/** No tools are as none were ever declared. */
+const toolsJsonOf = ({ tools = [] }: ConversationPatch): string | undefined =>
+  tools.length === 0 ? undefined : JSON.stringify(tools);
+
+/**
+ * The head with the named fields taken from the patch. A named field that the patch does not have goes
+ * back to the deployment's value (AIP-134); fields that are not named stay.
+ */
+export function patchedHead(
+  head: Head,
+  patch: ConversationPatch,
+  options: { paths: readonly PatchPath[]; config: Config },
+): Head {
+  const { paths, config } = options;
+  const has = (path: PatchPath) => paths.includes(path);
+  return {
+    ...head,
+    title: has('title') ? patch.title : head.title,
+    autoTitle: has('title') ? undefined : head.autoTitle,
+    metadata: has('metadata') ? (patch.metadata ?? {}) : head.metadata,
+    profile: has('profile') ? (patch.profile ?? config.PROFILE) : head.profile,
+    model: has('model') ? (patch.model ?? config.MODEL) : head.model,
+    systemInstruction: has('systemInstruction')
+      ? (patch.systemInstruction ?? config.SYSTEM_INSTRUCTION)
+      : head.systemInstruction,
+    toolsJson: has('tools') ? toolsJsonOf(patch) : head.toolsJson,
+    settings: patchSettings(head.settings, patch, paths),
+  };
+}

@@ -1,0 +1,74 @@
+import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { ConversationPatch } from '#shared/wire/requests/conversations.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { patchedHead, pathsOf } from './conversation-patch.ts';
+import { firstHead } from '../turns/start/first-head.ts';
+import { idAsStored } from '../id-as-stored.ts';
+import { notFoundError } from '../not-found.ts';
+import { readNotes } from '#functions/memory/select-memory.ts';
+import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { isOwn } from './own-conversation.ts';
+import {
+  refuseHooks,
+  refuseLargeOverhead,
+  refuseRouting,
+  refuseTakenNames,
+  refuseThreshold,
+  refuseUnwritable,
+} from './writable-fields.ts';
+
+export interface CreateRequest {
+  caller: Caller;
+  /** Drawn here when the caller chose none. */
+  id?: string | undefined;
+  fields: ConversationPatch;
+}
+
+function requestedHead(
+  dependencies: ChatDependencies,
+  request: CreateRequest,
+  memoryRevision: number,
+): Head {
+  const { config } = dependencies;
+  const head = firstHead(dependencies, request.caller, memoryRevision);
+  const paths = pathsOf(request.fields);
+  refuseUnwritable(config, paths);
+  refuseHooks(config, request.fields);
+  refuseRouting(config, request.fields);
+  refuseTakenNames(dependencies, request.fields);
+  const patched = patchedHead(head, request.fields, { paths, config });
+  refuseThreshold(config, patched, request.fields);
+  refuseLargeOverhead(dependencies, patched);
+  return patched;
+}
+
+/**
+ * Creates a conversation. An id that the caller already has gives that conversation as it is
+ * (`isNew: false`), and counts as none more. Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT, FIELD_NOT_WRITABLE, ROUTING_NOT_SET, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, and NOT_FOUND for an id that is taken
+ * by somebody else or deleted, as everywhere.
+ */
+export async function createConversation(
+  dependencies: ChatDependencies,
+  request: CreateRequest,
+): Promise<{ conversationId: string; head: Head; isNew: boolean }> {
+  const conversationId = request.id
+    ? await idAsStored(dependencies, request.id, headPath)
+    : dependencies.randomness.uuid();
+  const path = headPath(conversationId);
+  const { revision } = await readNotes(dependencies, request.caller.uid);
+  const head = requestedHead(dependencies, request, revision);
+  const { store, quota, clock } = dependencies;
+  return retryWhenLost(clock, async () => {
+    const [document] = request.id === undefined ? [] : await store.get([path]);
+    if (document) {
+      const existing = decodeHead(document).value;
+      if (!isOwn(existing, request.caller)) throw notFoundError(conversationId);
+      return { conversationId, head: existing, isNew: false };
+    }
+    const counted = await quota.create(request.caller, 1);
+    await store.commit([{ op: 'create', path, fields: { ...head } }, ...counted]);
+    return { conversationId, head, isNew: true };
+  });
+}

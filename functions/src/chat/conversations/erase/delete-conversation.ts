@@ -1,0 +1,128 @@
+import { trustedHistory } from '#shared/conversation/context/find-history.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
+import { UnreadableHeadError } from '#shared/conversation/documents/unreadable-head.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { closingWrites } from '#functions/erasure/close-turns.ts';
+import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { changeGeneration, type Decision } from '#functions/chat/context/change-generation.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { continueHistory, readPresent } from '#functions/chat/context/continue-history.ts';
+import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+import { notFoundError } from '#functions/chat/not-found.ts';
+import { refuseMismatch } from '../etag.ts';
+import type { OwnConversation } from '../own-conversation.ts';
+import { publishErase } from './publish-erase.ts';
+
+/** SOFT_DELETE_DAYS counts days of 24 hours, whatever the clock on the wall does. */
+const DAY_MS = 24 * 60 * 60_000;
+
+/** States in which a conversation can be deleted: a second time changes nothing. */
+const DELETABLE = ['live', 'deleted'] as const;
+
+interface DeleteRequest {
+  caller: Caller;
+  conversationId: string;
+  /** The header; see `refuseMismatch`. */
+  ifMatch?: string | undefined;
+}
+
+/** What a head in the bin says. */
+const deletedFields = ({ SOFT_DELETE_DAYS }: ChatDependencies['config'], now: Date) => {
+  const purgeTime = new Date(now.getTime() + SOFT_DELETE_DAYS * DAY_MS);
+  return { state: 'deleted', deleteTime: now, purgeTime, compactionNeeded: {} } as const;
+};
+
+async function decideDelete(
+  dependencies: ChatDependencies,
+  { own, by, ifMatch }: { own: OwnConversation; by: string; ifMatch: string | undefined },
+): Promise<Decision<Head>> {
+  const { config, store, clock } = dependencies;
+  const { conversationId } = own;
+  const head = own.head.value;
+  if (head.state === 'deleted') return { result: head };
+  refuseMismatch(dependencies, ifMatch, own);
+  const now = clock.now();
+  const of = { conversationId, head };
+  const present = await readPresent(dependencies, of);
+  const next = await continueHistory(dependencies, of, {
+    source: await trustedHistory(dependencies, of, present.history),
+    present,
+    state: 'CHANGED',
+    changedSeqs: [],
+    requestId: by,
+    by,
+    afterTokens: () => present.history?.afterTokens ?? 0,
+  });
+  const deleted = deletedFields(config, now);
+  const { open: _open, queue: _queue, ...rest } = next.headAfter;
+  const headAfter: Head = { ...rest, ...deleted, updateTime: now };
+  return {
+    ...next,
+    headAfter,
+    fields: deleted,
+    remove: ['open', 'queue'],
+    writes: await closingWrites(store, { conversationId, head, now, keepsAnswers: true }),
+    result: headAfter,
+  };
+}
+
+/** The same for a conversation whose head cannot be read: nothing goes on with it, so it takes no generation. */
+const binUnreadable = (
+  { store, clock, config }: ChatDependencies,
+  conversationId: string,
+): Promise<Head> =>
+  retryWhenLost(clock, async () => {
+    const head = await readAnyHead(store, conversationId);
+    if (!head || !DELETABLE.some((state) => state === head.value.state))
+      throw notFoundError(conversationId);
+    if (head.value.state === 'deleted') return head.value;
+    const now = clock.now();
+    const fields = { ...deletedFields(config, now), updateTime: now };
+    const remove = ['open', 'queue'];
+    const guard = { updateTime: head.updateTime };
+    await store.commit([{ op: 'update', path: headPath(conversationId), fields, remove, guard }]);
+    return { ...head.value, ...fields };
+  });
+
+/**
+ * Puts a conversation into the bin: nobody finds it any more but `undeleteConversation`, until the sweep
+ * erases it after `SOFT_DELETE_DAYS`. Turns that run or wait are cancelled, with what was said so far; a compaction is dropped.
+ * Deleted before → the same again. Throws NOT_FOUND, ETAG_MISMATCH, GENERATION_MISMATCH (412).
+ */
+export async function deleteConversation(
+  dependencies: ChatDependencies,
+  { ifMatch, ...of }: DeleteRequest,
+): Promise<Head> {
+  const head = await changeGeneration<Head>(dependencies, { ...of, states: DELETABLE }, (own, by) =>
+    decideDelete(dependencies, { own, by, ifMatch }),
+  ).catch((error: unknown) => {
+    if (!(error instanceof UnreadableHeadError) || error.ownerUid !== of.caller.uid) throw error;
+    return binUnreadable(dependencies, of.conversationId);
+  });
+  await passLifecyclePoint(dependencies, 'conversation-deleted');
+  return head;
+}
+
+/**
+ * Has a caller's own conversation, in the bin or not, erased for good. What is left to do when this
+ * returns is the worker's; nobody finds the conversation any more. Erasing already → the same again.
+ * Throws NOT_FOUND, ETAG_MISMATCH, GENERATION_MISMATCH (412).
+ */
+export async function eraseOwnConversation(
+  dependencies: ChatDependencies,
+  { caller, conversationId, ifMatch }: DeleteRequest,
+): Promise<void> {
+  const marked = await markErasing(dependencies, conversationId, (head, updateTime) => {
+    const isTheirs = head.ownerUid === caller.uid && head.state !== 'forking';
+    const read = { conversationId, head: { value: head, updateTime } };
+    if (isTheirs && head.state !== 'erasing') refuseMismatch(dependencies, ifMatch, read);
+    return isTheirs;
+  });
+  if (marked !== 'erasing') throw notFoundError(conversationId);
+  await passLifecyclePoint(dependencies, 'conversation-marked');
+  await publishErase(dependencies, conversationId);
+  await passLifecyclePoint(dependencies, 'erase-published');
+}

@@ -1,0 +1,206 @@
+import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
+import { repeats } from '#shared/compaction/snapshot/repeated-words.ts';
+import { toolOutputOf } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+import { decideErase, type EraseDecision } from '#shared/conversation/decisions/erase-decision.ts';
+import {
+  erasedTurn,
+  eraseTurnWrites,
+  pendingWith,
+} from '#shared/conversation/writes/erase-turn.ts';
+import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { withoutPinsOf } from '#shared/conversation/pins/pins.ts';
+import { rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
+import type { Item } from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { MessageView } from '#shared/wire/responses/messages.ts';
+import { answerView, userMessageView } from '#shared/wire/views/views.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { rendererOf } from '#functions/context/snapshot-rendering.ts';
+import { publishRequest } from '#functions/chat/turns/finish/publish-request.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import {
+  changeGeneration,
+  type Decision,
+  type NewGeneration,
+} from '#functions/chat/context/change-generation.ts';
+import { continueHistory, readPresent } from '#functions/chat/context/continue-history.ts';
+import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
+import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+import { messageNotFoundError } from '#functions/chat/not-found.ts';
+import { findAlike, findMessage, unfinishedTurnError } from './find-message.ts';
+import type { OwnConversation } from '../own-conversation.ts';
+import { repeatingItems, saidIn } from './repeating-items.ts';
+
+interface DeleteRequest {
+  caller: Caller;
+  conversationId: string;
+  messageId: string;
+}
+
+interface Deleted {
+  view: MessageView;
+  needed?: string | undefined;
+  /** Nothing is left to empty. */
+  isLast: boolean;
+}
+
+interface Conversation {
+  conversationId: string;
+  head: Head;
+}
+
+/** Names that the blobs of a turn's tool outputs have, if there are any. */
+const blobsOf = ({ sha256 }: ChatDependencies, turn: Turn): string[] =>
+  [turn.user, ...turn.contents].flatMap(({ parts }) =>
+    parts.flatMap((part) => {
+      const output = toolOutputOf(part);
+      return output ? [sha256(output.text)] : [];
+    }),
+  );
+
+/**
+ * The history to go on with: the present one without what came of the turns, or, where nothing is left of
+ * it, the newest earlier one that ends before them.
+ */
+async function sourceWithout(
+  dependencies: ChatDependencies,
+  of: Conversation,
+  erased: { turns: readonly Turn[]; present: History | undefined },
+): Promise<History | undefined> {
+  const present = await trustedHistory(dependencies, of, erased.present);
+  const coveredSeq = present?.coveredThrough.seq ?? 0;
+  const told = erased.turns.filter(({ inContext, seq }) => inContext && seq <= coveredSeq);
+  if (!present || told.length === 0) return present;
+  const seqs = told.map(({ seq }) => seq);
+  const isRepeated = repeats(saidIn(told));
+  const gone = { seqs, isGoneItem: ({ text }: Item) => isRepeated(text) };
+  const mended = withoutTurns(present, gone, rendererOf(dependencies.config, of.head));
+  if (mended.erased !== true) return mended;
+  return newestHistoryThrough(dependencies, of, Math.min(...seqs) - 1);
+}
+
+/** The next generation, without the turns that are emptied in the same batch. */
+async function eraseTurns(
+  dependencies: ChatDependencies,
+  of: Conversation & { by: string; turns: readonly Versioned<Turn>[] },
+  { part }: Extract<EraseDecision, { kind: 'erase' }>,
+): Promise<Omit<NewGeneration<never>, 'result'> & { left: Turn[] }> {
+  const { conversationId, head, by } = of;
+  const turns = of.turns.map(({ value }) => value);
+  const seqs = turns.map(({ seq }) => seq);
+  const now = dependencies.clock.now();
+  const present = await readPresent(dependencies, of);
+  const source = await sourceWithout(dependencies, of, { turns, present: present.history });
+  const changedSeqs = turns.filter(({ inContext }) => inContext).map(({ seq }) => seq);
+  const left = turns.map((turn) => erasedTurn(turn, part, now));
+  const pins = withoutPinsOf(head.pins, (seq) => seqs.includes(seq));
+  const next = await continueHistory(
+    dependencies,
+    { conversationId, head: { ...head, pins } },
+    {
+      source,
+      present,
+      state: 'CHANGED',
+      changedSeqs,
+      erasedSeqs: changedSeqs,
+      requestId: by,
+      by,
+      left: (turn) => left.find(({ seq }) => seq === turn.seq) ?? turn,
+      afterTokens: (tokens) =>
+        rearmsFrom({
+          source,
+          present: present.history,
+          declined: head.compactionNeeded.declined,
+          tokens,
+        }),
+    },
+  );
+  const { history, turns: tail, tokens, headAfter } = next;
+  // Turns that were folded stand verbatim again, or are to be read again: they may need folding anew.
+  const isOther = source?.generation !== present.history?.generation || source?.mended === true;
+  const need = isOther
+    ? needAfterChange(dependencies, { head: headAfter, history, tokens })
+    : undefined;
+  // A title that was made of what goes tells of it.
+  const isTitleGone = seqs.some((seq) => seq <= (head.autoTitle?.throughSeq ?? 0));
+  const blobs = turns.flatMap((turn) => blobsOf(dependencies, turn));
+  const items = await repeatingItems(dependencies, of, turns);
+  return {
+    history,
+    turns: tail,
+    left,
+    headAfter: {
+      ...headAfter,
+      compactionNeeded: { ...head.compactionNeeded, ...(need && { auto: need }) },
+    },
+    fields: {
+      pins,
+      pendingErasure: pendingWith(head.pendingErasure, { seqs, blobs, items, now }),
+      ...(need && { 'compactionNeeded.auto': { ...need } }),
+    },
+    ...(isTitleGone && { remove: ['title', 'autoTitle'] }),
+    writes: of.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),
+  };
+}
+
+async function changeOf(
+  dependencies: ChatDependencies,
+  { own, by, request }: { own: OwnConversation; by: string; request: DeleteRequest },
+): Promise<Decision<Deleted>> {
+  const { conversationId, messageId } = request;
+  const of = { conversationId, head: own.head.value };
+  const { turn, isAnswer } = await findMessage(dependencies, of, messageId);
+  const alike = isAnswer ? [turn] : await findAlike(dependencies, of, turn);
+  const named = turn.value;
+  const decision = decideErase({ named, isAnswer, alike: alike.map(({ value }) => value) });
+  const view = isAnswer ? answerView : userMessageView;
+  switch (decision.kind) {
+    case 'inProgress':
+      throw unfinishedTurnError(conversationId, decision.seq);
+    case 'notFound':
+      throw messageNotFoundError(conversationId, messageId);
+    case 'done': {
+      // The first try may have died before it told the workers.
+      const needed = of.head.compactionNeeded.auto?.requestId;
+      return { result: { view: view(named), needed, isLast: true } };
+    }
+    case 'erase': {
+      const turns = alike.filter(({ value }) => decision.seqs.includes(value.seq));
+      const { left, ...change } = await eraseTurns(dependencies, { ...of, by, turns }, decision);
+      const shown = left.find(({ seq }) => seq === named.seq) ?? named;
+      const needed = change.headAfter.compactionNeeded.auto?.requestId;
+      return { ...change, result: { view: view(shown), needed, isLast: decision.isLast } };
+    }
+  }
+}
+
+/**
+ * Erases a message: a user message with its answer, and with every regeneration that repeats it, or an
+ * answer alone; and before it returns everything that was made of those turns. Their places, ids and bills
+ * stay. Deleted before → the same again. Returns the message as the transcript shows it from now on.
+ * Throws NOT_FOUND, MESSAGE_NOT_FOUND, TURN_IN_PROGRESS, GuardLostError, StoreUnavailableError; after the
+ * last two the same request goes on where this one stopped, and so does the sweep.
+ */
+export async function deleteMessage(
+  dependencies: ChatDependencies,
+  request: DeleteRequest,
+): Promise<MessageView> {
+  const { conversationId } = request;
+  for (;;) {
+    const { view, needed, isLast } = await changeGeneration<Deleted>(
+      dependencies,
+      request,
+      (own, by) => changeOf(dependencies, { own, by, request }),
+    );
+    await passLifecyclePoint(dependencies, 'message-wiped');
+    if (!isLast) continue;
+    await finishErasure(dependencies, conversationId);
+    await passLifecyclePoint(dependencies, 'erasure-finished');
+    if (needed !== undefined)
+      await publishRequest(dependencies, { conversationId, requestId: needed });
+    return view;
+  }
+}

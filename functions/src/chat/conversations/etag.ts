@@ -1,0 +1,81 @@
+import { canonicalJson } from '#shared/canonical-json.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Sha256 } from '#shared/ports/ports.ts';
+
+/** 96 bits of a hash: two states of a conversation never share an ETag. */
+const ETAG_CHARACTERS = 24;
+
+/** An ETag of `etagOf`, its part that names the state of the conversation first; or a generation. */
+const STATE_TAG = /^"([0-9a-f]{24})(?:-[0-9a-f]{24})?"$/;
+const GENERATION_TAG = /^"g(\d{1,8})"$/;
+
+const stateTag = (sha256: Sha256, { updateTime }: Pick<Versioned<Head>, 'updateTime'>) =>
+  sha256(updateTime).slice(0, ETAG_CHARACTERS);
+
+/**
+ * Changes with every write of the conversation, and with everything else that `shown`, the body that it
+ * goes with, tells: `"{conversation}-{body}"`.
+ */
+export const etagOf = (
+  sha256: Sha256,
+  head: Pick<Versioned<Head>, 'updateTime'>,
+  shown: unknown,
+): string =>
+  `"${stateTag(sha256, head)}-${sha256(canonicalJson(shown)).slice(0, ETAG_CHARACTERS)}"`;
+
+/** The tags of a header; weak ones as their strong form. */
+const tagsOf = (header: string): string[] =>
+  header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+
+/** Whether a caller who sends `If-None-Match` has what `etag` names already. */
+export const isKnownTo = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch !== undefined && tagsOf(ifNoneMatch).some((tag) => tag === '*' || tag === etag);
+
+const etagMismatch = (conversationId: string) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'ETAG_MISMATCH',
+    httpStatus: 412,
+    message: `If-Match did not match in ${conversationId}`,
+    publicMessage: 'The conversation has changed since it was read. Read it again and repeat.',
+    metadata: { field: 'If-Match' },
+  });
+
+const generationMismatch = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'GENERATION_MISMATCH',
+    httpStatus: 412,
+    message: `If-Match names another generation than ${generation} of ${conversationId}`,
+    publicMessage: `The conversation is at generation ${generation}. Read its context again and repeat.`,
+    metadata: { field: 'If-Match', generation: String(generation) },
+  });
+
+/**
+ * Refuses a change that was asked for with `If-Match` when the conversation is in another state. A tag is
+ * the ETag of the conversation, which every message changes, or `"g3"`: any state in generation 3. Absent
+ * and `*` are always right. Throws ETAG_MISMATCH, or GENERATION_MISMATCH where only generations were named
+ * (412).
+ */
+export function refuseMismatch(
+  { sha256 }: { sha256: Sha256 },
+  ifMatch: string | undefined,
+  of: { conversationId: string; head: Versioned<Head> },
+): void {
+  if (ifMatch === undefined) return;
+  const { conversationId, head } = of;
+  const { generation } = head.value;
+  // Weak tags never match here (RFC 9110).
+  const tags = ifMatch.split(',').map((tag) => tag.trim());
+  const isRight = tags.some(
+    (tag) =>
+      tag === '*' ||
+      STATE_TAG.exec(tag)?.[1] === stateTag(sha256, head) ||
+      Number(GENERATION_TAG.exec(tag)?.[1] ?? -1) === generation,
+  );
+  if (isRight) return;
+  throw tags.every((tag) => GENERATION_TAG.test(tag))
+    ? generationMismatch(conversationId, generation)
+    : etagMismatch(conversationId);
+}

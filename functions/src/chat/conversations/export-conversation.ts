@@ -1,0 +1,120 @@
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { unreadableHeadText } from '#shared/conversation/documents/unreadable-head.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { exportMessages, type ExportedMessage } from '#shared/wire/views/export-messages.ts';
+import { markdownMessage, markdownTitle } from '#shared/wire/views/export-markdown.ts';
+import type { ExportLine } from '#shared/wire/responses/lifecycle.ts';
+import { conversationView, pinView, uploadView } from '#shared/wire/views/views.ts';
+import { noteView } from '#shared/wire/views/memory-view.ts';
+import { readAllNotes } from '../features/memory/list-memories.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { allUploads } from '../features/uploads/read-uploads.ts';
+import { ownConversations } from './own-conversations.ts';
+import { readOwnConversation } from './own-conversation.ts';
+
+/** Turns of one read; what a slow client has not taken yet is not read. */
+const TURNS_PER_READ = 10;
+
+type StoreOnly = Pick<ChatDependencies, 'store'>;
+
+interface Exported {
+  conversationId: string;
+  head: Head;
+}
+
+/** Turns of a conversation, the first and the last included. */
+interface TurnRange {
+  conversationId: string;
+  from: number;
+  upTo: number;
+}
+
+const allTurns = ({ conversationId, head }: Exported): TurnRange => ({
+  conversationId,
+  from: 1,
+  upTo: head.lastSeq,
+});
+
+/** All turns of a range in order. A turn that is missing was erased meanwhile: the export breaks off. */
+async function* turnsOf(
+  { store }: StoreOnly,
+  { conversationId, from, upTo }: TurnRange,
+): AsyncGenerator<Turn> {
+  for (let first = from; first <= upTo; first += TURNS_PER_READ) {
+    const length = Math.min(TURNS_PER_READ, upTo - first + 1);
+    const seqs = Array.from({ length }, (_, i) => first + i);
+    const turns = await readTurns(store, conversationId, seqs);
+    if (turns.length < length)
+      throw new StoreUnavailableError({ operation: `export of ${conversationId}` });
+    for (const { value } of turns) yield value;
+  }
+}
+
+async function* messagesOf(
+  dependencies: StoreOnly,
+  range: TurnRange,
+): AsyncGenerator<ExportedMessage> {
+  for await (const turn of turnsOf(dependencies, range)) yield* exportMessages(turn);
+}
+
+const line = (exported: ExportLine) => `${JSON.stringify(exported)}\n`;
+
+/** The messages of a range of turns, a line of JSON each. What throws breaks the text off. */
+export async function* messageLines(
+  dependencies: StoreOnly,
+  range: TurnRange,
+): AsyncGenerator<string> {
+  const { conversationId } = range;
+  for await (const { message, fate } of messagesOf(dependencies, range))
+    yield line({ type: 'message', conversationId, fate, ...message });
+}
+
+async function* linesOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<string> {
+  const { conversationId, head } = of;
+  const pins = head.pins.length > 0 && { pins: head.pins.map(pinView) };
+  yield line({ type: 'conversation', ...conversationView(conversationId, head), ...pins });
+  yield* messageLines(dependencies, allTurns(of));
+}
+
+async function* markdownOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<string> {
+  yield markdownTitle(conversationView(of.conversationId, of.head));
+  for await (const message of messagesOf(dependencies, allTurns(of)))
+    yield markdownMessage(message);
+}
+
+/**
+ * The full transcript of a caller's conversation as text, read while it is taken: replaced, failed and
+ * deleted turns are in it and say so. Throws NOT_FOUND before the first byte; what throws later breaks
+ * the text off.
+ */
+export async function exportConversation(
+  dependencies: StoreOnly,
+  of: { caller: Caller; conversationId: string; format: 'jsonl' | 'markdown' },
+): Promise<AsyncGenerator<string>> {
+  const { conversationId, format } = of;
+  const { head } = await readOwnConversation(dependencies, of);
+  const exported = { conversationId, head: head.value };
+  return format === 'jsonl' ? linesOf(dependencies, exported) : markdownOf(dependencies, exported);
+}
+
+/** What is remembered about a caller, their uploads, and all conversations, as JSON lines, those in the bin included. */
+export async function* exportUser(
+  dependencies: Pick<ChatDependencies, 'store' | 'files'>,
+  caller: Caller,
+): AsyncGenerator<string> {
+  const { notes } = await readAllNotes(dependencies, caller.uid);
+  for (const note of notes) yield line({ type: 'memory', ...noteView(note) });
+  for await (const { upload, request } of allUploads(dependencies, caller))
+    yield line({ type: 'upload', ...uploadView(upload, request) });
+  for await (const { conversationId, head } of ownConversations(dependencies, caller)) {
+    const { state } = head.value;
+    if (state !== 'live' && state !== 'deleted') continue;
+    // How many turns there are is not known of a head that cannot be read: nothing of them is told as if it were all.
+    if (unreadableHeadText(head.problems) !== undefined)
+      yield line({ type: 'unreadable', conversationId });
+    else yield* linesOf(dependencies, { conversationId, head: head.value });
+  }
+}

@@ -1,0 +1,202 @@
+import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
+import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
+import {
+  blobPiecePath,
+  headPath,
+  historyPath,
+  messageGuardPath,
+  turnPath,
+} from '#shared/conversation/documents/paths.ts';
+import { pieceText } from '#shared/conversation/context/read-conversation.ts';
+import { signedHistory } from '#shared/conversation/context/signed-history.ts';
+import { isInContextThrough, replacedWithin } from '#shared/conversation/writes/replaced-by.ts';
+import {
+  decodeTurn,
+  isTerminal,
+  readTurnDocument,
+  type TurnDocument,
+} from '#shared/conversation/documents/turn.ts';
+import type { DocumentFields, StoredDocument, Write } from '#shared/ports/ports.ts';
+import { utf8Length } from '#shared/store/names.ts';
+import { turnKey } from '#shared/uploads/upload.ts';
+import { uploadsIn } from '#shared/uploads/upload-parts.ts';
+import { namingWrites } from '#functions/chat/features/uploads/name-uploads.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { unfinishedTurnError } from '../erase/find-message.ts';
+import { commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
+import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+
+/** Turns of one read; each may come with pieces of a MiB. */
+const TURNS_PER_READ = 10;
+/** Below the store's limits of a commit: 500 writes, 3.5 MiB. */
+const BATCH_WRITES = 400;
+const BATCH_BYTES = 3 * 1024 * 1024;
+/** What a write takes beside its JSON, bytes; generous. */
+const WRITE_BYTES = 300;
+
+/** The source changed while it was copied: what stands in the fork may be of two states. */
+export class SourceChangedError extends Error {
+  constructor(conversationId: string) {
+    super(`${conversationId} changed while it was copied`);
+    this.name = 'SourceChangedError';
+  }
+}
+
+/** A turn in the context of the fork, and what the meter is made of: its tokens. */
+export interface CopiedTurn {
+  seq: number;
+  tokens: number;
+  /** In the source later turns have taken its place; here it is in the context again. */
+  isRevived: boolean;
+}
+
+interface Copy {
+  source: ForkSource;
+  target: ForkTarget;
+}
+
+type Creation = Extract<Write, { op: 'create' }>;
+
+const bytesOf = ({ path, fields }: Creation) =>
+  WRITE_BYTES + utf8Length(path) + utf8Length(JSON.stringify(fields));
+
+/** Commits writes in the order they come, as many at once as a commit takes. */
+function batchWriter(dependencies: ChatDependencies, target: ForkTarget) {
+  let waiting: Creation[] = [];
+  let bytes = 0;
+  async function flush(): Promise<void> {
+    if (waiting.length === 0) return;
+    const writes = waiting;
+    waiting = [];
+    bytes = 0;
+    await commitToFork(dependencies, target, { build: () => Promise.resolve(writes) });
+    await passLifecyclePoint(dependencies, 'fork-batch-copied');
+  }
+  return {
+    async write(created: Creation): Promise<void> {
+      const size = bytesOf(created);
+      if (waiting.length >= BATCH_WRITES || bytes + size > BATCH_BYTES) await flush();
+      waiting.push(created);
+      bytes += size;
+    },
+    flush,
+  };
+}
+
+const moved = (path: string, { source, target }: Copy) =>
+  `${headPath(target.conversationId)}${path.slice(headPath(source.conversationId).length)}`;
+
+/** A turn's fields as they are in the fork, without what only its own producers and streams need. */
+function turnFields(
+  { fields }: StoredDocument,
+  { value }: TurnDocument,
+  lastSeq: number,
+): DocumentFields {
+  const { chunks: _chunks, cancelRequested: _cancelRequested, ...kept } = fields;
+  return {
+    ...kept,
+    producer: '',
+    inContext: isInContextThrough(value, lastSeq),
+    ...(value.replacedBy && { replacedBy: replacedWithin(value, lastSeq) }),
+  };
+}
+
+async function readAll(
+  { store }: ChatDependencies,
+  { source }: Copy,
+  paths: readonly string[],
+): Promise<StoredDocument[]> {
+  if (paths.length === 0) return [];
+  const documents = await store.get(paths);
+  return documents.map((document) => {
+    if (!document) throw new SourceChangedError(source.conversationId);
+    return document;
+  });
+}
+
+interface NamedUpload {
+  seq: number;
+  path: string;
+}
+
+/** Notes at the uploads of copied turns that the fork names them as well: they outlive the source. */
+async function nameForFork(
+  dependencies: ChatDependencies,
+  target: ForkTarget,
+  named: readonly NamedUpload[],
+): Promise<void> {
+  const { conversationId } = target;
+  for (let first = 0; first < named.length; first += BATCH_WRITES)
+    await commitToFork(dependencies, target, {
+      build: () =>
+        namingWrites(
+          dependencies,
+          named
+            .slice(first, first + BATCH_WRITES)
+            .map(({ path, seq }) => ({ path, key: turnKey(conversationId, seq) })),
+        ),
+    });
+}
+
+/**
+ * Copies the turns up to the fork's, newest first, each with its pieces and the guard of its message. A
+ * turn that only later ones replaced is in the context of the fork. Throws SourceChangedError,
+ * TURN_IN_PROGRESS.
+ */
+export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Promise<CopiedTurn[]> {
+  const { conversationId, seq: lastSeq } = copy.source;
+  const writer = batchWriter(dependencies, copy.target);
+  const create = ({ path, fields }: Pick<StoredDocument, 'path' | 'fields'>) =>
+    writer.write({ op: 'create', path: moved(path, copy), fields });
+  const copied: CopiedTurn[] = [];
+  const named: NamedUpload[] = [];
+  for (let newest = lastSeq; newest > 0; newest -= TURNS_PER_READ) {
+    const length = Math.min(TURNS_PER_READ, newest);
+    const paths = Array.from({ length }, (_, i) => turnPath(conversationId, newest - i));
+    const documents = await readAll(dependencies, copy, paths);
+    const turns = documents.map((document) => readTurnDocument(conversationId, document));
+    const guardPaths = turns.map(({ value }) => messageGuardPath(conversationId, value.messageId));
+    const guards = await readAll(dependencies, copy, guardPaths);
+    for (const [index, turn] of turns.entries()) {
+      const { seq, state, tokens, inContext } = turn.value;
+      if (!isTerminal(state)) throw unfinishedTurnError(conversationId, seq);
+      if (isInContextThrough(turn.value, lastSeq))
+        copied.push({ seq, tokens: tokens.user + tokens.answer, isRevived: !inContext });
+      const [document, guard] = [documents[index], guards[index]];
+      if (!document || !guard) throw new SourceChangedError(conversationId);
+      await create({ path: document.path, fields: turnFields(document, turn, lastSeq) });
+      await create(guard);
+      const pieces = await readAll(dependencies, copy, turn.piecePaths);
+      for (const piece of pieces) await create(piece);
+      const { user } = decodeTurn(turn, pieces.map(pieceText)).value;
+      named.push(...uploadsIn([user]).map(({ path }) => ({ seq, path })));
+    }
+  }
+  await writer.flush();
+  await nameForFork(dependencies, copy.target, named);
+  return copied;
+}
+
+/** Copies the blobs that the masks of the fork's history name, then the history itself, signed for the fork. */
+export async function copyHistory(
+  dependencies: ChatDependencies,
+  copy: Copy,
+  history: History,
+): Promise<void> {
+  const { source, target } = copy;
+  const { store } = dependencies;
+  const writer = batchWriter(dependencies, target);
+  for (const sha256 of new Set(blobsNamedBy(history).map(({ name }) => name)))
+    for (let index = 0; ; index++) {
+      const from = blobPiecePath(source.conversationId, { sha256, index });
+      const [piece] = await store.get([from]);
+      if (!piece) break;
+      await writer.write({ op: 'create', path: moved(from, copy), fields: piece.fields });
+    }
+  await writer.write({
+    op: 'create',
+    path: historyPath(target.conversationId, history.generation),
+    fields: encodeHistory(signedHistory(dependencies.signer, target.conversationId, history)),
+  });
+  await writer.flush();
+}

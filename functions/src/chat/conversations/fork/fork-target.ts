@@ -1,0 +1,177 @@
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { AppError, mayBeCommitted, StoreUnavailableError } from '#shared/errors.ts';
+import type { Caller, DocumentFields, Write } from '#shared/ports/ports.ts';
+import { creationsOfFork } from '#shared/quota/creation-decision.ts';
+import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+
+/** How often one batch is tried when the store does not answer. */
+const COMMIT_TRIES = 5;
+
+/** What a fork is a copy of. */
+export interface ForkSource {
+  conversationId: string;
+  head: Head;
+  /** The last turn that is copied. */
+  seq: number;
+}
+
+interface WantedFork {
+  caller: Caller;
+  conversationId: string;
+  source: ForkSource;
+}
+
+/** The head of a fork that this request is making. Its epoch is the nonce of the last batch. */
+export interface ForkTarget {
+  conversationId: string;
+  epoch: string;
+  updateTime: string;
+}
+
+const idTaken = (conversationId: string) =>
+  new AppError({
+    status: 'ALREADY_EXISTS',
+    reason: 'IDEMPOTENCY_KEY_REUSED',
+    message: `${conversationId} is there and no fork of this message`,
+    publicMessage: 'You have another conversation with this id. Choose a new id for the fork.',
+    metadata: { id: conversationId },
+  });
+
+/** One body for every conversation that the caller cannot go on with: an id must tell nothing. */
+const idUnusable = (conversationId: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'CONVERSATION_NOT_FOUND',
+    message: `no fork can be made under ${conversationId}`,
+    publicMessage: 'No fork can be made under this `id`: it was used before. Draw a new id.',
+    metadata: { field: 'id' },
+  });
+
+const takenOver = (conversationId: string) =>
+  new AppError({
+    status: 'ABORTED',
+    reason: 'FORK_TAKEN_OVER',
+    message: `another request goes on with the fork ${conversationId}`,
+    publicMessage: 'Another request is making this fork. Send the same request again.',
+    retryable: true,
+  });
+
+const isForkOf = (head: Head, source: ForkSource) =>
+  head.forkedFrom?.conversationId === source.conversationId && head.forkedFrom.seq === source.seq;
+
+function forkingHead(dependencies: ChatDependencies, caller: Caller, source: ForkSource): Head {
+  const { randomness, clock } = dependencies;
+  const { model, profile, systemInstruction } = source.head;
+  return {
+    ...newHead({
+      epoch: randomness.uuid(),
+      ownerUid: caller.uid,
+      model,
+      profile,
+      systemInstruction,
+      now: clock.now(),
+    }),
+    state: 'forking',
+    forkedFrom: { conversationId: source.conversationId, seq: source.seq },
+  };
+}
+
+/** Returns the head that is there, or creates it, which counts as so many things made as it has hundreds of turns. */
+function readOrCreate(
+  dependencies: ChatDependencies,
+  { caller, conversationId, source }: WantedFork,
+  head: Head,
+): Promise<{ head: Head; updateTime: string }> {
+  const { store, quota, clock } = dependencies;
+  const path = headPath(conversationId);
+  return retryWhenLost(clock, async () => {
+    const found = await readHead(store, conversationId);
+    if (found) return { head: found.value, updateTime: found.updateTime };
+    const counted = await quota.create(caller, creationsOfFork(source.seq));
+    try {
+      const [updateTime = ''] = await store.commit([
+        { op: 'create', path, fields: { ...head } },
+        ...counted,
+      ]);
+      return { head, updateTime };
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      // It may stand all the same.
+      const made = await readHead(store, conversationId);
+      if (!made) throw error;
+      return { head: made.value, updateTime: made.updateTime };
+    }
+  });
+}
+
+/**
+ * Makes the head of a fork one's own: a new one, or one that an earlier try of the same request left. From
+ * here on that earlier try can write nothing. A fork that is finished is returned as it is.
+ * Throws NOT_FOUND for an id of somebody else or of a conversation that was deleted, IDEMPOTENCY_KEY_REUSED
+ * for another conversation of the caller, FORK_TAKEN_OVER, USER_DAILY_CREATIONS, ANONYMOUS_LIMIT.
+ */
+export async function claimFork(
+  dependencies: ChatDependencies,
+  fork: WantedFork,
+): Promise<{ kind: 'claimed'; target: ForkTarget } | { kind: 'live'; head: Head }> {
+  const { caller, conversationId, source } = fork;
+  const drawn = forkingHead(dependencies, caller, source);
+  const { head, updateTime } = await readOrCreate(dependencies, fork, drawn);
+  const target: ForkTarget = { conversationId, epoch: head.epoch, updateTime };
+  if (head.epoch === drawn.epoch) return { kind: 'claimed', target };
+  const isTheirs = head.ownerUid === caller.uid;
+  if (!isTheirs || (head.state !== 'live' && head.state !== 'forking'))
+    throw idUnusable(conversationId);
+  if (!isForkOf(head, source)) throw idTaken(conversationId);
+  if (head.state === 'live') return { kind: 'live', head };
+  await commitToFork(dependencies, target, {
+    // The sweep takes forks away by their age.
+    fields: { createTime: drawn.createTime },
+    build: () => Promise.resolve([]),
+  });
+  return { kind: 'claimed', target };
+}
+
+/**
+ * Commits what `build` returns together with the fork's head under its update time, and a new epoch as
+ * the batch's nonce: a lost reply is found by it, and a second maker loses. Moves `target` on.
+ * Throws FORK_TAKEN_OVER, StoreUnavailableError, and what `build` throws.
+ */
+export async function commitToFork(
+  dependencies: Pick<ChatDependencies, 'store' | 'randomness'>,
+  target: ForkTarget,
+  batch: { build: () => Promise<readonly Write[]>; fields?: DocumentFields },
+): Promise<void> {
+  const { store, randomness } = dependencies;
+  const { conversationId } = target;
+  const epoch = randomness.uuid();
+  for (let tries = 1; ; tries++) {
+    const writes = await batch.build();
+    try {
+      const [updateTime = ''] = await store.commit([
+        {
+          op: 'update',
+          path: headPath(conversationId),
+          fields: { ...batch.fields, epoch },
+          guard: { updateTime: target.updateTime },
+        },
+        ...writes,
+      ]);
+      Object.assign(target, { epoch, updateTime });
+      return;
+    } catch (error) {
+      if (!mayBeCommitted(error)) throw error;
+      const head = await readHead(store, conversationId);
+      if (head?.value.epoch === epoch) {
+        Object.assign(target, { epoch, updateTime: head.updateTime });
+        return;
+      }
+      if (head?.value.epoch !== target.epoch) throw takenOver(conversationId);
+      if (tries >= COMMIT_TRIES) throw error;
+    }
+  }
+}

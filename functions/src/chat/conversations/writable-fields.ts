@@ -1,0 +1,168 @@
+import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
+import { refuseOverhead } from '#shared/compaction/policy/policy.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import { clientToolsOf, declarationOf } from '#shared/conversation/documents/declared-tools.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { AppError } from '#shared/errors.ts';
+import { isRouted } from '#shared/routing/routing.ts';
+import { THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
+import type { ConversationPatch, PatchPath } from '#shared/wire/requests/conversations.ts';
+import type { Config } from '#functions/config.ts';
+import type { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
+import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+
+type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
+
+/** Which entry of CLIENT_WRITABLE opens a field; the others are everybody's. */
+const guardOf: Readonly<Record<PatchPath, Guarded | undefined>> = {
+  title: undefined,
+  metadata: undefined,
+  profile: 'profile',
+  model: 'model',
+  systemInstruction: 'systemInstruction',
+  tools: 'tools',
+  'settings.thresholdTokens': undefined,
+  'settings.thresholdFraction': undefined,
+  'settings.windowTokens': 'windowTokens',
+  'settings.onBusy': 'onBusy',
+  'settings.compaction': 'compaction',
+  'settings.hooks': 'hooks',
+  'settings.recallTokens': undefined,
+  'settings.routing': 'routing',
+};
+
+/** Whether this deployment lets callers write a field. */
+export function isWritable(config: Pick<Config, 'CLIENT_WRITABLE'>, path: PatchPath): boolean {
+  const guard = guardOf[path];
+  return guard === undefined || config.CLIENT_WRITABLE.includes(guard);
+}
+
+const notWritable = (path: PatchPath, guard: Guarded) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'FIELD_NOT_WRITABLE',
+    message: `a caller tried to write ${path}`,
+    publicMessage: `\`${path}\` is set by the deployment. Leave it out, or let the deployment list ${guard} in CLIENT_WRITABLE.`,
+    metadata: { field: path },
+  });
+
+/** Throws AppError FIELD_NOT_WRITABLE (400) for the first field that this deployment keeps to itself. */
+export function refuseUnwritable(
+  config: Pick<Config, 'CLIENT_WRITABLE'>,
+  paths: readonly PatchPath[],
+): void {
+  for (const path of paths) {
+    const guard = guardOf[path];
+    if (guard && !isWritable(config, path)) throw notWritable(path, guard);
+  }
+}
+
+const tooHigh = (field: string, limitTokens: number) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'THRESHOLD_TOO_HIGH',
+    message: `a caller asked for a ${field} above ${limitTokens} tokens`,
+    publicMessage: `\`settings.${field}\` may ask for at most the deployment's threshold of ${limitTokens} tokens. Choose a lower one.`,
+    metadata: { field: `settings.${field}`, limitTokens: String(limitTokens) },
+  });
+
+const tooLow = (windowTokens: number) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'THRESHOLD_TOO_LOW',
+    message: `a caller asked for a thresholdFraction below ${THRESHOLD_MIN_TOKENS} tokens`,
+    publicMessage: `\`settings.thresholdFraction\` must come to at least ${THRESHOLD_MIN_TOKENS} of the window's ${windowTokens} tokens. Choose a higher one.`,
+    metadata: { field: 'settings.thresholdFraction', limitTokens: String(THRESHOLD_MIN_TOKENS) },
+  });
+
+/**
+ * A caller may have compaction earlier than the deployment, not later: that is the deployment's money.
+ * Nor so early that every message buys one. Throws AppError THRESHOLD_TOO_HIGH, THRESHOLD_TOO_LOW (400). `head` is the head as it would be written.
+ */
+export function refuseThreshold(config: Config, head: Head, patch: ConversationPatch): void {
+  const { thresholdTokens, thresholdFraction, ...others } = head.settings;
+  const policy = policyOf(config, { ...head, settings: others });
+  const limitTokens = policy.softThresholdTokens;
+  if (!patch.settings) return;
+  if (
+    thresholdFraction !== undefined &&
+    thresholdFraction * policy.windowTokens < THRESHOLD_MIN_TOKENS
+  )
+    throw tooLow(policy.windowTokens);
+  if (limitTokens === null) return;
+  if (thresholdTokens !== undefined && thresholdTokens > limitTokens)
+    throw tooHigh('thresholdTokens', limitTokens);
+  if (thresholdFraction !== undefined && thresholdFraction * policy.windowTokens > limitTokens)
+    throw tooHigh('thresholdFraction', limitTokens);
+}
+
+/** Throws AppError HOOK_NOT_ALLOWED (400) for a webhook that this deployment would never call. */
+export function refuseHooks(
+  { HOOK_HOSTS: hosts, allowHttpHooks: allowsHttp }: Config,
+  patch: ConversationPatch,
+): void {
+  for (const { url } of patch.settings?.hooks ?? []) {
+    if (isAllowedWebhook(url, { hosts, allowsHttp })) continue;
+    throw new AppError({
+      status: 'INVALID_ARGUMENT',
+      reason: 'HOOK_NOT_ALLOWED',
+      message: 'a caller named a webhook whose host is not in HOOK_HOSTS',
+      publicMessage:
+        '`settings.hooks` may name only https addresses of hosts that the deployment lists in HOOK_HOSTS.',
+      metadata: { field: 'settings.hooks' },
+    });
+  }
+}
+
+/** Throws AppError ROUTING_NOT_SET (400) for `auto` where the deployment names no models to choose from. */
+export function refuseRouting(
+  { routing }: Pick<Config, 'routing'>,
+  { model }: ConversationPatch,
+): void {
+  if (model === undefined || !isRouted(model) || routing) return;
+  throw new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'ROUTING_NOT_SET',
+    message: 'a caller asked for auto, and no models are set to choose from',
+    publicMessage:
+      '`model` is `auto`, but this deployment has no models to choose from. Name a model, or let the deployment set ROUTING_FAST_MODEL and ROUTING_STRONG_MODEL.',
+    metadata: { field: 'model' },
+  });
+}
+
+/** Throws AppError TOOL_NAME_TAKEN (400) for a tool with the name of one that this server runs. */
+export function refuseTakenNames(
+  { toolbox }: Pick<ChatDependencies, 'toolbox'>,
+  patch: ConversationPatch,
+) {
+  for (const [index, { name }] of (patch.tools ?? []).entries()) {
+    if (!toolbox.find(name)) continue;
+    throw new AppError({
+      status: 'INVALID_ARGUMENT',
+      reason: 'TOOL_NAME_TAKEN',
+      message: `a caller declared a tool named ${name}, which this server runs`,
+      publicMessage: `\`tools[${index}].name\` is \`${name}\`, the name of a tool that the server runs. Choose another one.`,
+      metadata: { field: `tools[${index}].name` },
+    });
+  }
+}
+
+/**
+ * Refuses a system instruction with tools that take more than half of the window, where they, the model or the window
+ * is written: later, nobody could talk in that conversation. Throws AppError OVERHEAD_TOO_LARGE (400).
+ */
+export function refuseLargeOverhead(
+  { config, toolbox }: Pick<ChatDependencies, 'config' | 'toolbox'>,
+  head: Head,
+): void {
+  const prompt = {
+    ...(head.systemInstruction !== undefined && { systemInstruction: head.systemInstruction }),
+    tools: [...toolbox.declarations, ...clientToolsOf(head).map(declarationOf)],
+    contents: [],
+  };
+  refuseOverhead({
+    overheadTokens: estimatePromptTokens(prompt, meterCounting(head)),
+    windowTokens: policyOf(config, head).windowTokens,
+  });
+}

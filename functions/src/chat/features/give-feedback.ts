@@ -1,0 +1,97 @@
+import { turnPath } from '#shared/conversation/documents/paths.ts';
+import type { Feedback, Turn } from '#shared/conversation/documents/turn.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import type { Versioned } from '#shared/conversation/documents/head.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller, Write } from '#shared/ports/ports.ts';
+import { hasAnswer } from '#shared/wire/views/views.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { findMessage, unfinishedTurnError } from '../conversations/erase/find-message.ts';
+import { readOwnConversation } from '../conversations/own-conversation.ts';
+import { messageNotFoundError } from '../not-found.ts';
+import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+
+type FeedbackDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
+
+interface FeedbackOf {
+  caller: Caller;
+  conversationId: string;
+  messageId: string;
+}
+
+const notAnAnswer = (messageId: string) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'NOT_AN_ANSWER',
+    message: 'feedback was given on a user message',
+    publicMessage: 'Feedback is given on answers. Name the answer by its id, such as m_17.',
+    metadata: { messageId },
+  });
+
+/** The turn of an answer that is there and has ended. */
+async function readAnswer(
+  dependencies: FeedbackDependencies,
+  of: FeedbackOf,
+): Promise<Versioned<Turn>> {
+  const { conversationId, messageId } = of;
+  const { head } = await readOwnConversation(dependencies, of);
+  const found = await findMessage(dependencies, { conversationId, head: head.value }, messageId);
+  if (!found.isAnswer) throw notAnAnswer(messageId);
+  const { value } = found.turn;
+  if (!isTerminal(value.state)) throw unfinishedTurnError(conversationId, found.seq);
+  if (!hasAnswer(value) || value.eraseTime) throw messageNotFoundError(conversationId, messageId);
+  return found.turn;
+}
+
+/**
+ * Writes to a finished turn under its update time, so that nothing is written to one that is being erased.
+ * `decide` returns undefined when there is nothing to write.
+ */
+async function changeAnswer(
+  dependencies: FeedbackDependencies,
+  of: FeedbackOf,
+  decide: (turn: Turn) => Pick<Extract<Write, { op: 'update' }>, 'fields' | 'remove'> | undefined,
+): Promise<void> {
+  await retryWhenLost(dependencies.clock, async () => {
+    const { value, updateTime } = await readAnswer(dependencies, of);
+    const change = decide(value);
+    if (!change) return;
+    const path = turnPath(of.conversationId, value.seq);
+    await dependencies.store.commit([{ op: 'update', path, ...change, guard: { updateTime } }]);
+  });
+}
+
+type GivenFeedback = Omit<Feedback, 'time'>;
+
+const isSame = (a: GivenFeedback, b: GivenFeedback) =>
+  a.rating === b.rating && a.reason === b.reason && a.comment === b.comment;
+
+/**
+ * Says what the user thinks of an answer, in the place of what they said before. The same again changes
+ * nothing. Throws NOT_FOUND, MESSAGE_NOT_FOUND, NOT_AN_ANSWER, TURN_IN_PROGRESS.
+ */
+export async function putFeedback(
+  dependencies: FeedbackDependencies,
+  request: FeedbackOf & { feedback: GivenFeedback },
+): Promise<Feedback> {
+  const { rating, reason, comment } = request.feedback;
+  let result: Feedback = { rating, reason, comment, time: dependencies.clock.now() };
+  await changeAnswer(dependencies, request, ({ feedback: before }) => {
+    if (!before || !isSame(before, result)) return { fields: { feedback: { ...result } } };
+    result = before;
+    return undefined;
+  });
+  return result;
+}
+
+/**
+ * Takes back what the user said of an answer; where they said nothing there is nothing to do. Throws
+ * NOT_FOUND, MESSAGE_NOT_FOUND, NOT_AN_ANSWER, TURN_IN_PROGRESS.
+ */
+export const deleteFeedback = (
+  dependencies: FeedbackDependencies,
+  request: FeedbackOf,
+): Promise<void> =>
+  changeAnswer(dependencies, request, ({ feedback }) =>
+    feedback ? { fields: {}, remove: ['feedback'] } : undefined,
+  );

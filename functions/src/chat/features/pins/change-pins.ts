@@ -1,0 +1,59 @@
+import type { Pin } from '#shared/conversation/documents/head.ts';
+import { decidePin } from '#shared/conversation/pins/pins.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { changeHead } from '#functions/chat/conversations/change-head.ts';
+import { pinBudgetOf } from './list-pins.ts';
+import { pinsTooLarge, tooManyPins } from './pin-errors.ts';
+
+type PinDependencies = Pick<ChatDependencies, 'store' | 'clock' | 'config'>;
+
+interface PinOf {
+  caller: Caller;
+  conversationId: string;
+  pinId: string;
+}
+
+/**
+ * Puts a pin under an id of the caller's choice, in the place of the one that has it. The same again
+ * changes nothing. Throws NOT_FOUND, PIN_BUDGET.
+ */
+export const putPin = (
+  dependencies: PinDependencies,
+  request: PinOf & { text: string },
+): Promise<{ pin: Pin; isNew: boolean }> => keepPin(dependencies, { ...request, source: 'api' });
+
+/** The same for whoever it comes from, and of which turn. Throws NOT_FOUND, PIN_BUDGET. */
+export function keepPin(
+  dependencies: PinDependencies,
+  request: PinOf & Pick<Pin, 'text' | 'source' | 'seq'>,
+): Promise<{ pin: Pin; isNew: boolean }> {
+  const { conversationId, pinId, text, source, seq } = request;
+  const pin: Pin = { id: pinId, text, source, ...(seq !== undefined && { seq }) };
+  return changeHead<{ pin: Pin; isNew: boolean }>(dependencies, request, ({ head }) => {
+    const budget = pinBudgetOf(dependencies.config, head.value);
+    const decision = decidePin(head.value.pins, pin, budget);
+    switch (decision.kind) {
+      case 'tooMany':
+        throw tooManyPins(conversationId);
+      case 'overBudget':
+        throw pinsTooLarge(conversationId, { ...decision, ...budget });
+      case 'unchanged':
+        return { result: { pin: decision.pin, isNew: false } };
+      case 'put': {
+        const fields = { pins: decision.pins, updateTime: dependencies.clock.now() };
+        return { fields, result: { pin, isNew: decision.isNew } };
+      }
+    }
+  });
+}
+
+/** Takes a pin away; one that is not there is gone already. Throws NOT_FOUND. */
+export function deletePin(dependencies: PinDependencies, request: PinOf): Promise<void> {
+  return changeHead<void>(dependencies, request, ({ head }) => {
+    const { pins } = head.value;
+    const left = pins.filter(({ id }) => id !== request.pinId);
+    if (left.length === pins.length) return { result: undefined };
+    return { fields: { pins: left, updateTime: dependencies.clock.now() }, result: undefined };
+  });
+}

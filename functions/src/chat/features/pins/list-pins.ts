@@ -1,0 +1,45 @@
+import type { Head, Pin } from '#shared/conversation/documents/head.ts';
+import { calibratedPinTokens, pinBudget } from '#shared/conversation/pins/pin-budget.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { PinListView } from '#shared/wire/responses/pins.ts';
+import { pinView } from '#shared/wire/views/views.ts';
+import type { Config } from '#functions/config.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { pinNotFound } from './pin-errors.ts';
+
+interface PinsOf {
+  caller: Caller;
+  conversationId: string;
+}
+
+/** What the pins of a conversation may take together, as its settings are now. */
+export const pinBudgetOf = (config: Config, head: Head) =>
+  pinBudget(policyOf(config, head), head.context);
+
+/** All pins of a conversation, the oldest first, and how full their budget is. Throws NOT_FOUND. */
+export async function listPins(
+  dependencies: Pick<ChatDependencies, 'store' | 'config'>,
+  of: PinsOf,
+): Promise<PinListView> {
+  const { head } = await readOwnConversation(dependencies, of);
+  const { pins } = head.value;
+  const budget = pinBudgetOf(dependencies.config, head.value);
+  return {
+    pins: pins.map(pinView),
+    tokens: calibratedPinTokens(pins, budget),
+    budgetTokens: budget.budgetTokens,
+  };
+}
+
+/** One pin. Throws NOT_FOUND, PIN_NOT_FOUND. */
+export async function readPin(
+  dependencies: Pick<ChatDependencies, 'store'>,
+  of: PinsOf & { pinId: string },
+): Promise<Pin> {
+  const { head } = await readOwnConversation(dependencies, of);
+  const pin = head.value.pins.find(({ id }) => id === of.pinId);
+  if (!pin) throw pinNotFound(of.conversationId, of.pinId);
+  return pin;
+}

@@ -1,0 +1,69 @@
+import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
+import type { ModelUsage } from '#shared/ports/ports.ts';
+import { logModelCall } from '#functions/models/log-model-call.ts';
+import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
+import { untilAborted } from '#functions/chat/turns/answer/abortable.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+
+/* Calls of a cheap model beside an answer: for a title, for the choice of a model, to condense an output. */
+
+/** What the model said, without its thoughts. */
+interface Said {
+  text: string;
+  usage?: ModelUsage | undefined;
+  finishReason?: string | undefined;
+}
+
+/** The answer to a side call, and what it cost. */
+export interface SideAnswer extends Said {
+  /** Millionths of a US dollar; absent where the model reported no figures. */
+  costMicros: number | undefined;
+  /** Never rejects. The request that is served waits for it; who is waited for by that must wait here. */
+  settled: Promise<void>;
+}
+
+export interface SideCall extends WorkCall {
+  maximumCharacters: number;
+  signal: AbortSignal;
+}
+
+async function listen(
+  dependencies: Pick<ChatDependencies, 'model' | 'clock' | 'logger'>,
+  call: SideCall,
+): Promise<Said> {
+  const { request, maximumCharacters, signal } = call;
+  const said: Said = { text: '' };
+  const startMs = dependencies.clock.now().getTime();
+  let failure: unknown;
+  try {
+    for await (const sent of untilAborted(dependencies.model.stream(request, signal), signal)) {
+      const chunk = boundedAnswer(sent);
+      for (const { text = '', thought } of chunk.parts) if (thought !== true) said.text += text;
+      said.usage = chunk.usage ?? said.usage;
+      said.finishReason = chunk.blockReason ?? chunk.finishReason ?? said.finishReason;
+      if (said.text.length > maximumCharacters) break;
+    }
+    return said;
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    logModelCall(dependencies, { ...call, ...said, startMs, error: failure });
+  }
+}
+
+/**
+ * The whole answer to one side call; of one that does not end, a little more than `maximumCharacters` (UTF-16
+ * units). It is paid for out of its user's dollars, and settled behind the answer. Throws what `paidCall` and the
+ * model throw, and what `signal` was aborted with.
+ */
+export async function askBeside(
+  dependencies: ChatDependencies,
+  call: SideCall,
+): Promise<SideAnswer> {
+  const { afterwork } = dependencies;
+  const paid = await paidCall(dependencies, call, () => listen(dependencies, call));
+  const settled = paid.settled.finally(() => afterwork.delete(settled));
+  afterwork.add(settled);
+  return { ...paid.answer, costMicros: paid.costMicros, settled };
+}

@@ -1,0 +1,80 @@
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { withoutSignatures } from '#shared/conversation/repair/own-signatures.ts';
+import { filesOf } from '#shared/routing/classifier-prompt.ts';
+import { routeByClassifier, routeByRule, type RouteFacts } from '#shared/routing/route-decision.ts';
+import { isRouted, type Routing, type RoutingModels } from '#shared/routing/routing.ts';
+import { limitingModelOf, meterCounting } from '#functions/config/conversation-policy.ts';
+import { routingInService } from '#functions/models/models-in-use.ts';
+import type { TurnWriter } from '#functions/chat/turns/store/turn-writer.ts';
+import { askClassifier } from './ask-classifier.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { BegunTurn } from '#functions/chat/turns/start/begin-turn.ts';
+
+function factsOf(
+  { config }: Pick<ChatDependencies, 'config'>,
+  begun: BegunTurn,
+  models: RoutingModels,
+): RouteFacts {
+  const { head, user, turns, routing: earlier } = begun;
+  const files = { ...user, parts: filesOf(user) };
+  return {
+    models,
+    earlier,
+    setting: head.settings.routing,
+    last: turns.findLast(({ inContext, routing }) => inContext && routing)?.routing?.choice,
+    filesTokens: estimateContentTokens(files, meterCounting(head)),
+    fallback: config.ROUTING_DEFAULT,
+  };
+}
+
+/** What attempts before this one have left: another model than theirs cannot read their signatures. */
+const readableFor = (
+  model: string,
+  { routing, progress }: Pick<BegunTurn, 'routing' | 'progress'>,
+): BegunTurn['progress'] =>
+  routing?.model === model
+    ? progress
+    : { ...progress, contents: withoutSignatures(progress.contents) };
+
+async function choose(
+  dependencies: ChatDependencies,
+  begun: BegunTurn,
+  of: { models: RoutingModels; signal: AbortSignal },
+): Promise<Routing> {
+  const facts = factsOf(dependencies, begun, of.models);
+  const ruled = routeByRule(facts);
+  if (ruled) return ruled;
+  const { conversationId, seq } = begun.attempt;
+  const asked = {
+    conversationId,
+    ownerUid: begun.head.ownerUid,
+    seq,
+    dialogue: begun.turns
+      .filter(({ inContext }) => inContext)
+      .flatMap(({ user, contents }) => [user, ...contents]),
+    message: begun.user,
+  };
+  return routeByClassifier(await askClassifier(dependencies, asked, of.signal), facts);
+}
+
+/**
+ * Gives a turn of an `auto` conversation its model, before its first call; every other turn has its own. What was
+ * chosen is stored while the call begins, so that whoever takes the turn over stays with it. Never throws.
+ */
+export async function routeTurn(
+  dependencies: ChatDependencies,
+  begun: BegunTurn,
+  { writer, signal }: { writer: Pick<TurnWriter, 'note'>; signal: AbortSignal },
+): Promise<void> {
+  const { config } = dependencies;
+  if (!isRouted(begun.head.model)) return;
+  const models = routingInService(config);
+  const routing = models && (await choose(dependencies, begun, { models, signal }));
+  // A turn that was stopped meanwhile is not answered by anybody.
+  if (signal.aborted) return;
+  const model = routing?.model ?? limitingModelOf(config, begun.head.model);
+  const quotaRequest = { ...begun.quotaRequest, model };
+  const progress = readableFor(model, begun);
+  Object.assign(begun, { routing, model, prompt: begun.promptFor(model), progress, quotaRequest });
+  if (routing) writer.note({ routing: { ...routing } });
+}

@@ -1,0 +1,50 @@
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { TurnTexts } from '#shared/search/turn-texts.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { textsBackwards } from './read-texts.ts';
+
+/** UTF-16 units after which a search stops, however few turns they are. */
+const SEARCH_CHARACTERS = 8_000_000;
+
+export interface Search {
+  conversationId: string;
+  head: Head;
+  /** The first turn that is looked through, and how many at most. */
+  newest: number;
+  turnsMax: number;
+  signal?: AbortSignal;
+  /** Called with each turn, the newest first. */
+  visit: (texts: TurnTexts) => void;
+}
+
+/** How far a search came. */
+export interface Searched {
+  turns: number;
+  newestSeq: number;
+  /** Oldest turn that was looked through; `newestSeq + 1` where there was none. */
+  oldestSeq: number;
+  /** Whether no older turn is left. */
+  isWhole: boolean;
+}
+
+/**
+ * Looks through turns, the newest first, until a bound is reached. Turns of which this process has the texts
+ * are not read again. Throws StoreUnavailableError, and the signal's reason.
+ */
+export async function lookThrough(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
+  search: Search,
+): Promise<Searched> {
+  const { conversationId, head, newest, turnsMax, signal, visit } = search;
+  const end = Math.max(1, newest - turnsMax + 1);
+  let oldestSeq = newest + 1;
+  let characters = 0;
+  const range = { newest, oldest: end, ...(signal && { signal }) };
+  for await (const step of textsBackwards({ dependencies, conversationId, head }, range)) {
+    for (const texts of step.texts) visit(texts);
+    characters += step.characters;
+    oldestSeq -= step.turns;
+    if (characters >= SEARCH_CHARACTERS) break;
+  }
+  return { turns: newest - oldestSeq + 1, newestSeq: newest, oldestSeq, isWhole: oldestSeq <= 1 };
+}

@@ -1,0 +1,94 @@
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { isFresh, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { isFinal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { textsOfTurn, type TurnTexts } from '#shared/search/turn-texts.ts';
+import { inParallel } from '#functions/lib/in-parallel.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+
+/** Turns of one step: the first, and at most. Each may hold a MiB, so steps grow only over small ones. */
+const TURNS_PER_STEP = 50;
+const TURNS_PER_STEP_MAX = 800;
+/** A step that held less UTF-16 units than this lets the next one be twice as long; one that held more, half. */
+const STEP_CHARACTERS = 1_500_000;
+
+/** Turns of one read, and reads at a time. */
+const TURNS_PER_READ = 100;
+const READS_AT_ONCE = 4;
+
+interface Step {
+  texts: TurnTexts[];
+  /** How many were asked for. */
+  turns: number;
+  /** UTF-16 units that were read or taken from the cache. */
+  characters: number;
+}
+
+export interface TextsSource {
+  dependencies: Pick<ChatDependencies, 'store' | 'cache'>;
+  conversationId: string;
+  head: Head;
+}
+
+const charactersOf = ({ messages, tools }: TurnTexts) =>
+  messages.reduce((sum, { text }) => sum + text.length, tools.length);
+
+const storedCharacters = ({ user, contents }: Turn) => JSON.stringify([user, contents]).length;
+
+function groupsOf(seqs: readonly number[]): number[][] {
+  const count = Math.ceil(seqs.length / TURNS_PER_READ);
+  return Array.from({ length: count }, (_, i) =>
+    seqs.slice(i * TURNS_PER_READ, (i + 1) * TURNS_PER_READ),
+  );
+}
+
+/** The texts of turns in the order given, those of finished turns from the cache where it has them. */
+async function readStep(source: TextsSource, seqs: readonly number[]): Promise<Step> {
+  const { dependencies, conversationId, head } = source;
+  const { store, cache } = dependencies;
+  const found = new Map<number, TurnTexts>();
+  let characters = 0;
+  for (const seq of seqs) {
+    const entry = cache.texts(head.epoch, seq);
+    if (!isFresh(head, entry)) continue;
+    found.set(seq, entry.texts);
+    characters += charactersOf(entry.texts);
+  }
+  const missing = seqs.filter((seq) => !found.has(seq));
+  await inParallel(groupsOf(missing), READS_AT_ONCE, async (group) => {
+    for (const { value: turn } of await readTurns(store, conversationId, group)) {
+      const texts = textsOfTurn(turn);
+      found.set(turn.seq, texts);
+      characters += storedCharacters(turn);
+      if (isFinal(turn)) cache.keepTexts(head.epoch, { texts, loadedAt: head.generation });
+    }
+  });
+  return { texts: seqs.flatMap((seq) => found.get(seq) ?? []), turns: seqs.length, characters };
+}
+
+/** Lets what waits in this process have a go: looking through many texts takes the processor for a while. */
+const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/**
+ * The texts of the turns from `newest` down to `oldest`, newest first, some at a time. Throws StoreUnavailableError, and the signal's reason.
+ */
+export async function* textsBackwards(
+  source: TextsSource,
+  range: { newest: number; oldest: number; signal?: AbortSignal },
+): AsyncGenerator<Step> {
+  let size = TURNS_PER_STEP;
+  for (let next = range.newest; next >= range.oldest;) {
+    range.signal?.throwIfAborted();
+    const length = Math.min(size, next - range.oldest + 1);
+    const step = await readStep(
+      source,
+      Array.from({ length }, (_, i) => next - i),
+    );
+    yield step;
+    next -= length;
+    size =
+      step.characters < STEP_CHARACTERS
+        ? Math.min(TURNS_PER_STEP_MAX, size * 2)
+        : Math.max(TURNS_PER_STEP, Math.floor(size / 2));
+    await breathe();
+  }
+}

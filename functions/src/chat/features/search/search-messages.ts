@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { Caller } from '#shared/ports/ports.ts';
+import { finderOf, type CountedText } from '#shared/search/find-in-text.ts';
+import { isHit, scoresOf } from '#shared/search/rank-texts.ts';
+import { readSearchQuery } from '#shared/search/search-query.ts';
+import { snippetOf } from '#shared/search/snippet.ts';
+import type { MessageText } from '#shared/search/turn-texts.ts';
+import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
+import type { SearchHitView, SearchView } from '#shared/wire/responses/search.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { lookThrough } from './look-through.ts';
+
+/** Turns that one request looks through. */
+export const SEARCH_TURNS = 2_000;
+
+/** Newest turn of the stretch that is looked through, and how many of its hits were given before. */
+const placeSchema = z.strictObject({
+  t: z.number().int().min(0),
+  n: z.number().int().min(0),
+});
+
+interface SearchRequest {
+  caller: Caller;
+  conversationId: string;
+  q: string;
+  pageSize: number;
+  pageToken?: string | undefined;
+}
+
+/** A message that was looked through; its texts are let go. */
+interface Looked {
+  message: Omit<MessageText, 'text'> & { seq: number };
+  counted: CountedText;
+  /** Absent: no hit. */
+  snippet?: string;
+}
+
+/** Looks into messages one by one and remembers what ranking needs. */
+function messageSearch(q: string) {
+  const find = finderOf(readSearchQuery(q));
+  const looked: Looked[] = [];
+  const lookInto = (seq: number, { text, ...message }: MessageText): void => {
+    const { places, ...counted } = find(text);
+    const snippet = isHit(counted) ? snippetOf(text, places, q.length) : undefined;
+    looked.push({ message: { ...message, seq }, counted, ...(snippet && { snippet }) });
+  };
+  return { looked, lookInto };
+}
+
+function hitsOf(looked: readonly Looked[]): SearchHitView[] {
+  const scores = scoresOf(looked.map(({ counted }) => counted));
+  return looked
+    .flatMap(({ message, snippet }, i) => {
+      if (snippet === undefined) return [];
+      const { seq, role, id, time } = message;
+      const score = Math.round((scores[i] ?? 0) * 1_000) / 1_000;
+      return [{ seq, role, messageId: id, at: time.toISOString(), snippet, score }];
+    })
+    .toSorted((a, b) => b.score - a.score || b.seq - a.seq);
+}
+
+/**
+ * Messages of the full transcript that have the words of `q`, in any form, the best first. A request looks
+ * through at most 2,000 turns, the newest first, and ranks what it finds there; the page token goes on, first
+ * with more hits of the same turns, then with older turns, and `searched` says how far it looked.
+ * Throws NOT_FOUND, PAGE_TOKEN_INVALID.
+ */
+export async function searchMessages(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer'>,
+  request: SearchRequest,
+): Promise<SearchView> {
+  const { caller, conversationId, q, pageSize, pageToken: token } = request;
+  const { signer } = dependencies;
+  const { head } = await readOwnConversation(dependencies, request);
+  const scope: PageScope = {
+    uid: caller.uid,
+    list: `search/${conversationId}`,
+    parameters: { q },
+  };
+  const place = decodePageToken(signer, scope, { schema: placeSchema, token });
+  const newest = Math.min(place?.t ?? head.value.lastSeq, head.value.lastSeq);
+  const given = place?.n ?? 0;
+  const { looked, lookInto } = messageSearch(q);
+  const searched = await lookThrough(dependencies, {
+    conversationId,
+    head: head.value,
+    newest,
+    turnsMax: SEARCH_TURNS,
+    // An answer comes after its question: the newest is looked into first.
+    visit: ({ seq, messages }) => {
+      for (const message of messages.toReversed()) lookInto(seq, message);
+    },
+  });
+  const hits = hitsOf(looked);
+  const shown = hits.slice(given, given + pageSize);
+  const next = nextPlace({
+    newest,
+    oldest: searched.oldestSeq,
+    given: given + shown.length,
+    hits: hits.length,
+  });
+  return {
+    hits: shown,
+    searched,
+    ...(next && { nextPageToken: encodePageToken(signer, scope, next) }),
+  };
+}
+
+function nextPlace(at: { newest: number; oldest: number; given: number; hits: number }) {
+  if (at.given < at.hits) return { t: at.newest, n: at.given };
+  return at.oldest > 1 ? { t: at.oldest - 1, n: 0 } : undefined;
+}

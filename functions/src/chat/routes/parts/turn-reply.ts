@@ -1,0 +1,42 @@
+import { answerView, turnView, usageView, userMessageView } from '#shared/wire/views/views.ts';
+import type { FinishedTurn } from '#functions/chat/turns/live/live-turn.ts';
+import { wantsStream } from '#functions/chat/http/wants-stream.ts';
+import type { Reply, RouteDependencies } from '#functions/chat/route.ts';
+import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
+import { streamReply } from '#functions/chat/turns/stream/stream-reply.ts';
+
+/** A finished turn as one JSON. */
+export const turnBody = ({ turn, context, replayed, shrinkage }: FinishedTurn) => ({
+  turn: turnView(turn),
+  userMessage: userMessageView(turn),
+  message: answerView(turn),
+  context,
+  usage: turn.usage ? usageView(turn.usage) : null,
+  replayed,
+  ...(shrinkage && { shrunken: shrinkage }),
+});
+
+const jsonReply = async (handle: SendHandle): Promise<Reply> => ({
+  kind: 'json',
+  headers: { 'x-turn-id': handle.turnId },
+  body: turnBody(await handle.result),
+});
+
+/**
+ * The answer of a turn as the caller's Accept header asks for it: a stream, or one JSON when it has ended. The
+ * caller counts as waiting for it until the connection closes (`left`).
+ */
+export const turnReply = async (
+  dependencies: RouteDependencies,
+  handle: SendHandle,
+  { accept, left }: { accept: string | undefined; left: AbortSignal },
+): Promise<Reply> => {
+  handle.attend(left);
+  return wantsStream(accept)
+    ? streamReply(dependencies, {
+        ...handle,
+        frames: (reader) => handle.frames(reader.left),
+        work: handle.result,
+      })
+    : jsonReply(handle);
+};

@@ -1,0 +1,33 @@
+import { reportedCall } from '#shared/models/prices.ts';
+import type { TurnUsage } from '#shared/conversation/documents/turn.ts';
+import type { ModelUsage } from '#shared/ports/ports.ts';
+import { callCostMicros, type ModelsConfig } from '#functions/models/models-in-use.ts';
+
+/** What one call reported, with what it cost. */
+export const pricedUsage = (config: ModelsConfig, model: string, usage: ModelUsage): TurnUsage => ({
+  ...usage,
+  costMicros: callCostMicros(config, reportedCall(model, usage)),
+});
+
+const combined = (
+  sum: TurnUsage,
+  other: TurnUsage,
+  combine: (one: number, two: number) => number,
+): TurnUsage => ({
+  promptTokens: combine(sum.promptTokens, other.promptTokens),
+  cachedTokens: combine(sum.cachedTokens, other.cachedTokens),
+  outputTokens: combine(sum.outputTokens, other.outputTokens),
+  thoughtsTokens: combine(sum.thoughtsTokens, other.thoughtsTokens),
+  ...(sum.costMicros !== undefined &&
+    other.costMicros !== undefined && {
+      costMicros: combine(sum.costMicros, other.costMicros),
+    }),
+});
+
+/** The bill of several calls; without a cost as soon as that of one is not known. */
+export const addUsage = (sum: TurnUsage | undefined, more: TurnUsage | undefined) =>
+  sum && more ? combined(sum, more, (one, two) => one + two) : (sum ?? more);
+
+/** What of a bill has not been charged yet. */
+export const usageBeyond = (usage: TurnUsage | undefined, settled: TurnUsage | undefined) =>
+  usage && settled ? combined(usage, settled, (one, two) => Math.max(0, one - two)) : usage;

@@ -1,0 +1,207 @@
+import type { Part } from '#shared/conversation/documents/content.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import { openCallsOf } from '#shared/conversation/context/tool-calls.ts';
+import { AppError } from '#shared/errors.ts';
+import { hasLooped, roundsIn } from '#shared/loops/call-loop.ts';
+import { LOOP_OF_CALLS, loopOf } from '#shared/loops/loop-reasons.ts';
+import { textPartId } from '#shared/wire/frame-ids.ts';
+import { finishReasonOf } from '#shared/wire/stream.ts';
+import { abortedError } from './abortable.ts';
+import { modelWindowTokens } from '#functions/models/models-in-use.ts';
+import { addUsage, pricedUsage } from './add-usage.ts';
+import {
+  beginRound,
+  bytesOf,
+  endRound,
+  hasRounds,
+  roundsLimit,
+  type Answering,
+} from './answer-round.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
+import { condenseRound } from './condense-round.ts';
+import { promptOfRound, type CallReport, type RoundPrompt } from './round-prompt.ts';
+import { ANSWER_MAX_BYTES, emptyAnswerError, streamAnswer, type Answer } from './stream-answer.ts';
+import { showStoredRounds } from '../store/stored-rounds.ts';
+import { isTakenOver } from './taken-over.ts';
+import type { TurnAnswer, TurnProgress } from '../store/turn-progress.ts';
+
+/** What the loop knows between two calls of the model. */
+interface Going {
+  progress: TurnProgress;
+  report: CallReport | undefined;
+  /** Contents that the last call was sent. */
+  sentContents: number;
+}
+
+/** At the limit one last call is made in which the model can only answer. */
+const mayCall = (
+  dependencies: ChatDependencies,
+  { begun }: Answering,
+  { contents, rounds }: TurnProgress,
+): boolean =>
+  (rounds?.count ?? 0) <= roundsLimit(dependencies, begun) && bytesOf(contents) < ROUNDS_MAX_BYTES;
+
+/** The prompt of the next call: of the first one as the turn began with it. */
+async function nextPrompt(
+  dependencies: ChatDependencies,
+  { begun }: Answering,
+  going: Going,
+): Promise<RoundPrompt> {
+  if (going.progress.contents.length === 0) return begun;
+  const { progress, report } = going;
+  const round = await promptOfRound(dependencies, { begun, progress, report });
+  const { shrinkage, isOverLimit, outputTokens } = round;
+  // What was reserved before is part of it.
+  const reservation = round.reservation ?? begun.reservation;
+  Object.assign(begun, { reservation, shrinkage, isOverLimit, outputTokens });
+  return round;
+}
+
+/** One call of the model. */
+async function callModel(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  { going, prompt, hasTools }: { going: Going; prompt: RoundPrompt; hasTools: boolean },
+): Promise<Answer> {
+  const { begun, emit, signal, isCut } = answering;
+  const { conversationId, seq, attempt } = begun.attempt;
+  const { contents, rounds } = going.progress;
+  if (rounds) emit({ type: 'start-step' });
+  return streamAnswer(dependencies, {
+    request: {
+      ...prompt.prompt,
+      ...(!hasTools && { toolChoice: 'none' }),
+      role: 'chat',
+      promptId: turnId(seq),
+    },
+    name: `turn ${seq} of ${conversationId}`,
+    conversationId,
+    timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
+    signal,
+    emit,
+    partId: textPartId(attempt, rounds?.count ?? 0),
+    maxBytes: ANSWER_MAX_BYTES - (contents.length === 0 ? 0 : bytesOf(contents)),
+    isCut,
+  });
+}
+
+const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
+  error === undefined &&
+  loopOf(finishReason) === undefined &&
+  finishReasonOf(finishReason) !== 'content-filter' &&
+  parts.some(({ functionCall }) => functionCall !== undefined);
+
+const isNoCall = ({ functionCall }: Part) => functionCall === undefined;
+
+/** The end of a turn that the model has answered, or failed to. */
+function lastAnswer(going: Going, answer: Answer): TurnAnswer {
+  // A call that nobody will run is none.
+  const parts = answer.parts.filter(isNoCall);
+  const { progress } = going;
+  const said = parts.length > 0 ? [{ role: 'model' as const, parts }] : [];
+  return {
+    ...progress,
+    contents: [...progress.contents, ...said],
+    finishReason: answer.finishReason,
+    error: answer.error ?? emptyAnswerError({ ...answer, parts }),
+    report: answer.usage,
+    sentContents: progress.contents.length,
+    isWaiting: false,
+  };
+}
+
+/** The end of a turn between two calls of the model. */
+const stopped = (going: Going, error: AppError | undefined): TurnAnswer => ({
+  ...going.progress,
+  error,
+  sentContents: going.sentContents,
+  isWaiting: error === undefined,
+});
+
+/** The end of a turn whose model was told that it repeats itself, and went on. */
+const looped = (going: Going): TurnAnswer => ({
+  ...stopped(going, undefined),
+  finishReason: LOOP_OF_CALLS,
+  isWaiting: false,
+});
+
+/** What a model reports that took the prompt: one that is larger than its window it did not have. */
+const possibleUsage = ({ usage }: Answer, windowTokens: number) =>
+  usage && usage.promptTokens <= windowTokens ? usage : undefined;
+
+/** Goes on with the turn by one call of the model; the answer when it was the last one. */
+async function step(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  going: Going,
+): Promise<TurnAnswer | undefined> {
+  const { begun, signal } = answering;
+  const hasTools = mayCall(dependencies, answering, going.progress);
+  const prompt = await nextPrompt(dependencies, answering, going);
+  const said = await callModel(dependencies, answering, { going, prompt, hasTools });
+  const { config } = dependencies;
+  const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, begun.model)) };
+  const usage = answer.usage && pricedUsage(config, begun.model, answer.usage);
+  going.sentContents = going.progress.contents.length;
+  going.progress = {
+    ...going.progress,
+    usage: addUsage(going.progress.usage, usage),
+    repairs: answer.repairs ?? going.progress.repairs,
+  };
+  // A report about a prompt with less than the context says nothing about it.
+  const reported = prompt.isOverLimit ? undefined : answer.usage;
+  const { outputTokens } = prompt;
+  going.report = reported && { usage: reported, contents: going.sentContents, outputTokens };
+  if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(going, answer);
+  const round = { progress: going.progress, parts: answer.parts };
+  going.progress = await beginRound(dependencies, answering, round);
+  return undefined;
+}
+
+async function answerInRounds(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  going: Going,
+): Promise<TurnAnswer> {
+  const declared = (answering.begun.prompt.tools ?? []).map(({ name }) => name);
+  for (;;) {
+    const { progress } = going;
+    if (hasRounds(progress) && openCallsOf(progress.contents).length > 0) {
+      const end = await endRound(dependencies, answering, { progress, declared });
+      going.progress = end.progress;
+      if (end.kind === 'waiting') return stopped(going, undefined);
+      if (end.kind === 'broken') return stopped(going, abortedError());
+    }
+    if (hasLooped(roundsIn(going.progress.contents))) return looped(going);
+    const { progress: whole } = going;
+    if (hasRounds(whole)) going.progress = await condenseRound(dependencies, answering, whole);
+    const answer = await step(dependencies, answering, going);
+    if (answer) return answer;
+  }
+}
+
+/**
+ * Answers a turn: calls the model, runs the tools that it asks for, and calls it again with what they gave,
+ * until it answers, the app has to do something, or a limit is reached. Every step is stored before the next
+ * one begins. An error is part of the answer, with all that stands before it.
+ * Throws TURN_TAKEN_OVER, and what is no AppError.
+ */
+export async function answerTurn(
+  dependencies: ChatDependencies,
+  answering: Answering,
+): Promise<TurnAnswer> {
+  const { contents, usage } = answering.begun.progress;
+  const rounds = showStoredRounds(answering);
+  const going: Going = {
+    progress: { contents, rounds, usage },
+    report: undefined,
+    sentContents: 0,
+  };
+  try {
+    return await answerInRounds(dependencies, answering, going);
+  } catch (error) {
+    if (!(error instanceof AppError) || isTakenOver(error)) throw error;
+    return stopped(going, error);
+  }
+}

@@ -1,0 +1,46 @@
+import type { CondensableOutput } from '#shared/compaction/tool-outputs/condense-output.ts';
+import {
+  condensingContents,
+  CONDENSING_SUFFIX,
+  condensingInstruction,
+} from '#shared/compaction/tool-outputs/condense-prompt.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
+import { answeringModel } from '#functions/models/models-in-use.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { askBeside } from '#functions/chat/features/routing/auxiliary-model-call.ts';
+
+/** Whose output is to be condensed. */
+export interface CondensingFor {
+  conversationId: string;
+  ownerUid: string;
+  seq: number;
+}
+
+/**
+ * Asks the cheap model to condense one output of a turn, the `index`-th, and books what it took. Undefined where its
+ * answer was cut, blocked or too long. Throws what the model throws.
+ */
+export async function askToCondense(
+  dependencies: ChatDependencies,
+  of: CondensingFor & { target: CondensableOutput; index: number },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { config, modelHealth, randomness } = dependencies;
+  const { text } = of.target.offload;
+  const { maximumCharacters } = of.target;
+  const model = answeringModel(config, config.CONDENSING_MODEL);
+  modelHealth.refusePaused(model);
+  const request: ModelRequest = {
+    model,
+    systemInstruction: condensingInstruction,
+    contents: condensingContents({ text, boundary: randomness.uuid(), maximumCharacters }),
+    role: 'utility_compressor',
+    promptId: `${turnId(of.seq)}${CONDENSING_SUFFIX}${of.index + 1}`,
+  };
+  const { conversationId, ownerUid } = of;
+  const work = { work: 'condensing', conversationId, ownerUid, request } as const;
+  const said = await askBeside(dependencies, { ...work, maximumCharacters, signal });
+  modelHealth.answered(model);
+  return said.finishReason === 'STOP' ? said.text : undefined;
+}

@@ -1,0 +1,125 @@
+import {
+  checkCondensed,
+  outputsToCondense,
+  type CondensableOutput,
+} from '#shared/compaction/tool-outputs/condense-output.ts';
+import { longOutputs, withCondensed } from '#shared/compaction/tool-outputs/long-outputs.ts';
+import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
+import { toolOutputOf } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+import { AppError } from '#shared/errors.ts';
+import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { answeringModel, modelWindowTokens } from '#functions/models/models-in-use.ts';
+import { withDeadline } from '#functions/lib/with-deadline.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { BegunTurn } from '../start/begin-turn.ts';
+import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
+import { bytesOf, storeProgress, type Answering, type WithRounds } from './answer-round.ts';
+import { askToCondense } from './ask-to-condense.ts';
+
+/** The outputs of the newest round that are worth a call; none where the deployment does not want it. */
+function targetsOf(
+  { config, sha256 }: ChatDependencies,
+  { head, attempt }: BegunTurn,
+  { contents }: WithRounds,
+): CondensableOutput[] {
+  const isOn =
+    config.CONDENSE_TOOL_OUTPUTS === 'always' &&
+    // What is condensed names the whole, and that program cuts, and nothing else.
+    config.BUILT_IN_TOOLS.includes('read_blob') &&
+    head.profile !== 'gemini-cli';
+  if (!isOn) return [];
+  const counting = meterCounting(head);
+  return outputsToCondense(
+    longOutputs(contents, { seq: attempt.seq, counting, blobName: sha256 }),
+    {
+      counting,
+      windowTokens: modelWindowTokens(config, answeringModel(config, config.CONDENSING_MODEL)),
+      fromCharacters: toolOutputConstants.toolOutputCapCharacters.value,
+    },
+  );
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AppError) return error.reason;
+  return error instanceof DOMException && error.name === 'TimeoutError' ? 'TIMEOUT' : 'INTERNAL';
+}
+
+/** One output condensed and checked, or why not. Never throws. */
+async function condense(
+  dependencies: ChatDependencies,
+  { begun, signal }: Answering,
+  { target, index }: { target: CondensableOutput; index: number },
+): Promise<{ text: string } | { reason: string }> {
+  const { clock, config, modelHealth } = dependencies;
+  const { head, attempt } = begun;
+  const { conversationId, seq } = attempt;
+  const asked = { conversationId, ownerUid: head.ownerUid, seq, target, index };
+  const limit = { clock, ms: toolOutputConstants.condensingTimeoutMs.value, signal };
+  try {
+    const answer = await withDeadline(limit, (within) =>
+      askToCondense(dependencies, asked, within),
+    );
+    if (answer === undefined) return { reason: 'UNFINISHED' };
+    const checked = checkCondensed(target, answer, meterCounting(head));
+    if (!checked.ok) return { reason: checked.reason };
+    const text = checked.mask.part && toolOutputOf(checked.mask.part)?.text;
+    return text === undefined ? { reason: 'INTERNAL' } : { text };
+  } catch (error) {
+    if (!signal.aborted) modelHealth.failed(answeringModel(config, config.CONDENSING_MODEL), error);
+    return { reason: reasonOf(error) };
+  }
+}
+
+/** What a model made of outputs of the newest round, by part. Says in the log what came of each. */
+async function condensedTexts(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  targets: readonly CondensableOutput[],
+): Promise<Map<number, string>> {
+  const { conversationId, seq } = answering.begun.attempt;
+  const answers = await Promise.all(
+    targets.map(async (target, index) => ({
+      target,
+      answer: await condense(dependencies, answering, { target, index }),
+    })),
+  );
+  const texts = new Map<number, string>();
+  for (const { target, answer } of answers) {
+    const fields = { conversationId, seq, textLength: target.offload.text.length };
+    if ('text' in answer) {
+      texts.set(target.mask.partIndex, answer.text);
+      dependencies.logger.log('INFO', 'tool_output_condensed', fields);
+    } else if (!answering.signal.aborted)
+      dependencies.logger.log('WARNING', 'tool_output_not_condensed', {
+        ...fields,
+        reason: answer.reason,
+      });
+  }
+  return texts;
+}
+
+/**
+ * The newest round with what a cheap model made of its longest outputs beside them, stored before any prompt shows
+ * it, so that every later prompt shows the same. At most three calls of at most 15 s, all at once; what is slow, fails
+ * or does not stand up to the check leaves its output to be cut. The same progress where nothing was condensed.
+ * Throws what storing throws.
+ */
+export async function condenseRound(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  progress: WithRounds,
+): Promise<WithRounds> {
+  const targets = targetsOf(dependencies, answering.begun, progress);
+  if (targets.length === 0) return progress;
+  const texts = await condensedTexts(dependencies, answering, targets);
+  const contents = withCondensed(progress.contents, texts);
+  const isStored = texts.size > 0 && !answering.signal.aborted;
+  if (!isStored || bytesOf(contents) > ROUNDS_MAX_BYTES) return progress;
+  const condensed = {
+    ...progress,
+    contents,
+    rounds: { ...progress.rounds, step: progress.rounds.step + 1 },
+  };
+  await storeProgress(answering, condensed);
+  return condensed;
+}

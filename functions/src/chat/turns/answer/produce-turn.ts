@@ -1,0 +1,238 @@
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { isFinal } from '#shared/conversation/documents/turn.ts';
+import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import { AppError } from '#shared/errors.ts';
+import type { StreamChunk } from '#shared/wire/stream.ts';
+import type { BegunTurn } from '../start/begin-turn.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import type { Audience } from '../live/subscribers.ts';
+import { finishedTurn, viewAfterFinish } from '../finish/after-finish.ts';
+import { answerTurn } from './answer-turn.ts';
+import { usageBeyond } from './add-usage.ts';
+import { commitFinish, endTurn } from '../finish/finish-turn.ts';
+import { isTakenOver } from './taken-over.ts';
+import type { TurnAnswer } from '../store/turn-progress.ts';
+import type { FinishedTurn, FrameLog, LogEnd } from '../live/live-turn.ts';
+import { createTurnTimes, logFinished, type TurnTimes } from '../finish/log-finished.ts';
+import { needAtEnd } from '../finish/request-at-end.ts';
+import { tellFinished } from '../finish/publish-finished.ts';
+import { publishOverdue, publishRequest } from '../finish/publish-request.ts';
+import { spendingOf } from './spending.ts';
+import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
+import { routeTurn } from '#functions/chat/features/routing/route-turn.ts';
+import { titleOfTurn, type TitleOfTurn } from '#functions/chat/features/titles/title-of-turn.ts';
+import { closingChunks, openingChunks } from '../live/turn-frames.ts';
+import { timeoutError } from './stream-answer.ts';
+import { timeoutAfter } from './timeout-after.ts';
+import { createTurnWriter, type TurnWriter } from '../store/turn-writer.ts';
+
+export interface Production {
+  begun: BegunTurn;
+  messageId: string;
+  locale: string | undefined;
+  /** Where readers of this instance read. */
+  log: Pick<FrameLog, 'emit' | 'preview' | 'end'>;
+  /** Who waits for the answer in this instance. */
+  audience: Pick<Audience, 'present'>;
+  /** Fired by a cancellation here, and by this production when it finds one in the store. */
+  cancelled: AbortController;
+  /** Fires when the process ends and cannot wait for the answer. */
+  givenUp: AbortSignal;
+}
+
+async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
+  const { conversationId } = batch;
+  const need = batch.need ?? begun.replacementNeed;
+  if (need)
+    await publishRequest(dependencies, {
+      conversationId,
+      requestId: need.requestId,
+      trigger: need.trigger,
+      beforeTokens: batch.meter?.tokens,
+    });
+  else await publishOverdue(dependencies, conversationId, begun.head.compactionNeeded);
+}
+
+/** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
+const isLeft = ({ cancelled, givenUp }: Production) => givenUp.aborted && !cancelled.signal.aborted;
+
+/** What is told of the answer and of its frames. */
+type Tell = (chunk: StreamChunk) => number;
+
+async function answerWithin(
+  dependencies: ChatDependencies,
+  production: Production,
+  to: { writer: TurnWriter; emit: Tell },
+): Promise<TurnAnswer> {
+  const { begun, cancelled, givenUp } = production;
+  const { writer, emit } = to;
+  writer.start();
+  const { conversationId, seq } = begun.attempt;
+  const timeoutMs = dependencies.config.TURN_TIMEOUT_MS;
+  const timeout = timeoutAfter(dependencies, timeoutMs);
+  const signal = AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]);
+  try {
+    await routeTurn(dependencies, begun, { writer, signal });
+    const answer = await answerTurn(dependencies, {
+      begun,
+      writer,
+      emit,
+      signal,
+      isCut: () => isLeft(production),
+    });
+    return answer.error && timeout.signal.aborted
+      ? { ...answer, error: timeoutError({ name: `turn ${seq} of ${conversationId}`, timeoutMs }) }
+      : answer;
+  } finally {
+    timeout.stop();
+  }
+}
+
+/** The answer of a turn that was cancelled before anybody asked the model. */
+const unasked = ({ begun }: Production): TurnAnswer => ({
+  ...begun.progress,
+  sentContents: 0,
+  isWaiting: false,
+});
+
+/** Stores the end of a turn, then tells its readers and the workers. */
+async function finishTurn(
+  dependencies: ChatDependencies,
+  production: Production,
+  end: {
+    writer: TurnWriter;
+    answer: TurnAnswer;
+    isAsked: boolean;
+    times: TurnTimes;
+    title: TitleOfTurn;
+  },
+): Promise<FinishedTurn> {
+  const { begun, log, audience, cancelled } = production;
+  const { writer, answer, isAsked, times, title } = end;
+  const batch = endTurn(dependencies, {
+    begun,
+    answer,
+    isCancelled: cancelled.signal.aborted,
+    now: dependencies.clock.now(),
+    requestId: dependencies.randomness.uuid(),
+  });
+  const decideNeed = () => needAtEnd(dependencies, begun, batch);
+  const decided = await decideNeed();
+  const context = viewAfterFinish(dependencies, production, { ...batch, need: decided.need });
+  const closing = closingChunks({ turn: batch, error: batch.error, context });
+  await passCrashPoint(dependencies, 'before-finish');
+  batch.need = await commitFinish(dependencies, {
+    batch: { ...batch },
+    own: begun.attempt,
+    writer,
+    closing: log.preview(closing),
+    status: decided.need && context,
+    decided,
+    decideAgain: decideNeed,
+  });
+  await passCrashPoint(dependencies, 'turn-finished');
+  tellFinished(dependencies, { batch, begun, isAttended: audience.present().length > 0 });
+  const turn = finishedTurn(production, batch);
+  if (isFinal(turn))
+    dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
+  for (const chunk of closing) log.emit(chunk);
+  if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
+  const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
+  logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
+  await Promise.all([
+    publishNeed(dependencies, begun, batch),
+    begun.reservation?.settle(spendingOf(unsettled, { isAsked })),
+  ]);
+  await passCrashPoint(dependencies, 'turn-published');
+  return { turn, context, replayed: false, shrinkage: begun.shrinkage };
+}
+
+/** The readers learn that the answer ended without being stored. */
+function emitFailure({ begun, log }: Production, error: unknown): void {
+  const errorText =
+    error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
+  const { generation } = begun.head;
+  log.emit({ type: 'error', errorText });
+  log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
+}
+
+function endOf(error: unknown): LogEnd {
+  if (error instanceof StreamCutError) return 'givenUp';
+  return isTakenOver(error) ? 'lost' : 'finished';
+}
+
+/**
+ * Answers a turn that this instance owns: model, finish, publish, in a straight line. The frames end
+ * after the publish, so that an instance keeps its CPU until all is done.
+ * Resolves for every turn that was stored, failed and cancelled ones included; throws when it could not
+ * be stored, when another instance has it (TURN_TAKEN_OVER), or when it was given up (SHUTTING_DOWN).
+ */
+export async function produceTurn(
+  dependencies: ChatDependencies,
+  production: Production,
+): Promise<FinishedTurn> {
+  const { begun, log, cancelled } = production;
+  const { conversationId, seq, attempt } = begun.attempt;
+  const times = createTurnTimes(dependencies.clock);
+  const writer = createTurnWriter(dependencies, begun.attempt, {
+    cancel: () => cancelled.abort(),
+    chunks: begun.progress.chunks,
+  });
+  const tell = (chunk: StreamChunk) => {
+    const frame = log.emit(chunk);
+    writer.add(frame);
+    return frame.id;
+  };
+  const title = titleOfTurn(dependencies, begun, tell);
+  const emit = (chunk: StreamChunk) => {
+    const id = tell(chunk);
+    times.see(chunk);
+    title.see(chunk);
+    return id;
+  };
+  try {
+    const { generation } = begun.head;
+    const opening = {
+      conversationId,
+      seq,
+      attempt,
+      generation,
+      replayed: false,
+      shrinkage: begun.shrinkage,
+      isResumed: begun.progress.isResumed,
+      rounds: begun.progress.rounds?.count,
+    };
+    for (const chunk of openingChunks(opening)) emit(chunk);
+    await passCrashPoint(dependencies, 'turn-started');
+    const isAsked = !cancelled.signal.aborted;
+    const answer = isAsked
+      ? await answerWithin(dependencies, production, { writer, emit })
+      : unasked(production);
+    await passCrashPoint(dependencies, 'answer-streamed');
+    // The ids of the closing frames are fixed from here on.
+    title.close();
+    await writer.stop();
+    if (answer.error && isLeft(production)) {
+      // A release that fails changes nothing but the time: the lease runs out by itself.
+      await writer.release().catch(() => undefined);
+      throw shuttingDownError(`turn ${seq} of ${conversationId}`);
+    }
+    const finished = await finishTurn(dependencies, production, {
+      writer,
+      answer,
+      isAsked,
+      times,
+      title,
+    });
+    log.end('finished');
+    return finished;
+  } catch (error) {
+    title.close();
+    await writer.stop().catch(() => undefined);
+    const end = endOf(error);
+    if (end === 'finished') emitFailure(production, error);
+    log.end(end);
+    throw error;
+  }
+}

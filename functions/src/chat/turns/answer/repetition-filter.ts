@@ -1,0 +1,54 @@
+import type { Part } from '#shared/conversation/documents/content.ts';
+import { createChantDetector } from '#shared/loops/chant-detector.ts';
+import { headOf } from '#shared/text-cut.ts';
+
+/** What an answer says, on its way to its readers. */
+export interface ChantGate {
+  /** What of the text may be shown now; what repeats itself waits. `isChant`: nothing more will be. */
+  pass(text: string): { shown: string; isChant: boolean };
+  /** What still waits: to be shown at the end of an answer that is none, to be cut off one that is. */
+  held(): string;
+}
+
+/**
+ * Holds back what repeats itself until it is clear whether the model chants, so that a chant is neither shown
+ * nor stored. What is held back is bounded by the window of the detector.
+ */
+export function createChantGate(): ChantGate {
+  const detector = createChantDetector();
+  let waiting = '';
+  return {
+    pass(text) {
+      const isChant = detector.see(text);
+      waiting += text;
+      const shown = headOf(waiting, waiting.length - detector.heldCharacters());
+      waiting = waiting.slice(shown.length);
+      return { shown, isChant };
+    },
+    held: () => waiting,
+  };
+}
+
+/** Lets everything through, where nobody looks for loops. */
+export const openGate = (): ChantGate => ({
+  pass: (text) => ({ shown: text, isChant: false }),
+  held: () => '',
+});
+
+const shownLength = ({ text = '', thought }: Part): number => (thought === true ? 0 : text.length);
+
+/**
+ * An answer without the last `characters` UTF-16 units of what it shows, and without what stands between and
+ * behind them: calls that came with a chant are none.
+ */
+export function withoutEnd(parts: readonly Part[], characters: number): Part[] {
+  const kept = [...parts];
+  for (let left = characters; left > 0;) {
+    const last = kept.pop();
+    if (last === undefined) break;
+    const length = shownLength(last);
+    if (length > left) kept.push({ ...last, text: last.text?.slice(0, length - left) ?? '' });
+    left -= Math.min(left, length);
+  }
+  return kept;
+}

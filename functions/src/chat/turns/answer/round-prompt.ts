@@ -1,0 +1,85 @@
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import type { SentView } from '#shared/compaction/summariser/shrunken-view.ts';
+import { promptOf } from '#shared/conversation/context/assemble-context.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { ModelUsage, Prompt } from '#shared/ports/ports.ts';
+import type { Reservation } from '#shared/ports/quota-ports.ts';
+import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { BegunTurn } from '../start/begin-turn.ts';
+import { viewOfRound } from '../start/next-call.ts';
+import { refuseRoundOverflow } from '../start/overflow.ts';
+import { reserveAlone } from '../send/reserve-alone.ts';
+import { usageBeyond } from './add-usage.ts';
+import type { TurnProgress } from '../store/turn-progress.ts';
+
+/** The prompt of a call between two rounds, and what it holds of the user's quota. */
+export interface RoundPrompt extends SentView {
+  prompt: Prompt;
+  reservation: Reservation | undefined;
+}
+
+/** What the last call reported of `contents` contents; absent: nothing, or not of all that was there. */
+export interface CallReport {
+  usage: ModelUsage;
+  contents: number;
+  outputTokens: number;
+}
+
+interface Round {
+  begun: BegunTurn;
+  progress: TurnProgress;
+  report: CallReport | undefined;
+}
+
+/** Prompt and answer of the last call, as the model counted them: the answer is one content more. */
+const reportedOf = ({ report }: Round) =>
+  report && {
+    tokens: report.usage.promptTokens + report.usage.outputTokens,
+    contents: report.contents + 1,
+    outputTokens: report.outputTokens,
+  };
+
+/**
+ * What the next call of a turn sends, under the same limits as its first: shrunk over the hard threshold,
+ * refused where it cannot fit, and reserved anew. Throws CONTEXT_WINDOW_WILL_OVERFLOW, quota reasons,
+ * StoreUnavailableError.
+ */
+export async function promptOfRound(
+  dependencies: ChatDependencies,
+  round: Round,
+): Promise<RoundPrompt> {
+  const { config, toolbox, store } = dependencies;
+  const { begun, progress } = round;
+  const { head, history, turns, memory, sentUser: user, attempt } = begun;
+  const { conversationId, seq } = attempt;
+  const { contents } = progress;
+  const context = { ...head, history, turns, memory };
+  const view = viewOfRound(dependencies, context, {
+    seq,
+    user,
+    contents,
+    model: begun.model,
+    reported: reportedOf(round),
+  });
+  const last = contents.at(-1);
+  const newTokens = last ? estimateContentTokens(last, meterCounting(head)) : 0;
+  const requestTokens = Math.ceil(head.context.calibration * newTokens);
+  await refuseRoundOverflow(dependencies, {
+    conversationId,
+    head: () => readHead(store, conversationId),
+    contextTokens: Math.max(0, view.tokens - requestTokens),
+    requestTokens,
+    overheadTokens: head.context.overheadTokens,
+    policy: policyOf(config, head),
+  });
+  const reservation = await reserveAlone(dependencies, {
+    ...begun.quotaRequest,
+    estimatedTokens: view.tokens,
+    taken: usageBeyond(progress.usage, begun.progress.settled) ?? 'nothing',
+  });
+  const source = { ...context, model: begun.model, serverTools: toolbox.declarations };
+  const prompt = promptOf(source, view.items);
+  const { shrinkage, isOverLimit, outputTokens } = view;
+  return { prompt, shrinkage, isOverLimit, outputTokens, reservation };
+}

@@ -1,0 +1,182 @@
+import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
+import type { Part } from '#shared/conversation/documents/content.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Repairs } from '#shared/conversation/repair/repairs.ts';
+import type { ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
+import { LOOP_OF_TEXT } from '#shared/loops/loop-reasons.ts';
+import { utf8Length } from '#shared/store/names.ts';
+import { finishReasonOf, type StreamChunk } from '#shared/wire/stream.ts';
+import { untilAborted } from './abortable.ts';
+import { createChantGate, openGate, withoutEnd } from './repetition-filter.ts';
+import { logModelCall } from '#functions/models/log-model-call.ts';
+import { mendedRequest } from '#functions/models/repaired-request.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createDeltaCoalescer } from '../live/delta-coalescer.ts';
+import { timeoutAfter } from './timeout-after.ts';
+
+/** What came of one model call. `parts` are raw: signatures and unknown fields must go back as sent. */
+export interface Answer {
+  parts: Part[];
+  finishReason?: string;
+  usage?: ModelUsage;
+  /** What was mended of the history that it was asked with. */
+  repairs?: Repairs;
+  /** The call ended in an error; what was received until then stands in `parts`. */
+  error?: AppError;
+}
+
+/**
+ * JSON of one answer, bytes of UTF-8: it is stored in one commit of 3.5 MiB, together with what of its
+ * stream is not stored yet. Models end earlier (65,536 tokens are about 400 KB).
+ */
+export const ANSWER_MAX_BYTES = 2 * 1024 * 1024;
+
+export const isShown = (part: Part) =>
+  part.text !== undefined && part.text !== '' && part.thought !== true;
+
+/** Neighbouring plain text pieces are one part: a stream cuts text anywhere, the transcript does not. */
+function appendPart(parts: Part[], part: Part): void {
+  const last = parts.at(-1);
+  const isPlain = (candidate: Part | undefined) =>
+    candidate?.text !== undefined && Object.keys(candidate).length === 1;
+  if (last && isPlain(last) && isPlain(part)) last.text = `${last.text}${part.text}`;
+  else parts.push({ ...part });
+}
+
+interface AnswerCall {
+  request: ModelRequest;
+  /** Names what is answered, for the log. */
+  name: string;
+  /** Absent where the answer belongs to none. */
+  conversationId?: string;
+  /** How long the answer may take. */
+  timeoutMs: number;
+  /** Ends the call; what was received until then is the answer. */
+  signal: AbortSignal;
+  emit: (chunk: StreamChunk) => void;
+  /** JSON bytes that the answer may have. */
+  maxBytes: number;
+  /** Id of the text part in the stream; one per answer. */
+  partId: string;
+  /** Whether an answer that broke is left to somebody else: then its part has no end. */
+  isCut: () => boolean;
+}
+
+function textFrames({ emit, partId: id }: AnswerCall, clock: ChatDependencies['clock']) {
+  let isOpen = false;
+  const deltas = createDeltaCoalescer({
+    clock,
+    emit: (delta) => emit({ type: 'text-delta', id, delta }),
+  });
+  return {
+    push: (text: string) => {
+      if (!isOpen) emit({ type: 'text-start', id });
+      isOpen = true;
+      deltas.push(text);
+    },
+    close: async ({ isCut }: { isCut: boolean }) => {
+      await deltas.flush();
+      if (isOpen && !isCut) emit({ type: 'text-end', id });
+    },
+  };
+}
+
+/** A defect is the message's fault never: it may be sent again, once it is mended. */
+export const asAppError = (error: unknown) =>
+  error instanceof AppError
+    ? error
+    : new AppError({
+        status: 'INTERNAL',
+        reason: 'INTERNAL',
+        message: 'the answer could not be produced',
+        publicMessage: 'The answer could not be produced. Send the same message again.',
+        retryable: true,
+        cause: error,
+      });
+
+export const timeoutError = ({ name, timeoutMs }: Pick<AnswerCall, 'name' | 'timeoutMs'>) =>
+  new AppError({
+    status: 'DEADLINE_EXCEEDED',
+    reason: 'MODEL_TIMEOUT',
+    message: `${name} had no complete answer after ${timeoutMs} ms`,
+    publicMessage: 'The model did not finish in time. Send the same message again.',
+    retryable: true,
+  });
+
+/** An answer without a word is no answer: storing it would poison the context (nothing to send back). */
+export function emptyAnswerError(
+  answer: Pick<Answer, 'parts' | 'error' | 'finishReason'>,
+): AppError | undefined {
+  const isFiltered = finishReasonOf(answer.finishReason) === 'content-filter';
+  const hasContent = answer.parts.some((part) => isShown(part) || part.functionCall !== undefined);
+  if (answer.error || isFiltered || hasContent) return undefined;
+  return new AppError({
+    status: 'UNAVAILABLE',
+    reason: 'MODEL_EMPTY_ANSWER',
+    message: `the model answered nothing (finishReason ${answer.finishReason ?? 'missing'})`,
+    publicMessage: 'The model gave no answer. Send the same message again.',
+    retryable: true,
+  });
+}
+
+/** Takes a chunk into the answer; what of it is shown, or 'full' when the answer may not grow by it. */
+function takeChunk(
+  answer: Answer,
+  chunk: ModelChunk,
+  sizes: { bytes: number; maxBytes: number },
+): Part[] | 'full' {
+  sizes.bytes += chunk.parts.reduce((sum, part) => sum + utf8Length(JSON.stringify(part)), 0);
+  if (sizes.bytes > sizes.maxBytes) {
+    answer.finishReason = 'MAX_TOKENS';
+    return 'full';
+  }
+  for (const part of chunk.parts) appendPart(answer.parts, part);
+  answer.usage = chunk.usage ?? answer.usage;
+  answer.finishReason = chunk.finishReason ?? answer.finishReason;
+  if (chunk.blockReason !== undefined) answer.finishReason = 'BLOCKED_PROMPT';
+  return chunk.parts.filter(isShown);
+}
+
+/**
+ * Calls the model and passes its text on as it comes. Never throws: an error is part of the answer, that of
+ * one that takes longer than `timeoutMs` is MODEL_TIMEOUT. An answer above `maxBytes` ends as MAX_TOKENS,
+ * one that repeats itself over and over before the repetitions, as LOOP_OF_TEXT.
+ */
+export async function streamAnswer(
+  dependencies: Pick<ChatDependencies, 'model' | 'clock' | 'config' | 'logger'>,
+  call: AnswerCall,
+): Promise<Answer> {
+  const answer: Answer = { parts: [] };
+  const sizes = { bytes: 0, maxBytes: call.maxBytes };
+  const text = textFrames(call, dependencies.clock);
+  const gate = dependencies.config.LOOP_DETECTION === 'on' ? createChantGate() : openGate();
+  let isChant = false;
+  const startMs = dependencies.clock.now().getTime();
+  const timeout = timeoutAfter(dependencies, call.timeoutMs);
+  const signal = AbortSignal.any([call.signal, timeout.signal]);
+  try {
+    const { request, repairs } = mendedRequest(dependencies, call.request);
+    if (repairs) answer.repairs = repairs;
+    for await (const sent of untilAborted(dependencies.model.stream(request, signal), signal)) {
+      const shown = takeChunk(answer, boundedAnswer(sent), sizes);
+      if (shown === 'full') break;
+      const passed = gate.pass(shown.map((part) => part.text ?? '').join(''));
+      if (passed.shown !== '') text.push(passed.shown);
+      if (!passed.isChant) continue;
+      isChant = true;
+      break;
+    }
+  } catch (error) {
+    answer.error = asAppError(error);
+  }
+  if (isChant) {
+    answer.parts = withoutEnd(answer.parts, gate.held().length);
+    answer.finishReason = LOOP_OF_TEXT;
+  } else if (gate.held() !== '') text.push(gate.held());
+  await text.close({ isCut: answer.error !== undefined && call.isCut() });
+  timeout.stop();
+  answer.error ??= emptyAnswerError(answer);
+  if (answer.error && timeout.signal.aborted) answer.error = timeoutError(call);
+  logModelCall(dependencies, { ...call, ...answer, startMs });
+  return answer;
+}

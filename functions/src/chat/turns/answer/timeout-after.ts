@@ -1,0 +1,12 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+
+/** Fires after `ms`; `stop` ends the timer. */
+export function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: number) {
+  const timeout = new AbortController();
+  const stopped = new AbortController();
+  void clock.wait(ms, stopped.signal).then(() => {
+    if (!stopped.signal.aborted) timeout.abort();
+  });
+  return { signal: timeout.signal, stop: () => stopped.abort(CALLED_OFF) };
+}

@@ -1,0 +1,44 @@
+import {
+  closingOf,
+  endAbandonedWrites,
+  type AbandonedTurn,
+  type ClosingTurn,
+} from '#shared/conversation/writes/end-abandoned.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { needAfterClosing } from '#functions/context/request-after-closing.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { publishRequest } from './publish-request.ts';
+
+/**
+ * Ends the open turn, which nobody answers, and frees the conversation, in one batch under the update times of
+ * both. What it has said and done comes into the context with it, so the batch says whether that needs a
+ * compaction, as the end of an answer does. Throws GuardLostError, StoreUnavailableError.
+ */
+export async function closeOpenTurn(
+  dependencies: ChatDependencies,
+  of: { conversationId: string; head: Versioned<Head>; closing: ClosingTurn },
+): Promise<void> {
+  const { conversationId, head, closing } = of;
+  const need = await needAfterClosing(dependencies, { conversationId, head: head.value, closing });
+  const now = dependencies.clock.now();
+  await dependencies.store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { updateTime: now, ...(need && { 'compactionNeeded.auto': { ...need } }) },
+      remove: ['open'],
+      guard: { updateTime: head.updateTime },
+    },
+    ...endAbandonedWrites(conversationId, { ...closing, now }),
+  ]);
+  if (!need) return;
+  const { requestId, trigger } = need;
+  await publishRequest(dependencies, { conversationId, requestId, trigger });
+}
+
+/** The same as its user would have it end. */
+export const closeAbandonedTurn = (
+  dependencies: ChatDependencies,
+  of: { conversationId: string; head: Versioned<Head>; abandoned: AbandonedTurn },
+): Promise<void> => closeOpenTurn(dependencies, { ...of, closing: closingOf(of.abandoned) });

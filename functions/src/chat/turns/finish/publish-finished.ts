@@ -1,0 +1,38 @@
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import { tellTurnFinished, tellTurnWaiting } from '#functions/events/publish-turn-event.ts';
+import type { BegunTurn } from '../start/begin-turn.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+
+/** What is told of a turn that came to rest; nothing of a pause without calls, which there is not. */
+function telling(
+  dependencies: ChatDependencies,
+  { batch, begun, isAttended }: Rested,
+): Promise<void> | undefined {
+  const { conversationId, seq, attempt, state, error, rounds } = batch;
+  const kind = begun.replaces === undefined ? ('message' as const) : ('replacement' as const);
+  const told = { conversationId, turnId: turnId(seq), attempt, kind, isAttended };
+  if (state !== 'awaiting_tool')
+    return tellTurnFinished(dependencies, {
+      ...told,
+      state,
+      ...(error && { reason: error.reason }),
+    });
+  return rounds && tellTurnWaiting(dependencies, { ...told, round: rounds.count });
+}
+
+interface Rested {
+  batch: FinishBatch;
+  begun: Pick<BegunTurn, 'replaces'>;
+  isAttended: boolean;
+}
+
+/**
+ * Tells the events topic how a turn has ended, or that the app has something to do. The stream does not wait for it:
+ * it is noted in `afterwork`, as what the request that is being served still has to do.
+ */
+export function tellFinished(dependencies: ChatDependencies, rested: Rested): void {
+  const { afterwork } = dependencies;
+  const work = telling(dependencies, rested)?.finally(() => work && afterwork.delete(work));
+  if (work) afterwork.add(work);
+}

@@ -1,0 +1,91 @@
+import { needOfContext } from '#shared/compaction/trigger/compaction-trigger.ts';
+import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
+import { readContextParts, readHead } from '#shared/conversation/context/read-conversation.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import { outputFormsOf } from '#functions/context/output-forms.ts';
+import type { BegunTurn } from '../start/begin-turn.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { finishedTurn } from './after-finish.ts';
+
+/** What a finished turn asks for, and the state of the head that this holds for. */
+export interface NeedAtEnd {
+  need: CompactionNeeded['auto'];
+  /** Only when the turn relies on a need that waits: it must still wait when the finish is committed. */
+  headUpdateTime?: string | undefined;
+}
+
+/** Others stand behind the turn: it was answered, in its place, after them. */
+const isInItsPlace = ({ head }: BegunTurn, { seq }: FinishBatch) => seq < head.lastSeq;
+
+/** What such a turn asks for if the whole context crosses with it. */
+const needInPlace = (
+  { randomness }: Pick<ChatDependencies, 'randomness'>,
+  begun: BegunTurn,
+  batch: FinishBatch,
+): FinishBatch['need'] =>
+  batch.meter && isInItsPlace(begun, batch)
+    ? { requestId: randomness.uuid(), since: batch.now, trigger: 'auto' }
+    : undefined;
+
+/**
+ * What becomes of a crossing that was measured with the head of the start (`batch.need`), at the end of
+ * the turn. A need that waits is request enough: who settles it without a reason looks again. After a
+ * swap in between the context is measured anew, with this turn; and so is that of a turn which others stand behind,
+ * whose prompt had none of them. One read, and only by turns that crossed or were answered in their place.
+ */
+export async function needAtEnd(
+  dependencies: Pick<
+    ChatDependencies,
+    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256' | 'randomness'
+  >,
+  begun: BegunTurn,
+  batch: FinishBatch,
+): Promise<NeedAtEnd> {
+  const need = batch.need ?? needInPlace(dependencies, begun, batch);
+  if (!need) return { need: undefined };
+  try {
+    return await measureAgain(dependencies, begun, { ...batch, need });
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    // Unknown: a request too many ends as NOOP, one too few would be missed, and the answer must be stored.
+    return { need: batch.need };
+  }
+}
+
+async function measureAgain(
+  dependencies: Pick<
+    ChatDependencies,
+    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256'
+  >,
+  begun: BegunTurn,
+  batch: FinishBatch & { need: NonNullable<FinishBatch['need']> },
+): Promise<NeedAtEnd> {
+  const { conversationId, seq, need } = batch;
+  const head = await readHead(dependencies.store, conversationId);
+  if (!head) return { need };
+  const { compactionNeeded, generation } = head.value;
+  if (compactionNeeded.auto) return { need: undefined, headUpdateTime: head.updateTime };
+  const inItsPlace = isInItsPlace(begun, batch);
+  if (generation === begun.head.generation && !inItsPlace) return { need };
+  const toSeq = inItsPlace ? head.value.lastSeq : seq - 1;
+  const parts = await readContextParts(dependencies, { conversationId, head: head.value, toSeq });
+  const turns = [...parts.turns, finishedTurn({ begun, messageId: '' }, batch)];
+  const forms = outputFormsOf(dependencies, head.value);
+  // The meter as this batch leaves it: it says that the others have come behind this turn.
+  const context = (inItsPlace && batch.meter) || head.value.context;
+  const measured = { head: { ...head.value, context }, history: parts.history, turns };
+  const { tokens } = contextTokens(measured, forms);
+  return {
+    need: needOfContext({
+      head: head.value,
+      history: parts.history,
+      tokens,
+      policy: policyOf(dependencies.config, head.value),
+      requestId: need.requestId,
+      now: need.since,
+    }),
+  };
+}

@@ -1,0 +1,129 @@
+import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { collapseFrames } from '#shared/wire/views/collapse-frames.ts';
+import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import { cursorPlace } from '#shared/wire/frame-ids.ts';
+import type { StreamChunk, StreamFrame } from '#shared/wire/stream.ts';
+import { shuttingDownError } from '../stream/stream-cut.ts';
+
+export interface FinishedTurn {
+  turn: Turn;
+  context: ContextObject;
+  replayed: boolean;
+  /** What its prompt left out; unknown of a turn that another instance answered. */
+  shrinkage?: Shrinkage | undefined;
+}
+
+/** From where a reader reads: every frame, those so far joined where they can be, or those after an id. */
+export type Reading = { kind: 'all' } | { kind: 'collapsed' } | { kind: 'after'; id: number };
+
+/**
+ * How a reader with this cursor, or none, reads an attempt. One from a later attempt is not believed, nor
+ * one behind the last frame that there is, where that is known.
+ */
+export const readingOf = (
+  cursor: number | undefined,
+  { attempt, lastId }: { attempt: number; lastId?: number },
+): Reading =>
+  cursor !== undefined &&
+  cursorPlace(cursor, attempt) === 'within' &&
+  cursor <= (lastId ?? Number.POSITIVE_INFINITY)
+    ? { kind: 'after', id: cursor }
+    : { kind: 'collapsed' };
+
+/**
+ * Why no frame comes any more: the turn has ended, the process gives it up, or another instance has taken
+ * it over and goes on.
+ */
+export type LogEnd = 'finished' | 'givenUp' | 'lost';
+
+/** A turn as its producer and its readers in this process share it. */
+export interface LiveTurn {
+  attempt: number;
+  /** What was emitted as `reading` says, then live; any number of readers, each until it has `left`. */
+  frames(reading: Reading, left?: AbortSignal): AsyncIterable<StreamFrame>;
+  /** Says that somebody waits for the answer until their connection closes (`left`). */
+  attend(left: AbortSignal): void;
+  /** Id of the last frame that was emitted here; below the first one of the attempt when there is none. */
+  lastId(): number;
+  /** How the answer ends here. */
+  result: Promise<FinishedTurn>;
+  /** How the turn ends, also when another instance goes on with it. */
+  outcome: Promise<FinishedTurn>;
+  /** Stops the model; the turn ends as cancelled with what was said so far. */
+  cancel(): void;
+  /** Stops the model and leaves the turn to whoever sends its message again. */
+  giveUp(): void;
+}
+
+/** Live turns of this instance by `{conversationId}/{seq}`. */
+export type LiveTurns = Map<string, LiveTurn>;
+
+/** The turns of a conversation that this instance answers: one, but for a moment when one follows another. */
+export function liveSeqs(liveTurns: LiveTurns, conversationId: string): number[] {
+  const start = `${conversationId}/`;
+  return [...liveTurns.keys()]
+    .filter((key) => key.startsWith(start))
+    .map((key) => Number(key.slice(start.length)));
+}
+
+export const liveTurnKey = (conversationId: string, seq: number) => `${conversationId}/${seq}`;
+
+/** The frames of one attempt as they come: bounded by the answer itself, dropped with the turn. */
+export interface FrameLog {
+  /** Gives the chunk the next id and tells the readers. */
+  emit(chunk: StreamChunk): StreamFrame;
+  /** The frames that chunks will be when they are emitted next. */
+  preview(chunks: readonly StreamChunk[]): StreamFrame[];
+  /** Id of the last frame; `firstId - 1` when there is none. */
+  lastId(): number;
+  /** No frame comes after this. */
+  end(reason: LogEnd): void;
+  /** Ends when the log is at its end: returns whether somebody else goes on. Throws StreamCutError. */
+  frames(reading: Reading): AsyncGenerator<StreamFrame, Exclude<LogEnd, 'givenUp'>>;
+}
+
+/** A log whose first frame has the id `firstId`. */
+export function createFrameLog(firstId = 0): FrameLog {
+  const log: StreamFrame[] = [];
+  let ended: LogEnd | undefined;
+  let change = Promise.withResolvers<void>();
+  const signal = () => {
+    change.resolve();
+    change = Promise.withResolvers<void>();
+  };
+  const preview = (chunks: readonly StreamChunk[]) =>
+    chunks.map((chunk, i) => ({ id: firstId + log.length + i, chunk }));
+
+  async function* frames(reading: Reading) {
+    let next = reading.kind === 'after' ? reading.id - firstId + 1 : 0;
+    if (reading.kind === 'collapsed') {
+      next = log.length;
+      yield* collapseFrames(log.slice());
+    }
+    for (;;) {
+      const changed = change.promise;
+      for (let frame = log[next]; frame !== undefined; frame = log[++next]) yield frame;
+      if (next < log.length) continue;
+      if (ended === 'givenUp') throw shuttingDownError('a stream was ended');
+      if (ended !== undefined) return ended;
+      await changed;
+    }
+  }
+
+  return {
+    emit: (chunk) => {
+      const frame = { id: firstId + log.length, chunk };
+      log.push(frame);
+      signal();
+      return frame;
+    },
+    preview,
+    lastId: () => firstId + log.length - 1,
+    end: (reason) => {
+      ended ??= reason;
+      signal();
+    },
+    frames,
+  };
+}

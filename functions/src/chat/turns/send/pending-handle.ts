@@ -1,0 +1,28 @@
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import type { StreamFrame } from '#shared/wire/stream.ts';
+import { settled } from '#functions/lib/ignore-rejection.ts';
+import type { SendHandle, SendRequest } from './send-request.ts';
+
+/** A turn whose answer begins later: its readers wait, and the connection lives meanwhile. */
+export function pendingHandle(
+  request: SendRequest,
+  turn: { seq: number; generation: number },
+  next: Promise<SendHandle>,
+): SendHandle {
+  async function* frames(left?: AbortSignal): AsyncIterable<StreamFrame> {
+    yield* (await next).frames(left);
+  }
+  return {
+    turnId: turnId(turn.seq),
+    conversationId: request.conversationId,
+    generation: turn.generation,
+    replayed: false,
+    frames,
+    attend: (left) =>
+      void next.then(
+        (handle) => handle.attend(left),
+        () => undefined,
+      ),
+    result: settled(next.then((handle) => handle.result)),
+  };
+}

@@ -1,0 +1,64 @@
+import type { ClientContext } from '#shared/client-context/client-context.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { OnBusy } from '#shared/conversation/documents/head.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { FinishedTurn } from '../live/live-turn.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+
+/** What a new turn stands in for: an edited message, or an answer that is made anew. */
+export interface Replacing {
+  kind: 'edit' | 'regenerate';
+  /** The client's id of a user message, or `m_<seq>` of an answer. */
+  messageId: string;
+}
+
+/** A message as the route hands it over: valid, and the caller proven. */
+export interface SendRequest {
+  caller: Caller;
+  conversationId: string;
+  /** A regeneration has no parts of its own: its text is that of the turn it replaces. */
+  message: { id: string; parts: Part[]; retention?: 'keep' | 'normal' | 'drop' };
+  /** BCP 47; language of the messages about compaction. */
+  locale?: string;
+  /** What to do while another message is being answered; absent: as the conversation is set. */
+  onBusy?: OnBusy;
+  replacing?: Replacing;
+  /** At most this much of folded turns is brought back for the message; absent: as the conversation is set. */
+  recallTokens?: number;
+  /** What the model is to know of the moment; a retry may bring another one, which counts for nothing. */
+  clientContext?: ClientContext;
+  /** What BeforeTurn hooks add to it, as the model is told. */
+  addedContext?: string | undefined;
+  /** Id of the last frame that the caller has of this message's answer. */
+  cursor?: number | undefined;
+  /** Made from the turn as it is stored: goes on with it, and never begins another one. */
+  isStored?: true;
+  /** The caller only reads: what has ended is replayed, also what failed for now. */
+  isReader?: true;
+}
+
+/** A turn on its way or already answered. */
+export interface SendHandle {
+  turnId: string;
+  conversationId: string;
+  generation: number;
+  replayed: boolean;
+  /** From the first frame on, then live; ends after the finish frame, or when the reader has `left`. */
+  frames(left?: AbortSignal): AsyncIterable<StreamFrame>;
+  /** Says that somebody waits for the answer, stream or JSON, until their connection closes (`left`). */
+  attend(left: AbortSignal): void;
+  /** The finished turn; rejects with AppError when it failed. */
+  result: Promise<FinishedTurn>;
+}
+
+/** How a message is sent: handed to those who have to send it again, whom it uses itself. */
+export type SendMessage = (
+  dependencies: ChatDependencies,
+  request: SendRequest,
+) => Promise<SendHandle>;
+
+export const userContent = (request: SendRequest): Content => ({
+  role: 'user',
+  parts: request.message.parts,
+});

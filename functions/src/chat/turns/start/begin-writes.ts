@@ -1,0 +1,130 @@
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import { queueAfter, type QueuedDecision } from '#shared/conversation/decisions/queue-decision.ts';
+import { beginQueuedWrites } from '#shared/conversation/writes/queue-writes.ts';
+import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
+import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
+import { takeOverWrites } from '#shared/conversation/writes/take-over-writes.ts';
+import {
+  startWrites,
+  type KeptRounds,
+  type Lease,
+} from '#shared/conversation/writes/turn-writes.ts';
+import type { Write } from '#shared/ports/ports.ts';
+import { abandonedTurns, type StartState } from './read-start.ts';
+import { resumeWrites } from '#shared/conversation/writes/resume-writes.ts';
+import type { Kept } from './kept-rounds.ts';
+import type { SendRequest } from '../send/send-request.ts';
+import { newsOfClient, type Surroundings } from './turn-context.ts';
+import { regeneratedBy, type Message } from './stored-message.ts';
+
+/** The ways in which a turn gets a producer. */
+export type Beginning =
+  | Extract<StartDecision, { kind: 'start' | 'takeOver' }>
+  | Extract<QueuedDecision, { kind: 'beginQueued' }>
+  /** The app has answered all that a turn waited for. */
+  | { kind: 'resume'; seq: number; attempt: number; kept: Kept };
+
+export interface Draft extends Surroundings {
+  request: SendRequest;
+  state: StartState;
+  decision: Beginning;
+  head: Versioned<Head> | { create: Head };
+  message: Message;
+  replacement: Replacement | undefined;
+  lease: Lease;
+  /** Of the conversation, as the turn keeps it. */
+  model: string;
+  userTokens: number;
+  foldedInContext: boolean | undefined;
+  now: Date;
+  /** Of a turn that is taken over. */
+  kept?: KeptRounds | undefined;
+}
+
+/** A turn that is there already, with the head that it belongs to. */
+function stored({ head, state, foldedInContext }: Draft) {
+  if ('create' in head || !state.known) throw new Error('a stored turn has a head');
+  return { head, turnUpdateTime: state.known.updateTime, foldedInContext };
+}
+
+/** What still waits once a turn has begun that did, and those before it that are abandoned are closed. */
+const queueBehind = (
+  { facts }: StartState,
+  { seq, abandoned }: Extract<QueuedDecision, { kind: 'beginQueued' }>,
+) =>
+  queueAfter(
+    facts.queue.filter((turn) => !abandoned.includes(turn.seq)),
+    seq,
+  );
+
+const clientNews = ({ head, request }: Draft) =>
+  newsOfClient('create' in head ? head.create.client : head.value.client, request);
+
+/** The one batch with which a turn begins. */
+export function beginWrites(draft: Draft): Write[] {
+  const { request, state, decision, lease, now, userTokens, model, replacement } = draft;
+  const { conversationId } = request;
+  const { seq } = decision;
+  switch (decision.kind) {
+    case 'takeOver':
+      return takeOverWrites({
+        conversationId,
+        seq,
+        attempt: decision.attempt,
+        lease,
+        now,
+        model,
+        routing: draft.message.routing,
+        kept: draft.kept,
+        ...stored(draft),
+        ...(decision.abandoned && { abandoned: abandonedTurns(state, decision.abandoned) }),
+      });
+    case 'resume':
+      return resumeWrites({
+        conversationId,
+        seq,
+        attempt: decision.attempt,
+        lease,
+        now,
+        kept: draft.kept ?? decision.kept,
+        // Of a turn that nobody noted a model of, nobody knows who signed its calls.
+        model: state.known?.value.model && model,
+        obsolete: state.known?.piecePaths.slice(state.known.value.userPieces) ?? [],
+        ...stored(draft),
+      });
+    case 'beginQueued':
+      return beginQueuedWrites({
+        conversationId,
+        seq,
+        attempt: decision.attempt,
+        lease,
+        now,
+        userTokens,
+        model,
+        replacement,
+        ...stored(draft),
+        queue: queueBehind(state, decision),
+        abandoned: abandonedTurns(state, decision.abandoned),
+      });
+    case 'start':
+      return startWrites({
+        conversationId,
+        messageId: request.message.id,
+        bodyHash: state.facts.bodyHash,
+        seq,
+        ...draft.message,
+        surroundings: draft.surroundings,
+        told: draft.told,
+        client: clientNews(draft),
+        replaces: decision.replaces,
+        regenerates: regeneratedBy(request, decision.replaces),
+        userTokens,
+        model,
+        lease,
+        now,
+        head: draft.head,
+        abandoned: abandonedTurns(state, decision.abandoned),
+        replacement,
+      });
+  }
+}

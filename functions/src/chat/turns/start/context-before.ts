@@ -1,0 +1,85 @@
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { modelOfTurn } from '#shared/conversation/context/turn-model.ts';
+import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
+import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { isRouted } from '#shared/routing/routing.ts';
+import type { Config } from '#functions/config.ts';
+import { limitingModelOf } from '#functions/config/conversation-policy.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { Beginning } from './begin-writes.ts';
+import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
+import { readContextBefore, type StartState } from './read-start.ts';
+import { messageReplacedError } from '../send/send-errors.ts';
+import type { SendRequest } from '../send/send-request.ts';
+
+/** A turn that is to begin: what asks for it, what was read, and what was decided. */
+export interface Begin {
+  request: SendRequest;
+  state: StartState;
+  decision: Beginning;
+}
+
+/** The context that the turn answers from, and what its batch changes of it. */
+export interface ContextBefore {
+  head: Head;
+  history: History | undefined;
+  turns: readonly Turn[];
+  replacement: PlannedReplacement | undefined;
+  /** Of a turn whose place a compaction has folded: whether it is in that context; it stays so. */
+  foldedInContext: boolean | undefined;
+}
+
+/** First of the turns that this one stands in for. */
+export const replacesOf = ({ state, decision }: Begin): number | undefined =>
+  decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
+
+/** The head as the turn sees it: with the model that it begins with, or has begun with. */
+function headOfTurn(config: Config, { state }: Begin, head: Head): Head {
+  const model = modelOfTurn(head.model, state.known?.value);
+  // Where nothing is chosen any more, the deployment's model answers, and for a retired one its successor: the turn
+  // notes that one, the conversation keeps what it has.
+  const isChosen = isRouted(model) && config.routing !== undefined;
+  return { ...head, model: isChosen ? model : limitingModelOf(config, model) };
+}
+
+function foldedInContextOf({ state: { known } }: Begin, head: Head): boolean | undefined {
+  if (!known || known.value.seq >= firstTailSeq(head)) return undefined;
+  return isTerminal(known.value.state) ? known.value.inContext : known.value.foldedInContext;
+}
+
+/** The turn has begun before: what it replaces is replaced. */
+const isGoingOn = ({ decision }: Begin): boolean =>
+  decision.kind === 'takeOver' || decision.kind === 'resume';
+
+/**
+ * Reads the context, and where the turn replaces others the one without them; undefined: the head moved on while it
+ * was read. Throws MESSAGE_REPLACED.
+ */
+export async function readBefore(
+  dependencies: ChatDependencies,
+  begin: Begin,
+  of: { head: Head; by: string },
+): Promise<ContextBefore | undefined> {
+  const { conversationId } = begin.request;
+  const { by } = of;
+  const head = headOfTurn(dependencies.config, begin, of.head);
+  const beforeSeq = begin.decision.seq;
+  const parts = await readContextBefore(dependencies, { conversationId, head, beforeSeq });
+  if (!parts) return undefined;
+  const fromSeq = replacesOf(begin);
+  if (fromSeq === undefined || isGoingOn(begin)) {
+    const foldedInContext = foldedInContextOf(begin, head);
+    return { head, ...parts, replacement: undefined, foldedInContext };
+  }
+  // While an edit waited, another one may have taken the place of the same message.
+  const { replacing } = begin.state.facts;
+  if (replacing?.target && isReplaced(replacing.target))
+    throw messageReplacedError(conversationId, begin.request.replacing?.messageId ?? '');
+  const asked = { conversationId, head, ...parts, fromSeq, by };
+  const replacement = await planReplacement(dependencies, asked);
+  const { headAfter, history, turns } = replacement;
+  // Folded is no more than what stands before the replaced turns.
+  return { head: headAfter, history, turns, replacement, foldedInContext: undefined };
+}

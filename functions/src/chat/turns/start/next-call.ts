@@ -1,0 +1,90 @@
+import type { ShrunkenView } from '#shared/compaction/summariser/shrunken-view.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import type { OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
+import { assembleContext, turnItems } from '#shared/conversation/context/assemble-context.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import {
+  contextTokens,
+  roundTokens,
+  type MeteredTurn,
+  type ReportedCall,
+} from '#shared/conversation/context/meter.ts';
+import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
+import type { MemoryTexts } from '#shared/memory/render-memory.ts';
+import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { shrunkenView } from '#functions/context/left-out.ts';
+import { outputFormsOf, type Viewing } from '#functions/context/output-forms.ts';
+
+/** A head with all that its context is made of, from one generation. */
+export interface ContextOfHead extends Head {
+  history: History | undefined;
+  memory?: MemoryTexts;
+  turns: readonly MeteredTurn[];
+}
+
+const viewOf = (
+  viewing: Viewing,
+  context: ContextOfHead,
+  sized: { tokens: number; forms: OutputForms },
+): ShrunkenView => shrunkenView(viewing, context, { items: assembleContext(context), ...sized });
+
+/**
+ * What the next call sends before its new message: the context, tool outputs in the forms in which they go, shrunk
+ * while it is over the hard threshold. The one function behind the call, its overflow check and `/context`.
+ */
+export function viewOfNextCall(viewing: Viewing, context: ContextOfHead): ShrunkenView {
+  const forms = outputFormsOf(viewing, context);
+  const { tokens } = contextTokens({ ...context, head: context }, forms);
+  return viewOf(viewing, context, { tokens, forms });
+}
+
+/** The view of a turn's first call, with its message. */
+export function viewOfFirstCall(
+  viewing: Viewing,
+  context: ContextOfHead,
+  { seq, user }: { seq: number; user: Content },
+): ShrunkenView {
+  const view = viewOfNextCall(viewing, context);
+  const userTokens = estimateContentTokens(user, meterCounting(context));
+  return {
+    ...view,
+    items: [...view.items, ...turnItems(seq, sendableTurn([user]))],
+    tokens: view.tokens + Math.ceil(context.context.calibration * userTokens),
+  };
+}
+
+/** A turn that is being answered, as far as it has come. */
+export interface OpenTurn {
+  seq: number;
+  user: Content;
+  contents: readonly Content[];
+  /** Answers it; absent while none is chosen. */
+  model?: string | undefined;
+  /** What the model reported of the call before; absent: all is estimated. */
+  reported?: ReportedCall | undefined;
+}
+
+/** An open turn as if it stood in the context. */
+function standing(context: ContextOfHead, { seq, user, contents, model }: OpenTurn): MeteredTurn {
+  const tokensOf = (some: readonly Content[]) =>
+    some.reduce((sum, one) => sum + estimateContentTokens(one, meterCounting(context)), 0);
+  const tokens = { user: tokensOf([user]), answer: tokensOf(contents) };
+  return { seq, user, contents: [...contents], model, tokens, inContext: true };
+}
+
+/**
+ * The same for a call between two rounds of a turn: the context, the message, and what came of its calls so
+ * far, all of it under the same limits. The older outputs of the turn itself may be shortened, too.
+ */
+export function viewOfRound(
+  viewing: Viewing,
+  context: ContextOfHead,
+  open: OpenTurn,
+): ShrunkenView {
+  const forms = outputFormsOf(viewing, context);
+  const turn = standing(context, open);
+  const tokens = roundTokens({ ...context, head: context, turn }, forms, open.reported);
+  return viewOf(viewing, { ...context, turns: [...context.turns, turn] }, { tokens, forms });
+}

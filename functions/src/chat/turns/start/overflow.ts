@@ -1,0 +1,188 @@
+import { isSwitchedOff } from '#shared/compaction/decisions/claim-decision.ts';
+import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { AppError, mayBeCommitted } from '#shared/errors.ts';
+import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { publishOverdue, publishRequest } from '../finish/publish-request.ts';
+import { userContent, type SendRequest } from '../send/send-request.ts';
+
+/** A compaction takes seconds; earlier there is nothing to try again for, ms. */
+const OVERFLOW_RETRY_MS = 5_000;
+
+const willOverflow = (sizes: {
+  contextTokens: number;
+  requestTokens: number;
+  windowTokens: number;
+}) =>
+  sizes.requestTokens >
+  policyConstants.overflowFraction.value * Math.max(0, sizes.windowTokens - sizes.contextTokens);
+
+interface Sizes {
+  contextTokens: number;
+  requestTokens: number;
+  /** Part of the context that no compaction can shrink. */
+  overheadTokens: number;
+  policy: Pick<CompactionPolicy, 'windowTokens' | 'snapshotBudgetTokens'>;
+}
+
+/** Whether a message would fit once everything before it is a snapshot. */
+const fitsAfterCompaction = ({ requestTokens, overheadTokens, policy }: Sizes) =>
+  !willOverflow({
+    requestTokens,
+    windowTokens: policy.windowTokens,
+    contextTokens: overheadTokens + policy.snapshotBudgetTokens,
+  });
+
+function overflowError(
+  conversationId: string,
+  sizes: {
+    requestTokens: number;
+    contextTokens: number;
+    windowTokens: number;
+    advice: string;
+    /** Default: the message. */
+    subject?: string;
+    retryable?: boolean;
+  },
+): AppError {
+  const { requestTokens, windowTokens, advice, subject = 'The message', retryable } = sizes;
+  const remainingTokens = Math.max(0, windowTokens - sizes.contextTokens);
+  return new AppError({
+    status: retryable === true ? 'UNAVAILABLE' : 'FAILED_PRECONDITION',
+    reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+    message: `message of ~${requestTokens} tokens refused in ${conversationId}: ${remainingTokens} of ${windowTokens} left`,
+    publicMessage: `${subject} (about ${requestTokens} tokens) does not fit the ${remainingTokens} tokens that are left${advice}`,
+    metadata: {
+      estimatedRequestTokenCount: String(requestTokens),
+      remainingTokenCount: String(remainingTokens),
+    },
+    ...(retryable === true && { retryable, retryAfterMs: OVERFLOW_RETRY_MS }),
+  });
+}
+
+/** What can be done about a message that no compaction makes room for. */
+const shortenIt = (windowTokens: number) =>
+  ` of the model's window of ${windowTokens}. Shorten it, or begin a new conversation.`;
+
+/**
+ * Refuses a prompt that stands for itself and does not fit the window. `name` is for the log. Throws
+ * CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
+ */
+export function refuseOverWindow(
+  name: string,
+  sizes: { requestTokens: number; windowTokens: number },
+): void {
+  const all = { ...sizes, contextTokens: 0 };
+  if (willOverflow(all))
+    throw overflowError(name, { ...all, advice: shortenIt(sizes.windowTokens) });
+}
+
+/**
+ * Refuses a message that would not fit if there were nothing before it, so that nobody is interrupted, and
+ * nothing waits, for what must fail. Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
+ */
+export function refuseHopeless(
+  { config }: Pick<ChatDependencies, 'config'>,
+  request: SendRequest,
+  head: Versioned<Head> | undefined,
+): void {
+  if (!head) return;
+  const { context } = head.value;
+  const { windowTokens } = policyOf(config, head.value);
+  const userTokens = estimateContentTokens(userContent(request), meterCounting(head.value));
+  const requestTokens = Math.ceil(context.calibration * userTokens);
+  const sizes = { requestTokens, windowTokens, contextTokens: context.overheadTokens };
+  if (!willOverflow(sizes)) return;
+  throw overflowError(request.conversationId, { ...sizes, advice: shortenIt(windowTokens) });
+}
+
+/** Whether a compaction waits that a worker will serve: the owner may have switched it off meanwhile. */
+const isWaiting = ({ compactionNeeded: { auto, manual }, settings }: Head): boolean =>
+  manual !== undefined || (auto !== undefined && !isSwitchedOff(settings, auto.trigger));
+
+/** Resolves to whether a compaction is asked for. */
+async function requestForOverflow(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  head: Versioned<Head>,
+): Promise<boolean> {
+  const requestId = dependencies.randomness.uuid();
+  const since = dependencies.clock.now();
+  const { compactionNeeded, settings, lastSeq } = head.value;
+  if (isWaiting(head.value)) {
+    await publishOverdue(dependencies, conversationId, compactionNeeded);
+    return true;
+  }
+  if (settings.compaction === 'off' || lastSeq === 0) return false;
+  try {
+    await dependencies.store.commit([
+      {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: { 'compactionNeeded.auto': { requestId, since, trigger: 'overflow' } },
+        guard: { updateTime: head.updateTime },
+      },
+    ]);
+  } catch (error) {
+    if (!mayBeCommitted(error)) throw error;
+    return false; // someone else changed the conversation; the next refused message asks again
+  }
+  await publishRequest(dependencies, { conversationId, requestId, trigger: 'overflow' });
+  return true;
+}
+
+/**
+ * Refuses the next call of a turn whose tools have given more than fits, and asks for a compaction where that
+ * makes room: then the same message may be sent again, and goes on with the rounds that are stored.
+ * Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
+ */
+export async function refuseRoundOverflow(
+  dependencies: ChatDependencies,
+  check: Sizes & { conversationId: string; head: () => Promise<Versioned<Head> | undefined> },
+): Promise<void> {
+  const { conversationId, requestTokens, contextTokens } = check;
+  const { windowTokens } = check.policy;
+  if (!willOverflow({ requestTokens, contextTokens, windowTokens })) return;
+  const head = await check.head();
+  const isOnItsWay =
+    head !== undefined &&
+    fitsAfterCompaction(check) &&
+    (await requestForOverflow(dependencies, conversationId, head));
+  const advice = isOnItsWay
+    ? '. A compaction of the conversation is asked for: send the same message again in a moment.'
+    : shortenIt(windowTokens);
+  const subject = 'What the tools of this answer have given';
+  const sizes = { requestTokens, contextTokens, windowTokens, advice, subject };
+  throw overflowError(conversationId, { ...sizes, retryable: isOnItsWay });
+}
+
+/**
+ * Refuses a message that cannot fit the window, before anything is written, and asks for a compaction
+ * where that can let the next try succeed. Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
+ */
+export async function refuseOverflow(
+  dependencies: ChatDependencies,
+  check: Sizes & {
+    conversationId: string;
+    head: Versioned<Head> | { create: Head };
+    asksForCompaction: boolean;
+  },
+): Promise<void> {
+  const { conversationId, head, requestTokens, contextTokens } = check;
+  const { windowTokens } = check.policy;
+  if (!willOverflow({ requestTokens, contextTokens, windowTokens })) return;
+  const isOnItsWay =
+    check.asksForCompaction &&
+    !('create' in head) &&
+    fitsAfterCompaction(check) &&
+    (await requestForOverflow(dependencies, conversationId, head));
+  const advice = isOnItsWay
+    ? '. A compaction of the conversation is asked for: send it again in a moment, or shorten it.'
+    : shortenIt(windowTokens);
+  const sizes = { requestTokens, contextTokens, windowTokens, advice };
+  throw overflowError(conversationId, { ...sizes, retryable: isOnItsWay });
+}

@@ -1,0 +1,162 @@
+import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import { promptOf } from '#shared/conversation/context/assemble-context.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import { shownUser } from '#shared/conversation/context/shown-user.ts';
+import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
+import { memoryOf, withSaid } from '#functions/memory/select-memory.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { Begin, ContextBefore } from './context-before.ts';
+import { viewOfNextCall } from './next-call.ts';
+import { refuseOverflow } from './overflow.ts';
+import { quotaRequestOf } from '../send/quota-reservation.ts';
+import { abandonedDocuments } from './read-start.ts';
+import type { Message } from './stored-message.ts';
+import type { IndexLoad } from '#functions/chat/features/search/load-index.ts';
+import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
+import { recallTokens } from '#functions/recall/recall-tokens.ts';
+import { surroundingsOf, type Surroundings } from './turn-context.ts';
+
+/** Which attempt at the turn it is, from 1. */
+export const attemptOf = ({ decision }: Begin): number =>
+  'attempt' in decision ? decision.attempt : 1;
+
+/** Messages whose turns the batch closes because nobody answers them any more. */
+function abandonedMessages({ state, decision }: Begin): string[] {
+  const seqs = 'abandoned' in decision ? (decision.abandoned ?? []) : [];
+  return abandonedDocuments(state, seqs).map(({ value }) => value.messageId);
+}
+
+/** What stands beside the message: as its turn stores it already, else what this request brings. */
+function besideMessage(
+  dependencies: ChatDependencies,
+  { request, state, decision }: Begin,
+  { before, isShrunken }: { before: ContextBefore; isShrunken: boolean },
+): Surroundings {
+  if (decision.kind !== 'start') {
+    const { surroundings, told } = state.known?.value ?? {};
+    return { surroundings, told };
+  }
+  const { generation, client: known } = before.head;
+  const turns = isShrunken ? [] : before.turns;
+  return surroundingsOf(dependencies, request, { generation, turns, known });
+}
+
+/** Holds what the first call may take of the user's quota, and says what further calls are reserved as. */
+async function reserve(
+  { config, quota }: ChatDependencies,
+  begin: Begin,
+  { model, estimatedTokens }: { model: string; estimatedTokens: number },
+) {
+  const quotaRequest = quotaRequestOf(config, begin.request, { model, attempt: attemptOf(begin) });
+  const abandoned = abandonedMessages(begin);
+  const reservation = await quota.reserve({ ...quotaRequest, estimatedTokens, abandoned });
+  return { quotaRequest, reservation };
+}
+
+/** The message as this call says it, behind what is said beside it, and what all of that weighs. */
+async function saidWith(
+  dependencies: ChatDependencies,
+  { request }: Begin,
+  of: {
+    before: ContextBefore;
+    message: Message;
+    index: IndexLoad | undefined;
+    around: Surroundings;
+    /** Of the memory, what is new or touched by the message. */
+    memory: string;
+    contextTokens: number;
+  },
+) {
+  const { config } = dependencies;
+  const { before, message, around } = of;
+  const counting = meterCounting(before.head);
+  const userTokens = estimateContentTokens(shownUser({ ...message, ...around }), counting);
+  const { windowTokens } = policyOf(config, before.head);
+  const freeTokens = windowTokens - of.contextTokens - userTokens;
+  const recalled = await recallForTurn(dependencies, of.index, {
+    conversationId: request.conversationId,
+    ...before,
+    message: message.user,
+    budgetTokens: recallTokens(config, before.head, { request, freeTokens }),
+  });
+  const user = withSaid(withSaid(message.user, of.memory), recalled.text);
+  const lastContent = shownUser({ user, ...around });
+  const sentTokens = estimateContentTokens(lastContent, counting);
+  return { lastContent, recalled, userTokens, sentTokens, counting };
+}
+
+/**
+ * What is sent to the model, and what it holds of the user's quota. Throws CONTEXT_WINDOW_WILL_OVERFLOW, and what the
+ * quota throws.
+ */
+export async function preparePrompt(
+  dependencies: ChatDependencies,
+  begin: Begin,
+  of: {
+    before: ContextBefore;
+    message: Message;
+    head: Versioned<Head> | { create: Head };
+    index: IndexLoad | undefined;
+  },
+) {
+  const { config } = dependencies;
+  const { request } = begin;
+  const { before, message } = of;
+  const { notes } = begin.state;
+  const selected = memoryOf(config, {
+    head: before.head,
+    notes,
+    message: message.user,
+  });
+  const { standing: memory } = selected;
+  const source = {
+    ...before.head,
+    history: before.history,
+    turns: before.turns,
+    memory,
+    serverTools: dependencies.toolbox.declarations,
+  };
+  const view = viewOfNextCall(dependencies, source);
+  const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
+  const around = besideMessage(dependencies, begin, { before, isShrunken });
+  const said = await saidWith(dependencies, begin, {
+    ...of,
+    around,
+    memory: selected.said,
+    contextTokens: view.tokens,
+  });
+  const { lastContent, recalled, userTokens, sentTokens, counting } = said;
+  const promptFor = (model: string) => promptOf({ ...source, model }, view.items, lastContent);
+  const prompt = promptFor(before.head.model);
+  await refuseOverflow(dependencies, {
+    conversationId: request.conversationId,
+    head: of.head,
+    // A compaction of the present context makes no room in the one that an edit goes back to.
+    asksForCompaction: before.replacement === undefined,
+    contextTokens: view.tokens,
+    requestTokens: Math.ceil(before.head.context.calibration * sentTokens),
+    overheadTokens: before.head.context.overheadTokens,
+    policy: policyOf(config, before.head),
+  });
+  const reserved = await reserve(dependencies, begin, {
+    model: before.head.model,
+    estimatedTokens: view.tokens + sentTokens,
+  });
+  const overheadTokens = estimatePromptTokens({ ...prompt, contents: [] }, counting);
+  return {
+    model: before.head.model,
+    prompt,
+    promptFor,
+    sentUser: lastContent,
+    shrinkage: view.shrinkage,
+    isOverLimit: view.isOverLimit,
+    outputTokens: view.outputTokens,
+    memory,
+    recalled,
+    userTokens,
+    saidTokens: sentTokens - userTokens,
+    overheadTokens,
+    ...around,
+    ...reserved,
+  };
+}

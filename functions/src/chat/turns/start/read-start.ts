@@ -1,0 +1,199 @@
+import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
+import { isStillTold, knownJob, type KnownJob } from '#shared/conversation/decisions/known-job.ts';
+import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
+import {
+  compactionJobPath,
+  headPath,
+  messageGuardPath,
+  seqOfId,
+  turnPath,
+} from '#shared/conversation/documents/paths.ts';
+import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
+import {
+  readContextParts,
+  readTurnDocuments,
+} from '#shared/conversation/context/read-conversation.ts';
+import { problemText } from '#shared/conversation/documents/read-fields.ts';
+import type { StoredDocument } from '#shared/ports/ports.ts';
+import type { ReplacingFacts, StartFacts } from '#shared/conversation/decisions/start-decision.ts';
+import {
+  readTurnDocument,
+  type Turn,
+  type TurnDocument,
+} from '#shared/conversation/documents/turn.ts';
+import { abandonedFields, type AbandonedTurn } from '#shared/conversation/writes/end-abandoned.ts';
+import { decodeNotes, type Notes } from '#shared/memory/note.ts';
+import { notesPaths } from '#functions/memory/select-memory.ts';
+import { liveSeqs } from '../live/live-turn.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { Replacing, SendRequest } from '../send/send-request.ts';
+
+/** Everything a start decides on. Two reads at most; that they fit together is what the batch's guards check. */
+export interface StartState {
+  facts: StartFacts;
+  head: Versioned<Head> | undefined;
+  known: TurnDocument | undefined;
+  open: TurnDocument | undefined;
+  /** The turns that `head.queue` spans, in order. */
+  queue: readonly TurnDocument[];
+  job: CompactionJob | undefined;
+  /** What is remembered about the caller. */
+  notes: Notes;
+}
+
+/** The turns among `seqs`, which nobody holds any more, as they were read. */
+export const abandonedDocuments = (state: StartState, seqs: readonly number[]): TurnDocument[] =>
+  [...new Map([state.open, ...state.queue].map((turn) => [turn?.value.seq, turn])).values()]
+    .filter((turn) => turn !== undefined)
+    .filter(({ value }) => seqs.includes(value.seq));
+
+/** The same as a batch closes them. */
+export const abandonedTurns = (state: StartState, seqs: readonly number[]): AbandonedTurn[] =>
+  abandonedDocuments(state, seqs).map((turn) => abandonedFields(turn, state.facts.now));
+
+/** What makes a request the same again. A regeneration has no text of its own to compare. */
+const bodyHash = (sha256: (text: string) => string, { message, replacing }: SendRequest) => {
+  const body = [message.parts, message.retention ?? 'normal'];
+  if (!replacing) return sha256(JSON.stringify(body));
+  const { kind, messageId } = replacing;
+  return sha256(JSON.stringify([kind, messageId, ...(kind === 'edit' ? body : [])]));
+};
+
+/** The turn that is to be replaced, unless what it says is gone. */
+function replacingFacts(replacing: Replacing, target: TurnDocument | undefined): ReplacingFacts {
+  const { kind, messageId } = replacing;
+  const isAnswer = seqOfId(messageId, 'm') !== undefined;
+  const isGone = target === undefined || isQuestionErased(target.value);
+  return { kind, isAnswer, target: isGone ? undefined : target.value };
+}
+
+/** What the job of the conversation tells: as it was read with the head, as this instance knows it, or read now. */
+async function jobOf(
+  { store, cache, clock }: Pick<ChatDependencies, 'store' | 'cache' | 'clock'>,
+  of: { conversationId: string; head: Head | undefined; known: KnownJob | undefined },
+  readWithHead: StoredDocument | undefined,
+): Promise<CompactionJob | undefined> {
+  const { conversationId, head, known } = of;
+  if (!head) return undefined;
+  if (known && isStillTold(known, head)) return known.job;
+  const [readNow] = known ? await store.get([compactionJobPath(conversationId)]) : [];
+  const document = known ? readNow : readWithHead;
+  const job = document && decodeJob(document).value;
+  const kept = knownJob(head, job, clock.now());
+  if (kept) cache.keepJob(conversationId, kept);
+  return job;
+}
+
+type Reading = Pick<
+  ChatDependencies,
+  'store' | 'cache' | 'clock' | 'sha256' | 'config' | 'liveTurns' | 'logger'
+>;
+
+/** What the first read brings: all that is known to be needed before anything is read. */
+async function readFirst(dependencies: Reading, request: SendRequest, knowsJob: boolean) {
+  const { conversationId, message, caller, replacing } = request;
+  const namedSeq = replacing && seqOfId(replacing.messageId, 'm');
+  const jobPath = knowsJob ? [] : [compactionJobPath(conversationId)];
+  const notesPath = notesPaths(dependencies.config, caller.uid);
+  const targetPath =
+    replacing && namedSeq === undefined
+      ? [messageGuardPath(conversationId, replacing.messageId)]
+      : [];
+  // Who comes while it is answered need not read twice to learn of it.
+  const livePaths = liveSeqs(dependencies.liveTurns, conversationId).map((seq) =>
+    turnPath(conversationId, seq),
+  );
+  const own = [headPath(conversationId), messageGuardPath(conversationId, message.id)];
+  const found = await dependencies.store.get([
+    ...own,
+    ...jobPath,
+    ...notesPath,
+    ...targetPath,
+    ...livePaths,
+  ]);
+  const next = (paths: readonly string[]) => found.splice(0, paths.length);
+  const [head, guard] = next(own);
+  const [job] = next(jobPath);
+  const [notes] = next(notesPath);
+  const [targetGuard] = next(targetPath);
+  return {
+    head: head && decodeHead(head),
+    guard: guard && decodeMessageGuard(guard),
+    job,
+    notes: decodeNotes(notes),
+    targetSeq: namedSeq ?? (targetGuard && decodeMessageGuard(targetGuard).seq),
+    live: next(livePaths).flatMap((turn) => (turn ? [readTurnDocument(conversationId, turn)] : [])),
+  };
+}
+
+/**
+ * One read of head, message guards, notes, the turn that this instance answers and, where this instance does not know
+ * it, the job; a second only when another turn is known, open, queued or named, or the job has changed.
+ */
+export async function readStart(dependencies: Reading, request: SendRequest): Promise<StartState> {
+  const { store, cache, clock, sha256 } = dependencies;
+  const { conversationId, caller, replacing } = request;
+  const keptJob = cache.job(conversationId);
+  const first = await readFirst(dependencies, request, keptJob !== undefined);
+  const { head, guard, targetSeq, live, notes } = first;
+  if (head?.problems) {
+    const problem = problemText(head.problems);
+    dependencies.logger.log('ERROR', 'head_partly_unreadable', { conversationId, problem });
+  }
+  const queued = head ? queueSeqs(head.value) : [];
+  const openSeq = head?.value.open?.seq;
+  const isLive = new Set(live.map(({ value }) => value.seq));
+  const seqs = [guard?.seq, openSeq, targetSeq, ...queued]
+    .filter((seq) => seq !== undefined)
+    .filter((seq) => !isLive.has(seq));
+  const ofJob = { conversationId, head: head?.value, known: keptJob };
+  const [found, job] = await Promise.all([
+    readTurnDocuments(store, conversationId, [...new Set(seqs)]),
+    jobOf(dependencies, ofJob, first.job),
+  ]);
+  const turns = new Map([...live, ...found].map((turn) => [turn?.value.seq, turn]));
+  const known = guard && turns.get(guard.seq);
+  const open = openSeq === undefined ? undefined : turns.get(openSeq);
+  const queue = queued.map((seq) => turns.get(seq)).filter((turn) => turn !== undefined);
+  const target = targetSeq === undefined ? undefined : turns.get(targetSeq);
+  return {
+    facts: {
+      now: clock.now(),
+      uid: caller.uid,
+      bodyHash: request.isStored ? (guard?.bodyHash ?? '') : bodyHash(sha256, request),
+      head: head?.value,
+      guard,
+      known: known?.value,
+      open: open?.value,
+      queue: queue.map(({ value }) => value),
+      onBusy: request.onBusy,
+      isReader: request.isReader,
+      replacing: replacing && replacingFacts(replacing, target),
+    },
+    head,
+    known,
+    open,
+    queue,
+    job,
+    notes,
+  };
+}
+
+/** The context before the turn `beforeSeq`, or undefined when the head moved on while it was read. */
+export async function readContextBefore(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger'>,
+  target: { conversationId: string; head: Head; beforeSeq: number },
+): Promise<{ history: History | undefined; turns: Turn[] } | undefined> {
+  const { conversationId, head, beforeSeq } = target;
+  const parts = await readContextParts(dependencies, {
+    conversationId,
+    head,
+    toSeq: beforeSeq - 1,
+  });
+  const isMissing = head.generation > 0 && parts.history === undefined;
+  return isMissing ? undefined : parts;
+}

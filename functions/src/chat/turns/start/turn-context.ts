@@ -1,0 +1,41 @@
+import { isNews, knownAfter, type KnownClient } from '#shared/client-context/known-client.ts';
+import { tellContext } from '#shared/client-context/tell-context.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { SendRequest } from '../send/send-request.ts';
+
+/** What a turn stores beside its message, for the model alone. */
+export type Surroundings = Pick<Turn, 'surroundings' | 'told'>;
+
+/** Of a line; two lines of one name in one conversation are alike by accident once in 2^64. */
+const DIGEST_CHARACTERS = 16;
+
+/** What the head is to say of the client from now on; undefined: it says so already. */
+export function newsOfClient(
+  known: KnownClient | undefined,
+  { clientContext }: Pick<SendRequest, 'clientContext'>,
+): KnownClient | undefined {
+  const after = knownAfter(known, clientContext);
+  return isNews(known, after) ? after : undefined;
+}
+
+/**
+ * What is told beside a new message: the time always, unless the deployment wants it otherwise. `turns`: those before it, as the prompt has them; where it
+ * leaves some out, none, so that all is told.
+ */
+export function surroundingsOf(
+  { clock, sha256, config }: Pick<ChatDependencies, 'clock' | 'sha256' | 'config'>,
+  { clientContext, addedContext }: Pick<SendRequest, 'clientContext' | 'addedContext'>,
+  before: { generation: number; turns: readonly Turn[]; known: KnownClient | undefined },
+): Surroundings {
+  if (!clientContext && config.TELL_TIME === 'with-context')
+    return addedContext === undefined ? {} : { surroundings: addedContext };
+  const { text, told } = tellContext({
+    ...before,
+    context: clientContext,
+    now: clock.now(),
+    digest: (line) => sha256(line).slice(0, DIGEST_CHARACTERS),
+  });
+  const texts = [text, ...(addedContext === undefined ? [] : [addedContext])];
+  return { surroundings: texts.join('\n'), told };
+}

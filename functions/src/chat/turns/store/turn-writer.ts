@@ -1,0 +1,167 @@
+import { GuardLostError } from '#shared/errors.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
+import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createChunkBuffer, type ChunkBuffer } from '../live/chunk-buffer.ts';
+import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { createFlushSchedule, FLUSH_BYTES } from '../live/flush-schedule.ts';
+import { leaseFrom } from '#functions/chat/turn-lease.ts';
+import {
+  createSerially,
+  obsoletePieces,
+  recover,
+  release,
+  store,
+  storeRounds,
+  type Attempt,
+  type RoundsToStore,
+  type Serially,
+  type Standing,
+  type Writing,
+} from './turn-store.ts';
+import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+
+/**
+ * The one who writes to a turn while it is answered. Its writes are serialised: each is guarded by the
+ * turn's update time that the one before it left.
+ */
+export interface TurnWriter {
+  /** Fires when another instance has the turn. */
+  lost: AbortSignal;
+  /** A frame to be stored with the next flush. */
+  add(frame: StreamFrame): void;
+  /** Fields of the turn to be stored at once; nobody waits for it, and every later write has them too. */
+  note(fields: DocumentFields): void;
+  /** Begins to flush, to renew the lease and to look. Does nothing after `stop`. */
+  start(): void;
+  /** Ends that; afterwards no write is under way. Throws what a crash point threw. */
+  stop(): Promise<void>;
+  /** Stores frames until at most `bytes` of JSON wait. Throws GuardLostError, StoreUnavailableError. */
+  flushDownTo(bytes: number): Promise<void>;
+  /** Stores what the turn has come to. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
+  storeRounds(progress: RoundsToStore): Promise<void>;
+  /** Takes away the pieces of the answer that a finish replaces. */
+  obsoletePieces(): Write[];
+  /** What is left and the closing frames, as writes for the finish. */
+  last: ChunkBuffer['last'];
+  /** After a commit whose outcome is open: reads turn and chunk and goes on from what stands there. */
+  recover(): Promise<Standing>;
+  /** Stores what waits and ends the lease, so that the next send takes over at once. */
+  release(): Promise<void>;
+}
+
+function createLoop(
+  writing: Writing,
+  { lost, serially }: { lost: AbortController; serially: Serially },
+) {
+  const { dependencies, buffer } = writing;
+  const schedule = createFlushSchedule(dependencies, buffer);
+  const stopped = new AbortController();
+  let wake = new AbortController();
+  /** There are fields that no write has taken along yet. */
+  let isHurried = false;
+
+  /** False: something changed meanwhile, plan anew. */
+  const waited = async (ms: number) => {
+    if (ms <= 0) return true;
+    wake = new AbortController();
+    await dependencies.clock.wait(ms, wake.signal);
+    return !wake.signal.aborted;
+  };
+  const look = async () => {
+    try {
+      if ((await serially(() => recover(writing))) !== 'own') lost.abort();
+      schedule.looked();
+    } catch {
+      // A read that failed says nothing about the turn; the next one asks again.
+      schedule.failed();
+    }
+  };
+  const write = async () => {
+    const hasFrames = buffer.pendingBytes() > 0;
+    if (hasFrames) await passCrashPoint(dependencies, 'before-flush');
+    isHurried = false;
+    try {
+      await serially(() => store(writing, leaseFrom(dependencies)));
+      schedule.written();
+      if (isHurried) schedule.hurries();
+    } catch (error) {
+      if (error instanceof GuardLostError) await look();
+      else schedule.failed();
+      return;
+    }
+    if (hasFrames) await passCrashPoint(dependencies, 'flushed');
+  };
+  return {
+    run: async () => {
+      while (!stopped.signal.aborted && !lost.signal.aborted) {
+        const { isWrite, inMs } = schedule.next();
+        if (!(await waited(inMs)) || stopped.signal.aborted) continue;
+        await (isWrite ? write() : look());
+      }
+    },
+    add: (frame: StreamFrame) => {
+      const before = buffer.pendingBytes();
+      buffer.add(frame);
+      schedule.waits();
+      if (before === 0 || (before < FLUSH_BYTES && buffer.pendingBytes() >= FLUSH_BYTES))
+        wake.abort(CALLED_OFF);
+    },
+    hurry: () => {
+      isHurried = true;
+      schedule.hurries();
+      wake.abort(CALLED_OFF);
+    },
+    stop: () => {
+      stopped.abort(CALLED_OFF);
+      wake.abort(CALLED_OFF);
+    },
+  };
+}
+
+/**
+ * A writer for a turn that this instance owns: chunks of frames every 500 ms or 1 KiB, in silence the
+ * lease alone every quarter of its length. Frames that cannot be stored wait; readers of this instance
+ * notice nothing of it. `cancel` is called when the turn asks for its cancellation.
+ */
+export function createTurnWriter(
+  dependencies: ChatDependencies,
+  own: Attempt,
+  { cancel, chunks = 0 }: { cancel: () => void; chunks?: number },
+): TurnWriter {
+  const buffer = createChunkBuffer(own, chunks);
+  const empty = { noted: {}, storedStep: 0, pieces: [] };
+  const writing: Writing = { dependencies, own, buffer, cancel, ...empty };
+  const lost = new AbortController();
+  const serially = createSerially();
+  const loop = createLoop(writing, { lost, serially });
+  let running = Promise.resolve();
+  return {
+    lost: lost.signal,
+    add: loop.add,
+    note: (fields) => {
+      writing.noted = { ...writing.noted, ...fields };
+      loop.hurry();
+    },
+    start: () => {
+      running = loop.run();
+      running.catch(() => undefined); // told by `stop`
+    },
+    stop: async () => {
+      loop.stop();
+      await running;
+    },
+    flushDownTo: async (bytes) => {
+      while (buffer.pendingBytes() > bytes) await store(writing, leaseFrom(dependencies));
+    },
+    storeRounds: (progress) => storeRounds(writing, serially, progress),
+    obsoletePieces: () => obsoletePieces(writing),
+    last: (closing, at) => buffer.last(closing, at),
+    recover: () => recover(writing),
+    release: async () => {
+      await passCrashPoint(dependencies, 'before-release');
+      await release(writing);
+      await passCrashPoint(dependencies, 'released');
+    },
+  };
+}

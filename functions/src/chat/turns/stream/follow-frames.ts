@@ -1,0 +1,201 @@
+import { chunksCollection, turnId } from '#shared/conversation/documents/paths.ts';
+import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import { readChunk } from '#shared/conversation/documents/stored-frames.ts';
+import { readStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
+import { isResting, type TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { AppError, StoreUnavailableError } from '#shared/errors.ts';
+import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createChunkOrder, type ChunkOrder } from './chunk-order.ts';
+import { notFoundError } from '#functions/chat/not-found.ts';
+import { replayFrames } from '../live/turn-frames.ts';
+import { readFinished, remainderOf } from './read-finished.ts';
+import type { SendHandle } from '../send/send-request.ts';
+import { shuttingDownError, stillQueuedError } from './stream-cut.ts';
+
+/** How often a turn is looked at that has not begun, and how long to wait for a watch that broke. */
+const LOOK_INTERVAL_MS = 500;
+
+/** A finished turn whose frames after the reader's cursor are not stored any more. */
+export const expiredError = ({ conversationId, seq }: Pick<Followed, 'conversationId' | 'seq'>) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'STREAM_EXPIRED',
+    httpStatus: 410,
+    message: `the chunks of turn ${seq} of ${conversationId} are purged`,
+    publicMessage:
+      'This stream is too old to be continued. Read the answer from the messages, or ask again without a cursor.',
+    metadata: { turnId: turnId(seq) },
+  });
+
+export interface Followed {
+  conversationId: string;
+  seq: number;
+  /** Id of the last frame that the reader has. */
+  cursor: number | undefined;
+  locale: string | undefined;
+  /** Fires when the reader has left: then nothing is read, watched or waited for any more. */
+  left?: AbortSignal | undefined;
+  /** Sends the message again when nobody produces its turn any more: takes it over, or finds who did. */
+  sendAgain: (cursor: number | undefined) => Promise<SendHandle>;
+}
+
+async function readTurn(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { conversationId, seq }: Followed,
+): Promise<TurnDocument['value']> {
+  const [turn] = await readTurnDocuments(store, conversationId, [seq]);
+  if (!turn) throw notFoundError(conversationId);
+  return turn.value;
+}
+
+/** What came of waiting for chunks: the attempt has ended, or the turn has to be looked at again. */
+type Followup = 'ended' | 'look';
+
+/** The frames that are due from an ordered attempt; reads the chunk that a watch has left out. */
+async function* dueFrames(
+  dependencies: ChatDependencies,
+  of: Followed,
+  order: ChunkOrder,
+): AsyncGenerator<StreamFrame, Followup> {
+  for (;;) {
+    yield* order.take();
+    if (order.isEnded()) return 'ended';
+    const missing = order.missing();
+    if (missing === undefined) return 'look';
+    const chunk = await readChunk(dependencies.store, { ...of, attempt: order.attempt }, missing);
+    if (!chunk) return 'look';
+    order.put(chunk);
+  }
+}
+
+/** Watches the chunks of one attempt until it ends, a later one begins, its lease runs out, or `until` fires. */
+async function* watchAttempt(
+  dependencies: ChatDependencies,
+  of: Followed,
+  running: { turn: TurnDocument['value']; order: ChunkOrder; until: AbortSignal },
+): AsyncGenerator<StreamFrame, Followup> {
+  const { clock, store } = dependencies;
+  const { order, until } = running;
+  const stop = new AbortController();
+  const stopped = AbortSignal.any([stop.signal, until]);
+  const watched = store.watch(chunksCollection(of.conversationId, of.seq), stopped);
+  const batches = watched[Symbol.asyncIterator]();
+  try {
+    for (let leaseUntil = running.turn.leaseUntil, next = batches.next(); ;) {
+      const timer = new AbortController();
+      const waitMs = Math.max(1, leaseUntil.getTime() - clock.now().getTime());
+      const silence = clock.wait(waitMs, timer.signal).then(() => 'silence' as const);
+      next.catch(() => undefined); // told by the race, unless silence wins it
+      const batch = await Promise.race([next, silence]);
+      timer.abort();
+      if (batch === 'silence') {
+        const turn = await readTurn(dependencies, of);
+        const isHeld = turn.attempt === order.attempt && turn.leaseUntil > clock.now();
+        if (!isHeld || turn.state !== 'running') return 'look';
+        leaseUntil = turn.leaseUntil;
+        continue;
+      }
+      if (batch.done) return 'look';
+      for (const document of batch.value) {
+        const chunk = readStreamChunk(document);
+        if (chunk) order.put(chunk);
+      }
+      if ((yield* dueFrames(dependencies, of, order)) === 'ended') return 'ended';
+      if (order.takePause() || order.isSuperseded()) return 'look';
+      next = batches.next();
+    }
+  } finally {
+    stop.abort();
+    void batches.return?.().catch(() => undefined);
+  }
+}
+
+/**
+ * The end of a finished turn, for one who has come so far; all of it for one who says to have come further.
+ * Returns whether that was the end, or the turn goes on after all.
+ */
+async function* remainder(
+  dependencies: ChatDependencies,
+  of: Followed,
+  cursor: number | undefined,
+): AsyncGenerator<StreamFrame, boolean> {
+  const finished = await readFinished(dependencies, of);
+  if (!finished) return false;
+  const { conversationId } = of;
+  const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
+  switch (rest.kind) {
+    case 'frames':
+      yield* rest.frames;
+      return true;
+    case 'nothing':
+      return true;
+    case 'pastEnd':
+      yield* replayFrames({ conversationId, ...finished });
+      return true;
+    case 'expired':
+      throw expiredError(of);
+  }
+}
+
+/** Bounds how long a reader waits for a turn that has not begun. Throws when it was too long. */
+function refuseWaiting(
+  { config, clock }: ChatDependencies,
+  { conversationId, seq }: Followed,
+  sinceMs: number,
+): void {
+  if (clock.now().getTime() - sinceMs > config.TURN_TIMEOUT_MS)
+    throw stillQueuedError(`turn ${seq} of ${conversationId}`);
+}
+
+/**
+ * The frames of a turn that another instance produces, as they are stored, from the cursor on or, without
+ * one of the present attempt, with what is there already collapsed; through take-overs, to the end. Returns
+ * the handle of the send that took the turn over or found who did, if there was one: its frames are among
+ * those given. Ends when the reader has left. Throws SHUTTING_DOWN when this process ends (StreamCutError:
+ * another instance has the turn, nothing here is worth waiting for), NOT_FOUND, STREAM_EXPIRED,
+ * TURN_STILL_QUEUED, and what `sendAgain` throws.
+ */
+export async function* followFrames(
+  dependencies: ChatDependencies,
+  of: Followed,
+): AsyncGenerator<StreamFrame, SendHandle | undefined> {
+  const { clock, shutdown } = dependencies;
+  const { left } = of;
+  const until = left ? AbortSignal.any([left, shutdown]) : shutdown;
+  let { cursor } = of;
+  const sinceMs = clock.now().getTime();
+  let order: ChunkOrder | undefined;
+  for (;;) {
+    if (left?.aborted) return undefined;
+    const turn = await readTurn(dependencies, of);
+    if (isResting(turn.state)) {
+      if (yield* remainder(dependencies, of, cursor)) return undefined;
+      continue;
+    }
+    if (shutdown.aborted) throw shuttingDownError(`a reader of turn ${of.seq}`);
+    if (left?.aborted) return undefined;
+    if (turn.leaseUntil <= clock.now()) {
+      const handle = await of.sendAgain(cursor);
+      if (left) handle.attend(left);
+      yield* handle.frames(left);
+      return handle;
+    }
+    if (turn.state !== 'running') {
+      refuseWaiting(dependencies, of, sinceMs);
+      await clock.wait(LOOK_INTERVAL_MS, until);
+      continue;
+    }
+    if (order?.attempt !== turn.attempt) order = createChunkOrder(turn.attempt, cursor);
+    try {
+      if ((yield* watchAttempt(dependencies, of, { turn, order, until })) === 'ended') {
+        if (!order.isAhead() || (yield* remainder(dependencies, of, undefined))) return undefined;
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      // The turn itself tells whether there is something to wait for.
+      await clock.wait(LOOK_INTERVAL_MS, until);
+    }
+    cursor = order.cursor();
+  }
+}

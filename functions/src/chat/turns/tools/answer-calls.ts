@@ -1,0 +1,183 @@
+import { callId } from '#shared/conversation/context/tool-calls.ts';
+import {
+  decideToolResults,
+  waitingCalls,
+  type ResultsDecision,
+  type ToolResult,
+} from '#shared/conversation/context/tool-results.ts';
+import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
+import { readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
+import { encodeAnswer } from '#shared/conversation/documents/encode-turn.ts';
+import { isTerminal, withWholePairs, type Turn } from '#shared/conversation/documents/turn.ts';
+import { AppError, GuardLostError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { bytesOf } from '../answer/answer-round.ts';
+import { startProduction } from '../answer/start-production.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { beginTurn } from '../start/begin-turn.ts';
+import { readStart, type StartState } from '../start/read-start.ts';
+import { contentionError } from '../send/send-errors.ts';
+import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
+import { sendStored, storedRequest } from '../send/send-stored.ts';
+import { shuttingDownError } from '../stream/stream-cut.ts';
+import { ROUNDS_MAX_BYTES } from './tool-limits.ts';
+import { readOwnTurn } from '../stream/read-turn.ts';
+
+/** How often results are tried when others write to the conversation at the same time. */
+const ANSWER_TRIES = 30;
+const ANSWER_RETRY_MS = 10;
+const ANSWER_RETRY_MAX_MS = 100;
+
+interface Answering {
+  caller: Caller;
+  conversationId: string;
+  turnId: string;
+  results: readonly ToolResult[];
+  locale: string | undefined;
+  sendMessage: SendMessage;
+}
+
+type Refusal = Exclude<ResultsDecision, { kind: 'known' | 'new' }>;
+
+const openList = (turn: Turn) => {
+  const open = waitingCalls(turn).map(({ index }) => callId(turn.seq, index));
+  return open.length === 0 ? 'None waits.' : `Those that wait: ${open.join(', ')}.`;
+};
+
+function refusalOf(turn: Turn, decision: Refusal): AppError {
+  const { kind, callId: id } = decision;
+  const metadata = { callId: id, turnId: turnId(turn.seq), state: turn.state };
+  const what = `results for ${id} of turn ${turn.seq} (${turn.state}) refused: ${kind}`;
+  switch (kind) {
+    case 'unknown':
+      return new AppError({
+        status: 'NOT_FOUND',
+        reason: 'TOOL_CALL_NOT_FOUND',
+        message: what,
+        publicMessage: `The turn has no call ${id} that the app answers. ${openList(turn)}`,
+        metadata,
+      });
+    case 'conflict':
+      return new AppError({
+        status: 'ALREADY_EXISTS',
+        reason: 'TOOL_RESULT_CONFLICT',
+        message: what,
+        publicMessage: `The call ${id} has another answer already, or its turn has ended (${turn.state}).`,
+        metadata,
+      });
+    case 'wrongKind':
+      return new AppError({
+        status: 'INVALID_ARGUMENT',
+        reason: 'BAD_FIELD',
+        message: what,
+        publicMessage: `The call ${id} wants \`${decision.wants}\`${decision.wants === 'output' ? ' or `error`: the app runs it' : ': the server runs it once the user allows it'}.`,
+        metadata: { ...metadata, field: 'results' },
+      });
+  }
+}
+
+/** What a turn's tools have given together is stored in one commit. Throws TEXT_TOO_LONG (400). */
+function refuseTooLarge({ contents }: Extract<ResultsDecision, { kind: 'new' }>): void {
+  const sizeBytes = bytesOf(contents);
+  if (sizeBytes <= ROUNDS_MAX_BYTES) return;
+  throw new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'TEXT_TOO_LONG',
+    message: `tool results refused: the turn would have ${sizeBytes} bytes of ${ROUNDS_MAX_BYTES}`,
+    publicMessage: `With \`results\` the tool calls of this answer have ${sizeBytes} bytes; the limit is ${ROUNDS_MAX_BYTES}. Send a shorter output, or an error.`,
+    metadata: {
+      field: 'results',
+      sizeBytes: String(sizeBytes),
+      limitBytes: String(ROUNDS_MAX_BYTES),
+    },
+  });
+}
+
+/** Stores answers that leave others open. Throws GuardLostError. */
+async function storePart(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { conversationId }: Answering,
+  of: { state: StartState; decision: Extract<ResultsDecision, { kind: 'new' }> },
+): Promise<void> {
+  const { known } = of.state;
+  if (!known) return;
+  const { contents, rounds } = of.decision;
+  const { seq, attempt } = known.value;
+  const answer = encodeAnswer({ conversationId, seq, attempt, step: rounds.step }, contents);
+  const named = known.piecePaths.slice(known.value.userPieces);
+  await store.commit([
+    {
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: { ...answer.fields, rounds: { ...rounds } },
+      guard: { updateTime: known.updateTime },
+    },
+    ...answer.writes,
+    ...named.map((path) => ({ op: 'delete' as const, path })),
+  ]);
+}
+
+/** Goes on with the turn now that nothing is left for the app to do; undefined: read again. */
+async function goOn(
+  dependencies: ChatDependencies,
+  of: { request: SendRequest; state: StartState; sendMessage: SendMessage },
+  decision: Extract<ResultsDecision, { kind: 'new' }>,
+): Promise<SendHandle | undefined> {
+  const { request, state, sendMessage } = of;
+  const turn = state.known?.value;
+  if (!turn) return undefined;
+  const { contents, rounds } = decision;
+  const kept = { contents, rounds, usage: turn.usage, settled: turn.settled };
+  const resume = { kind: 'resume' as const, seq: turn.seq, attempt: turn.attempt, kept };
+  const begun = await beginTurn(dependencies, { request, state, decision: resume });
+  if (!begun) return undefined;
+  await passCrashPoint(dependencies, 'turn-resumed');
+  return startProduction(dependencies, { request, begun, sendMessage });
+}
+
+async function tryAnswer(
+  dependencies: ChatDependencies,
+  answering: Answering,
+): Promise<SendHandle | undefined> {
+  const { conversationId, caller, locale, sendMessage } = answering;
+  const { turn: own } = await readOwnTurn(dependencies, answering);
+  const request = storedRequest({ caller, conversationId, locale, cursor: undefined }, own.value);
+  const state = await readStart(dependencies, request);
+  if (!state.known) return undefined;
+  const { value } = await readStoredTurn(dependencies.store, conversationId, state.known);
+  const turn = isTerminal(value.state) ? withWholePairs(value) : value;
+  const decision = decideToolResults(turn, answering.results);
+  if (decision.kind === 'new') refuseTooLarge(decision);
+  if (decision.kind === 'new' && decision.isDone)
+    return goOn(dependencies, { request, state, sendMessage }, decision);
+  if (decision.kind === 'new') {
+    await storePart(dependencies, answering, { state, decision });
+    await passCrashPoint(dependencies, 'results-stored');
+  } else if (decision.kind !== 'known') throw refusalOf(turn, decision);
+  const sender = { caller, conversationId, locale, cursor: undefined, sendMessage };
+  return sendStored(dependencies, { ...sender, turn });
+}
+
+/**
+ * Takes what the app, or its user, says to calls of a turn that waits for it. When nothing is left open the
+ * turn goes on, under the same attempt; else it waits on. The same results again change nothing: they give the
+ * turn as it stands. Throws NOT_FOUND, TURN_NOT_FOUND, TOOL_CALL_NOT_FOUND, TOOL_RESULT_CONFLICT, BAD_FIELD,
+ * and what a send throws.
+ */
+export async function answerCalls(
+  dependencies: ChatDependencies,
+  answering: Answering,
+): Promise<SendHandle> {
+  if (dependencies.shutdown.aborted) throw shuttingDownError('tool results were refused');
+  for (let tries = 0; tries < ANSWER_TRIES; tries++) {
+    try {
+      const handle = await tryAnswer(dependencies, answering);
+      if (handle) return handle;
+    } catch (error) {
+      if (!(error instanceof GuardLostError)) throw error;
+    }
+    await dependencies.clock.wait(Math.min(ANSWER_RETRY_MAX_MS, ANSWER_RETRY_MS * tries));
+  }
+  throw contentionError(answering.conversationId, ANSWER_TRIES);
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { pageOf } from '#shared/text-cut.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { findOutput } from './find-output.ts';
+import type { ServerTool } from './server-tool.ts';
+
+/** UTF-16 units of one call. */
+const PAGE_CHARACTERS = 20_000;
+const READ_TIMEOUT_MS = 20_000;
+/** Without `toLocaleString`, which loads the data of languages: 40 ms of every cold start. */
+const PAGE_FIGURE = String(PAGE_CHARACTERS).replace(/\d(?=(?:\d{3})+$)/g, '$&,');
+/** Pieces of one read, of 450 KiB each: most blobs have no more. */
+const PIECES_PER_READ = 4;
+
+const DESCRIPTION = `Reads the full text of a tool output of this conversation that was shortened: where an output says \
+read_blob("…"), the name in quotes is the id. Long texts come in pages of at most ${PAGE_FIGURE} characters; \
+nextCharacter says where the next one begins.`;
+
+const parameters = z.object({
+  id: z
+    .string()
+    .max(200)
+    .describe('The name between the quotes of read_blob("…"): 64 hexadecimal digits.'),
+  fromCharacter: z.number().int().min(0).default(0).describe('Where to begin, counted from 0.'),
+  maxCharacters: z
+    .number()
+    .int()
+    .min(1)
+    .max(PAGE_CHARACTERS)
+    .default(PAGE_CHARACTERS)
+    .describe('How much to read at most.'),
+});
+
+/** A model may copy the quotes or the call along. */
+const NAME = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/u;
+
+const unknownBlob = (id: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'BLOB_NOT_FOUND',
+    message: `no blob ${NAME.exec(id)?.[0] ?? 'of that name'} in the conversation of the call`,
+    publicMessage: `No stored output has the id ${JSON.stringify(id.slice(0, 70))} in this conversation: copy the 64 digits that stand in read_blob("…").`,
+  });
+
+/** The text of a blob, joined from its pieces; undefined where there is none. */
+async function readText(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  sha256: string,
+): Promise<string | undefined> {
+  const texts: string[] = [];
+  for (let first = 0; ; first += PIECES_PER_READ) {
+    const paths = Array.from({ length: PIECES_PER_READ }, (_, i) =>
+      blobPiecePath(conversationId, { sha256, index: first + i }),
+    );
+    for (const piece of await store.get(paths)) {
+      const text = piece?.fields['text'];
+      if (typeof text !== 'string') return texts.length === 0 ? undefined : texts.join('');
+      texts.push(text);
+    }
+  }
+}
+
+/** Whether an erasure under way takes the blob away. */
+const isBeingErased = ({ pendingErasure }: Head, id: string) =>
+  pendingErasure?.blobs?.includes(id) === true;
+
+/**
+ * Reads what stands behind a shortened output of the conversation that the call is made in: a blob, or an
+ * output of a turn that only the view of one request shortens. Pages follow one
+ * another without gap or overlap and cut no character. Throws NOT_FOUND, BLOB_NOT_FOUND,
+ * StoreUnavailableError.
+ */
+export function readBlob(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'sha256'>,
+): ServerTool<typeof parameters> {
+  const { store } = dependencies;
+  return {
+    name: 'read_blob',
+    description: DESCRIPTION,
+    parameters,
+    timeoutMs: READ_TIMEOUT_MS,
+    async run({ id, fromCharacter, maxCharacters }, { caller, conversationId, seq }) {
+      const { head } = await readOwnConversation({ store }, { caller, conversationId });
+      const name = NAME.exec(id)?.[0];
+      if (name === undefined || isBeingErased(head.value, name)) throw unknownBlob(id);
+      const whole =
+        (await readText(store, conversationId, name)) ??
+        (await findOutput(dependencies, { conversationId, head: head.value, seq, name }));
+      if (whole === undefined) throw unknownBlob(id);
+      const { text, from, next } = pageOf(whole, {
+        from: fromCharacter,
+        characters: maxCharacters,
+      });
+      return {
+        text,
+        fromCharacter: from,
+        ...(next < whole.length && { nextCharacter: next }),
+        totalCharacters: whole.length,
+      };
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import { readTurnRange } from '#shared/conversation/context/read-conversation.ts';
+import type { SaidTurn } from '#shared/memory/said-by-user.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import type { ToolCallContext } from './server-tool.ts';
+
+/** The message without the text of its files: those are somebody's words, and no wish of the user. */
+const ownParts = (user: Content): Content => ({
+  ...user,
+  parts: user.parts.filter(({ upload }) => upload === undefined),
+});
+
+/** How far back a note may reach for the user's words. */
+const RECENT_TURNS = 20;
+
+export interface RecentWords {
+  head: Versioned<Head>;
+  /** The oldest first, the turn of the call last. */
+  turns: SaidTurn[];
+}
+
+/**
+ * What the user said in the newest turns, that of the call included, without turns that were replaced or
+ * erased. Throws NOT_FOUND, StoreUnavailableError.
+ */
+export async function readSaidTurns(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
+  { caller, conversationId, seq }: Pick<ToolCallContext, 'caller' | 'conversationId' | 'seq'>,
+): Promise<RecentWords> {
+  const { head } = await readOwnConversation(dependencies, { caller, conversationId });
+  const fromSeq = Math.max(1, seq - RECENT_TURNS + 1);
+  const range = { conversationId, head: head.value, fromSeq, toSeq: seq };
+  const turns = await readTurnRange(dependencies, range);
+  return {
+    head,
+    turns: turns
+      .filter((turn) => turn.inContext || turn.seq === seq)
+      .map(({ seq: of, user, createTime }) => ({
+        seq: of,
+        text: contentText(ownParts(user)),
+        at: createTime,
+      })),
+  };
+}

@@ -1,0 +1,173 @@
+import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
+import type { SpendAllowance } from '#shared/compaction/trigger/spend-limit.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constants.ts';
+import { mediaFamilyOf } from '#shared/tokens/media-tokens.ts';
+import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
+import { variantOf, type Variant } from '#shared/compaction/policy/variants.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { limitingModel } from '#shared/routing/answering-models.ts';
+import type { Config } from '../config.ts';
+import {
+  answeringModel,
+  knownModels,
+  modelWindowTokens,
+  routingInService,
+  summarisingModel,
+  type ModelsConfig,
+} from '../models/models-in-use.ts';
+
+/**
+ * Which arm of the deployment's comparison a conversation is in, for its whole life: drawn from its epoch,
+ * which unlike its id never comes back with another owner. The profile `gemini-cli` is what it is.
+ */
+export const variantOfHead = (
+  config: Pick<Config, 'COMPACTION_VARIANTS'>,
+  { epoch, profile }: Pick<Head, 'epoch' | 'profile'>,
+): Variant | undefined =>
+  profile === 'gemini-cli' ? undefined : variantOf(config.COMPACTION_VARIANTS, epoch);
+
+/**
+ * The model whose limits a conversation has, and whose counts and prices stand for it where no turn has chosen one:
+ * its own, or of an `auto` conversation the one with the smaller window. A retired one gives way to its successor.
+ */
+export const limitingModelOf = (
+  config: ModelsConfig & Pick<Config, 'routing' | 'MODEL'>,
+  model: string,
+): string =>
+  answeringModel(
+    config,
+    limitingModel(model, {
+      routing: routingInService(config),
+      fallback: config.MODEL,
+      windows: config.MODEL_WINDOWS,
+      models: knownModels(config),
+    }),
+  );
+
+type PolicyConfig = ModelsConfig &
+  Pick<
+    Config,
+    | 'THRESHOLD_FRACTION'
+    | 'THRESHOLD_TOKENS'
+    | 'THRESHOLD_TABLE'
+    | 'SPLIT_POLICY'
+    | 'LEARN_THRESHOLD'
+    | 'MODEL'
+    | 'routing'
+    | 'policySettings'
+    | 'COMPACTION_VARIANTS'
+  >;
+
+type PolicyHead = Pick<
+  Head,
+  'epoch' | 'settings' | 'profile' | 'model' | 'context' | 'thresholdShift'
+>;
+
+/** What a policy is made of beside the head. */
+interface Deciding {
+  config: object;
+  remote: PolicySettings | undefined;
+}
+
+/** A head is never changed once it is read, and one piece of work asks for its policy many times. */
+const policies = new WeakMap<object, Deciding & { policy: CompactionPolicy }>();
+
+/** The policy of one conversation in this deployment: its own settings, then those of the deployment. */
+export function policyOf(config: PolicyConfig, head: PolicyHead): CompactionPolicy {
+  const remote = config.remotePolicy?.current();
+  const known = policies.get(head);
+  if (known && known.config === config && known.remote === remote) return known.policy;
+  const policy = decidePolicy(config, head, remote);
+  policies.set(head, { config, remote, policy });
+  return policy;
+}
+
+function decidePolicy(
+  config: PolicyConfig,
+  head: PolicyHead,
+  remote: PolicySettings | undefined,
+): CompactionPolicy {
+  const { windowTokens, thresholdFraction, thresholdTokens } = head.settings;
+  const model = limitingModelOf(config, head.model);
+  const ownWindow = modelWindowTokens(config, model);
+  return resolvePolicy({
+    conversation: { thresholdFraction, thresholdTokens },
+    environment: {
+      thresholdFraction: config.THRESHOLD_FRACTION,
+      thresholdTokens: config.THRESHOLD_TOKENS,
+      splitPolicy: config.SPLIT_POLICY,
+      ...config.policySettings,
+      ...variantOfHead(config, head)?.settings,
+    },
+    remote,
+    table: config.THRESHOLD_TABLE,
+    model,
+    profile: head.profile,
+    models: knownModels(config),
+    windowOverrides: {
+      ...config.MODEL_WINDOWS,
+      // It may have been set for another model, and makes no model larger.
+      ...(windowTokens !== undefined && { [model]: Math.min(windowTokens, ownWindow) }),
+    },
+    overheadTokens: head.context.overheadTokens,
+    thresholdShift: config.LEARN_THRESHOLD === 'on' ? head.thresholdShift : undefined,
+  });
+}
+
+/**
+ * Which model summarises a conversation, and its window: the conversation's own window where it is the
+ * same model. Computed afresh each time: the conversation may have changed its model.
+ */
+export function summariserOf(
+  config: Parameters<typeof limitingModelOf>[0] & Pick<Config, 'COMPRESSOR_MODEL'>,
+  conversation: { model: string; windowTokens: number },
+): { model: string; windowTokens: number } {
+  const own = limitingModelOf(config, conversation.model);
+  const model = summarisingModel(config, own);
+  return model === own
+    ? { model, windowTokens: conversation.windowTokens }
+    : { model, windowTokens: modelWindowTokens(config, model) };
+}
+
+/**
+ * How much may be read again to derive statements anew that an erasure took out: what the summariser reads
+ * for sure, so that the fold ends where the last one did.
+ */
+export function readAgainTokens(
+  config: Parameters<typeof policyOf>[0] & Parameters<typeof summariserOf>[0],
+  head: Parameters<typeof policyOf>[1],
+): number {
+  const { windowTokens } = policyOf(config, head);
+  const summariser = summariserOf(config, { model: head.model, windowTokens });
+  return snapshotConstants.summariserPartialFraction.value * summariser.windowTokens;
+}
+
+/** What one conversation may spend on compactions in this deployment. */
+export const spendAllowanceOf = (
+  config: Pick<Config, 'COMPACTIONS_PER_HOUR' | 'COMPACTION_DAILY_TOKENS'>,
+): SpendAllowance => ({
+  runsPerHour: config.COMPACTIONS_PER_HOUR,
+  dailyTokens: config.COMPACTION_DAILY_TOKENS,
+});
+
+/** How snapshots of a conversation are written where a model may be asked. */
+export const strategyNameOf = (
+  config: Pick<Config, 'SUMMARY_STRATEGY' | 'COMPACTION_VARIANTS'>,
+  head: Pick<Head, 'epoch' | 'profile'>,
+): Config['SUMMARY_STRATEGY'] =>
+  head.profile === 'gemini-cli'
+    ? 'rewrite'
+    : (variantOfHead(config, head)?.strategy ?? config.SUMMARY_STRATEGY);
+
+/**
+ * How the meter estimates what no model has reported yet: by character class, in the profile `gemini-cli` as
+ * that one does; media cost what the model's family takes.
+ */
+export const meterCounting = ({
+  model,
+  profile,
+}: Pick<Head, 'model' | 'profile'>): TokenCounting => ({
+  rule: profile === 'gemini-cli' ? 'gemini-cli' : 'character-class',
+  mediaFamily: mediaFamilyOf(model),
+});

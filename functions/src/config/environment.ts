@@ -1,0 +1,245 @@
+import { z } from 'zod';
+import { splitPolicies } from '#shared/compaction/split/split-policy.ts';
+import {
+  integer,
+  list,
+  prices,
+  snapshotKeys,
+  thresholdRows,
+  variants,
+  windows,
+} from './config-values.ts';
+import { hookVariables } from './hook-variables.ts';
+import { identityVariables } from './identity-variables.ts';
+import { memoryVariables } from './memory-variables.ts';
+import { toolVariables } from './tool-variables.ts';
+import { notificationVariables } from './notification-variables.ts';
+import { quotaVariables } from './quota-variables.ts';
+import { routingVariables } from './routing-variables.ts';
+import { uploadVariables } from './upload-variables.ts';
+
+/** What an end user may not write unless the deployment lists it. */
+export const CLIENT_WRITABLE_FIELDS = [
+  'model',
+  'profile',
+  'systemInstruction',
+  'tools',
+  'onBusy',
+  'compaction',
+  'windowTokens',
+  'hooks',
+  'routing',
+] as const;
+
+/**
+ * Every environment variable, with unit, default, range and why. A value out of range fails at start,
+ * all problems at once; the table in docs/reference/configuration.md is generated from this schema.
+ */
+export const environmentSchema = z.object({
+  GOOGLE_CLOUD_PROJECT: z.string().min(1).describe('Project that holds database and topics.'),
+  FIRESTORE_DATABASE: z.string().default('(default)').describe('Firestore database id.'),
+  COMPACTION_TOPIC: z
+    .string()
+    .default('recap-compaction')
+    .describe('Topic of compaction requests.'),
+  EVENTS_TOPIC: z.string().default('recap-events').describe('Topic that tells what happened.'),
+  GEMINI_API_KEY: z
+    .string()
+    .optional()
+    .describe('Key of the Gemini API; without it Vertex AI is used.'),
+  GEMINI_BASE_URL: z
+    .url()
+    .optional()
+    .describe('Other server for model calls (the local stand-in).'),
+  VERTEX_PROJECT: z
+    .string()
+    .optional()
+    .describe(
+      'Project whose Vertex AI answers when there is no key; without it GOOGLE_CLOUD_PROJECT.',
+    ),
+  VERTEX_LOCATION: z
+    .string()
+    .default('global')
+    .describe('Vertex AI location when there is no key.'),
+  MODEL: z
+    .string()
+    .default('gemini-3.5-flash')
+    .describe('Model of new conversations, or `auto`: one of two, chosen for every turn.'),
+  ...routingVariables,
+  TITLES: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe(
+      'on: a conversation without a title gets one after its first answer, and once more after its fourth turn. off in a demo- project where it is not set.',
+    ),
+  TITLE_MODEL: z
+    .string()
+    .default('gemini-3.1-flash-lite')
+    .describe('Model that makes titles: a cheap and quick one.'),
+  LOOP_DETECTION: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe(
+      'on: an answer whose text says the same over and over is ended before the repetitions, and one that makes the same calls of tools again and again is told so, then ended.',
+    ),
+  COMPRESSOR_MODEL: z
+    .string()
+    .default('gemini-3.1-pro-preview')
+    .describe(
+      'Model that summarises where the table of models names none for the conversation’s; where it would be dearer than that one, the conversation’s own does.',
+    ),
+  COMPRESSOR_FALLBACKS: list.describe(
+    'Comma-separated models that summarise, in this order, where the one that should does not exist; the conversation’s own model comes last.',
+  ),
+  MODEL_WINDOWS: windows.describe(
+    'JSON {model: tokens}: overrides the windows of the table of models.',
+  ),
+  MODEL_PRICES: prices.describe(
+    'JSON {model: {input, cached, output}}, US dollars for a million tokens: overrides the table of models. A model without a price is charged at the dearest one.',
+  ),
+  SYSTEM_INSTRUCTION: z
+    .string()
+    .max(200_000)
+    .optional()
+    .describe('System instruction of new conversations.'),
+  PROFILE: z
+    .enum(['assistant', 'coding', 'gemini-cli'])
+    .default('assistant')
+    .describe('Profile of new conversations.'),
+  SUMMARY_STRATEGY: z
+    .enum(['ledger', 'rewrite'])
+    .default('ledger')
+    .describe(
+      'ledger: the model names changes and code applies and checks them; rewrite: Gemini CLI’s two passes (always in the profile gemini-cli).',
+    ),
+  THRESHOLD_FRACTION: z.coerce
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe(
+      'Share of the window at which compaction is requested; 1 = at none: not before answers would leave turns out.',
+    ),
+  THRESHOLD_TOKENS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('Tokens at which compaction is requested.'),
+  THRESHOLD_TABLE: thresholdRows.describe(
+    'JSON {"model/profile": {thresholdTokens?, thresholdFraction?, tailTokens?, snapshotBudgetTokens?, toolOutputBudgetTokens?}}: rows before those of the table of thresholds. A key is the beginning of a model id; either half may be missing.',
+  ),
+  LEARN_THRESHOLD: z
+    .enum(['off', 'on'])
+    .default('off')
+    .describe(
+      'on: the threshold of a conversation moves towards where its user compacts it by hand, by a tenth at most; one that the conversation names stays, and so does that of the profile gemini-cli.',
+    ),
+  SPLIT_POLICY: z
+    .enum(splitPolicies)
+    .optional()
+    .describe(
+      'Where the verbatim tail begins: adaptive (default; a change of topic near 4,000 tokens), tail-tokens, or preserve-fraction (Gemini CLI’s newest 30 %).',
+    ),
+  COMPACTION_VARIANTS: variants.describe(
+    'JSON {name: {share, strategy?, thresholdTokens?, splitPolicy?, …}}: a share of the conversations has these settings in place of the environment’s, to compare them; not in the profile gemini-cli.',
+  ),
+  IDLE_COMPACTION: z
+    .enum(['on', 'off'])
+    .default('off')
+    .describe(
+      'on: the sweep compacts conversations that nobody has used for 15 minutes, where that pays off.',
+    ),
+  CONDENSE_TOOL_OUTPUTS: z
+    .enum(['off', 'on', 'always'])
+    .default('off')
+    .describe(
+      'on: the summariser condenses tool outputs of more than 80,000 characters that a compaction shortens, up to three at a time, 15 s each; what it writes is checked, else they are cut. always: besides, CONDENSING_MODEL condenses those of more than 40,000 as soon as a tool gives them. Not in the profile gemini-cli.',
+    ),
+  CONDENSING_MODEL: z
+    .string()
+    .default('gemini-3.1-flash-lite')
+    .describe(
+      'Cheap model that condenses tool outputs between two calls, where CONDENSE_TOOL_OUTPUTS is always.',
+    ),
+  ...memoryVariables,
+  ...hookVariables,
+  CLIENT_WRITABLE: list
+    .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
+    .describe('Comma-separated conversation fields that end users may write.'),
+  CORS_ORIGINS: list
+    .pipe(
+      z.array(
+        z
+          .string()
+          .regex(
+            /^(\*|https?:\/\/[^/\s]+)$/,
+            'must be origins such as https://app.example.com, without a path, or *',
+          ),
+      ),
+    )
+    .describe(
+      'Comma-separated origins whose pages may call the API from a browser, or * for any; none where it is not set.',
+    ),
+  MAX_PART_BYTES: integer(32 * 1024, { min: 1, max: 900_000 }).describe('Bytes of one text part.'),
+  MAX_MESSAGE_BYTES: integer(256 * 1024, { min: 1, max: 2_000_000 }).describe(
+    'Bytes of one message.',
+  ),
+  MAX_BODY_BYTES: integer(1024 * 1024, { min: 1_024, max: 3_000_000 }).describe(
+    'Bytes of a request body.',
+  ),
+  BODY_TIMEOUT_MS: integer(60_000, { min: 100, max: 600_000 }).describe(
+    'How long a client may take to send a body, ms.',
+  ),
+  TURN_LEASE_MS: integer(20_000, { min: 200, max: 120_000 }).describe(
+    'How long an instance owns a running turn without a sign of life, ms.',
+  ),
+  TURN_TIMEOUT_MS: integer(300_000, { min: 1_000, max: 3_600_000 }).describe('Longest answer, ms.'),
+  ...toolVariables,
+  DRAIN_MS: integer(8_000, { min: 0, max: 600_000 }).describe(
+    'How long running answers may go on after SIGTERM, ms; Cloud Run ends a process 10 s after it.',
+  ),
+  MODEL_FIRST_EVENT_TIMEOUT_MS: integer(120_000, { min: 100, max: 600_000 }).describe(
+    'Wait for the first event of the model, ms.',
+  ),
+  MODEL_IDLE_TIMEOUT_MS: integer(60_000, { min: 100, max: 600_000 }).describe(
+    'Longest silence between two events of the model, ms.',
+  ),
+  MODEL_STREAM_READER: z
+    .enum(['adapter', 'sdk'])
+    .default('adapter')
+    .describe(
+      'Who reads the events of a model’s stream: this code, at a fraction of the processor time, or Google’s SDK. Both give the same.',
+    ),
+  COMPACTION_LEASE_MS: integer(60_000, { min: 200, max: 560_000 }).describe(
+    'How long a worker owns a compaction without renewing, ms.',
+  ),
+  COMPACTION_TIMEOUT_MS: integer(500_000, { min: 1_000, max: 540_000 }).describe(
+    'Longest compaction, ms; below the function’s timeout of 540 s.',
+  ),
+  COMPACTIONS_PER_HOUR: integer(6, { min: 0, max: 200 }).describe(
+    'Compactions of one conversation in an hour that may ask a model; 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  COMPACTION_DAILY_TOKENS: integer(2_000_000, { min: 0, max: 1_000_000_000 }).describe(
+    'Tokens that the summariser may read and write for one conversation in 24 hours; the run that reaches it ends. 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  ...quotaVariables,
+  SOFT_DELETE_DAYS: integer(30, { min: 1, max: 3_650 }).describe(
+    'How long a deleted conversation can be taken back, days; then it is erased for good.',
+  ),
+  STORE_DEADLINE_MS: integer(10_000, { min: 100, max: 60_000 }).describe(
+    'Deadline of one database call, ms.',
+  ),
+  PUBLISH_DEADLINE_MS: integer(5_000, { min: 100, max: 60_000 }).describe(
+    'Deadline of one publish, ms.',
+  ),
+  CACHE_BYTES: integer(32 * 1024 * 1024, { min: 0, max: 1_000_000_000 }).describe(
+    'Memory for finished turns of all conversations of an instance, bytes.',
+  ),
+  SNAPSHOT_KEYS: snapshotKeys.describe(
+    'Secret keys that sign snapshots, keyId:base64,keyId2:base64, of 32 bytes or more: the first signs, all verify. Must be set, but for a demo- project.',
+  ),
+  ...uploadVariables,
+  ...notificationVariables,
+  ...identityVariables,
+});

@@ -1,0 +1,46 @@
+import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
+import type { Webhook } from '#shared/hooks/webhook.ts';
+import type { ModelTable } from '#shared/models/model-entry.ts';
+import { registry } from '#shared/models/registry.ts';
+import { readRemoteSettings } from '#shared/compaction/policy/remote-settings.ts';
+import { followRemoteDocument, type RemoteDocument } from './remote-document.ts';
+
+/** The document with which an operator changes the policy of all conversations without a deployment. */
+export const REMOTE_POLICY_PATH = 'config/compaction';
+
+export interface RemotePolicy extends RemoteDocument {
+  /** The settings as last read; undefined while there are none. */
+  current(): PolicySettings | undefined;
+  /** Webhooks of all conversations, as last read. */
+  hooks(): readonly Webhook[];
+  /** The registry of models with what the document says of them, as last read. */
+  models(): ModelTable;
+}
+
+/** How many names of unusable fields a log line has. */
+const MOST_LOGGED = 10;
+
+/** The remote level of the policy, kept for one instance. */
+export function createRemotePolicy(
+  dependencies: Parameters<typeof followRemoteDocument>[0],
+): RemotePolicy {
+  let settings: PolicySettings | undefined;
+  let hooks: readonly Webhook[] = [];
+  let models: ModelTable = registry;
+  const document = followRemoteDocument(dependencies, {
+    path: REMOTE_POLICY_PATH,
+    failureEvent: 'remote_policy_not_read',
+    take: (found) => {
+      const read = found && readRemoteSettings(found.fields);
+      settings = read?.settings;
+      hooks = read?.hooks ?? [];
+      models = read?.models ?? registry;
+      if (read && read.unusable.length > 0)
+        dependencies.logger.log('WARNING', 'remote_policy_unusable', {
+          fields: read.unusable.slice(0, MOST_LOGGED).join(', '),
+          count: read.unusable.length,
+        });
+    },
+  });
+  return { current: () => settings, hooks: () => hooks, models: () => models, ...document };
+}

@@ -1,0 +1,49 @@
+import { needOfContext } from '#shared/compaction/trigger/compaction-trigger.ts';
+import {
+  closedTurn,
+  staysInContext,
+  type ClosingTurn,
+} from '#shared/conversation/writes/end-abandoned.ts';
+import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
+import {
+  readContextParts,
+  type HistorySource,
+} from '#shared/conversation/context/read-conversation.ts';
+import type { Clock, Randomness } from '#shared/ports/ports.ts';
+import type { Config } from '../config.ts';
+import { policyOf } from '../config/conversation-policy.ts';
+import { outputFormsOf, type Viewing } from './output-forms.ts';
+
+interface Closing extends HistorySource, Viewing {
+  config: Config;
+  clock: Clock;
+  randomness: Randomness;
+}
+
+/**
+ * The need of the context that an open turn comes into as it is closed by another than its producer, for the
+ * batch that closes it under the head's update time: until then it was not counted, so what was asked for
+ * while it ran may have been settled as not due. Undefined: nothing to ask for, or asked for already.
+ * One read of the tail, and only for a turn that stays in the context. Throws StoreUnavailableError.
+ */
+export async function needAfterClosing(
+  dependencies: Closing,
+  of: { conversationId: string; head: Head; closing: ClosingTurn },
+): Promise<CompactionNeeded['auto']> {
+  const { conversationId, head, closing } = of;
+  const isAutomatic = (head.settings.compaction ?? 'auto') === 'auto';
+  if (head.state !== 'live' || !isAutomatic || head.compactionNeeded.auto) return undefined;
+  if (!staysInContext(closing)) return undefined;
+  const { history, turns, open } = await readContextParts(dependencies, { conversationId, head });
+  if (open?.seq !== closing.seq) return undefined;
+  const after = { head, history, turns: [...turns, closedTurn(open, closing)] };
+  return needOfContext({
+    head,
+    history,
+    tokens: contextTokens(after, outputFormsOf(dependencies, head)).tokens,
+    policy: policyOf(dependencies.config, head),
+    requestId: dependencies.randomness.uuid(),
+    now: dependencies.clock.now(),
+  });
+}

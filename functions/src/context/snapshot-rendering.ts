@@ -1,0 +1,30 @@
+import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
+import type { RenderHistory } from '#shared/compaction/snapshot/repair-history.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
+import { meterCounting, policyOf } from '../config/conversation-policy.ts';
+
+/** How the snapshots of a conversation are written when items were taken out of them. */
+export const rendererOf =
+  (config: Parameters<typeof policyOf>[0], head: Head): RenderHistory =>
+  (snapshot, boundary) => {
+    const counting = meterCounting(head);
+    const budgetTokens = policyOf(config, head).snapshotBudgetTokens;
+    const body = renderLedger(snapshot, { budgetTokens, counting });
+    const snapshotText = frameSnapshot({ body, boundary });
+    const memory = assembleContext({
+      model: head.model,
+      pins: [],
+      history: { snapshotText, masks: [] },
+      coveredThrough: nothingCovered,
+      turns: [],
+    });
+    const snapshotTokens = memory.reduce(
+      (sum, { content }) => sum + estimateContentTokens(content, counting),
+      0,
+    );
+    return { snapshotText, snapshotTokens };
+  };

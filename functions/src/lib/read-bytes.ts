@@ -1,0 +1,45 @@
+import { AppError } from '#shared/errors.ts';
+
+/** 413: a body that is larger than its limit, said or found to be. */
+export const bodyTooLarge = (maxBytes: number) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BODY_TOO_LARGE',
+    httpStatus: 413,
+    message: `a body of more than ${maxBytes} bytes was refused`,
+    publicMessage: `The body is larger than ${maxBytes} bytes. Send less in one request.`,
+    metadata: { limitBytes: String(maxBytes) },
+  });
+
+/** The client left, or its connection broke, before the body was complete: nobody reads the answer. */
+const uploadBroken = (cause: unknown) =>
+  new AppError({
+    status: 'CANCELLED',
+    reason: 'BODY_INCOMPLETE',
+    message: 'a body broke off while it was read',
+    publicMessage: 'The body broke off. Send the request again.',
+    retryable: true,
+    cause,
+  });
+
+/**
+ * Reads at most `maxBytes` and one chunk more; what is larger is left on the wire. Throws BODY_TOO_LARGE (413),
+ * BODY_INCOMPLETE (499).
+ */
+export async function readBytes(
+  stream: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of stream) {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw bodyTooLarge(maxBytes);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : uploadBroken(error);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,43 @@
+import { AppError } from '#shared/errors.ts';
+import type { Hook } from '#shared/hooks/hook.ts';
+import type { Clock, Logger } from '#shared/ports/ports.ts';
+import { withDeadline } from './with-deadline.ts';
+
+export interface HookRun {
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+  timeoutMs: number;
+  conversationId: string;
+  /** Name of the log line of a failure. */
+  failedEvent: string;
+  /** What is told of a required hook that failed. */
+  publicMessage: string;
+}
+
+/**
+ * Runs one hook within its time. A failure is logged, without what it said, and undefined is returned; of a required
+ * hook it is thrown as AppError HOOK_FAILED. Throws the abortion of the signal.
+ */
+export async function runHook<Event, Answer>(
+  run: HookRun,
+  hook: Hook<Event, Answer>,
+  event: Event,
+): Promise<Answer | undefined> {
+  const { clock, logger, signal, timeoutMs: ms, conversationId } = run;
+  try {
+    return await withDeadline({ clock, ms, signal }, (late) => hook.run(event, late));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    logger.log('WARNING', run.failedEvent, { conversationId, hook: hook.name });
+    if (hook.required !== true) return undefined;
+    throw new AppError({
+      status: 'UNAVAILABLE',
+      reason: 'HOOK_FAILED',
+      message: `the required hook ${hook.name} failed for ${conversationId}`,
+      publicMessage: run.publicMessage,
+      retryable: true,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,37 @@
+import { notesPath } from '#shared/conversation/documents/paths.ts';
+import { decodeNotes, encodeNotes, type Note, type Notes } from '#shared/memory/note.ts';
+import type { Clock, DocumentStore, Write } from '#shared/ports/ports.ts';
+import { retryWhenLost } from '../lib/retry-when-lost.ts';
+
+export interface NotesDependencies {
+  store: Pick<DocumentStore, 'get' | 'commit'>;
+  clock: Pick<Clock, 'wait'>;
+}
+
+/** What becomes of the notes; without `notes` they stay. `guards` are committed with them. */
+export type NotesChange<T> = { result: T; notes?: readonly Note[]; guards?: readonly Write[] };
+
+/**
+ * Changes what is remembered about a user, in one batch under the update time that was read: nothing of two
+ * changes at once is lost. Throws what `decide` throws, GuardLostError after too many tries,
+ * StoreUnavailableError.
+ */
+export async function changeNotes<T>(
+  { store, clock }: NotesDependencies,
+  uid: string,
+  decide: (notes: Notes) => NotesChange<T> | Promise<NotesChange<T>>,
+): Promise<T> {
+  const path = notesPath(uid);
+  return retryWhenLost(clock, async () => {
+    const [document] = await store.get([path]);
+    const before = decodeNotes(document);
+    const { result, notes, guards = [] } = await decide(before);
+    if (!notes) return result;
+    const fields = encodeNotes({ ...before, revision: before.revision + 1, notes });
+    const write: Write = document
+      ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
+      : { op: 'create', path, fields };
+    await store.commit([write, ...guards]);
+    return result;
+  });
+}

@@ -1,0 +1,39 @@
+import { AppError } from '#shared/errors.ts';
+import type { Clock, Logger, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
+
+/** What is told of one call of a model that has ended. */
+interface EndedCall {
+  request: Pick<ModelRequest, 'model' | 'role' | 'promptId'>;
+  /** Absent where the call belongs to none. */
+  conversationId?: string | undefined;
+  /** Of the words that it was asked with, where they have one. */
+  promptVersion?: string | undefined;
+  startMs: number;
+  usage?: ModelUsage | undefined;
+  finishReason?: string | undefined;
+  /** What it ended with instead of an answer. */
+  error?: unknown;
+}
+
+/** One line for each call of a model: who asked (`role`), which call it was (`promptId`), what it took. No text. */
+export function logModelCall(
+  { clock, logger }: { clock: Pick<Clock, 'now'>; logger: Pick<Logger, 'log'> },
+  { request, conversationId, promptVersion, startMs, usage, finishReason, error }: EndedCall,
+): void {
+  const { role, promptId, model } = request;
+  const failure = error instanceof AppError ? error.reason : 'INTERNAL';
+  logger.log('INFO', 'model_call', {
+    conversationId,
+    role,
+    promptId,
+    promptVersion,
+    model,
+    promptTokens: usage?.promptTokens,
+    cachedTokens: usage?.cachedTokens,
+    outputTokens: usage?.outputTokens,
+    thoughtsTokens: usage?.thoughtsTokens,
+    finishReason,
+    reason: error === undefined ? undefined : failure,
+    durationMs: clock.now().getTime() - startMs,
+  });
+}

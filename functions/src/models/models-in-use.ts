@@ -1,0 +1,78 @@
+import { compressorModel } from '#shared/models/compressor-model.ts';
+import { contextWindowTokens } from '#shared/models/context-window.ts';
+import type { ModelCatalog, ModelTable } from '#shared/models/model-entry.ts';
+import { costMicros, knownPrice, type PricedCall } from '#shared/models/prices.ts';
+import { registry } from '#shared/models/registry.ts';
+import { findRetirement, modelInService } from '#shared/models/retirement.ts';
+import type { RoutingModels } from '#shared/routing/routing.ts';
+import type { Config } from '../config.ts';
+
+/* The table of models as this deployment uses it: with its own prices and windows, on its platform, today. */
+
+export type ModelsConfig = Pick<
+  Config,
+  | 'MODEL_PRICES'
+  | 'MODEL_WINDOWS'
+  | 'GEMINI_API_KEY'
+  | 'GEMINI_BASE_URL'
+  | 'isDemo'
+  | 'remotePolicy'
+  | 'modelWatch'
+>;
+
+/** Without a watch there is no clock: nothing is retired, and first prices hold. */
+const BEFORE_ALL = new Date(0);
+
+/** The registry, with what the remote document says of models. */
+export const knownModels = ({ remotePolicy }: Pick<Config, 'remotePolicy'>): ModelTable =>
+  remotePolicy?.models() ?? registry;
+
+/** The models as they are for this deployment at this moment. */
+export const modelCatalog = (config: ModelsConfig): ModelCatalog => ({
+  models: knownModels(config),
+  prices: config.MODEL_PRICES,
+  platform:
+    config.isDemo || config.GEMINI_API_KEY !== undefined || config.GEMINI_BASE_URL !== undefined
+      ? 'geminiApi'
+      : 'vertex',
+  now: config.modelWatch?.now() ?? BEFORE_ALL,
+});
+
+/** The model that is called where `model` is named: a retired one gives way to its successor, with one warning. */
+export function answeringModel(config: ModelsConfig, model: string): string {
+  const catalog = modelCatalog(config);
+  const retirement = findRetirement(model, catalog);
+  if (retirement === undefined) return model;
+  const successor = modelInService(model, catalog);
+  config.modelWatch?.noteRetired(model, { ...retirement, successor });
+  return successor;
+}
+
+/** The two models that `auto` conversations choose between, as they are called. */
+export const routingInService = (
+  config: ModelsConfig & Pick<Config, 'routing'>,
+): RoutingModels | undefined =>
+  config.routing && {
+    fast: answeringModel(config, config.routing.fast),
+    strong: answeringModel(config, config.routing.strong),
+  };
+
+/** Tokens that fit into one call of a model in this deployment. */
+export const modelWindowTokens = (config: ModelsConfig, model: string): number =>
+  contextWindowTokens(model, config.MODEL_WINDOWS, knownModels(config));
+
+/** The model that summarises conversations held with `model`. */
+export const summarisingModel = (
+  config: ModelsConfig & Pick<Config, 'COMPRESSOR_MODEL'>,
+  model: string,
+): string => {
+  const fallback = answeringModel(config, config.COMPRESSOR_MODEL);
+  return compressorModel({ model, fallback }, modelCatalog(config));
+};
+
+/** What a call cost, in millionths of a US dollar; a model without a price costs what the dearest one does. */
+export function callCostMicros(config: ModelsConfig, call: PricedCall): number {
+  const catalog = modelCatalog(config);
+  if (knownPrice(call.model, catalog) === undefined) config.modelWatch?.noteUnpriced(call.model);
+  return costMicros(call, catalog);
+}

@@ -1,0 +1,62 @@
+import { mayBeCommitted } from '#shared/errors.ts';
+import type { Clock, DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
+import type { Budget } from './budget.ts';
+
+/** So often a cost is written again when others write to the same documents, and the waits between, ms. */
+const TRIES = 12;
+const RETRY_MS = 10;
+const RETRY_MAX_MS = 200;
+
+/** What is to be added to a user's document of a day and to the budget of that day. */
+export interface UsageChange {
+  /** What `change` looks at. */
+  paths: readonly string[];
+  day: string;
+  /** For the budget of all; 0: the budget stays. */
+  costMicros: number;
+  /**
+   * The writes to the documents as they were read, or 'done': an earlier try was applied though its reply
+   * was lost. None: there is nothing to change, only the budget.
+   */
+  change: (documents: readonly (StoredDocument | undefined)[], tries: number) => Write[] | 'done';
+}
+
+/**
+ * Runs `write` until it neither loses its guards nor misses its reply; `tries` counts from 1: from the second on, an
+ * earlier one may have been applied. Throws what the last try throws.
+ */
+export async function writeGuarded<T>(
+  clock: Pick<Clock, 'wait'>,
+  write: (tries: number) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write(tries);
+    } catch (error) {
+      if (!mayBeCommitted(error) || tries >= TRIES) throw error;
+      await clock.wait(Math.min(RETRY_MAX_MS, RETRY_MS * tries));
+    }
+  }
+}
+
+/** Adds it, under the update time of what was read. Throws GuardLostError when others won every try. */
+export async function writeUsage(
+  dependencies: { store: Pick<DocumentStore, 'get' | 'commit'>; clock: Clock; budget: Budget },
+  { paths, day, costMicros, change }: UsageChange,
+): Promise<void> {
+  const { store, clock, budget } = dependencies;
+  const part = budget.isLimited && costMicros > 0 ? budget.take(day, costMicros) : undefined;
+  try {
+    await writeGuarded(clock, async (tries) => {
+      const documents = await store.get([...paths, ...(part ? [part.path] : [])]);
+      const changed = change(documents, tries);
+      if (changed === 'done') return;
+      const added = part ? [budget.write(part, documents[paths.length])] : [];
+      const writes = [...changed, ...added];
+      if (writes.length > 0) await store.commit(writes);
+    });
+  } catch (error) {
+    if (part) budget.giveBack(part);
+    throw error;
+  }
+}

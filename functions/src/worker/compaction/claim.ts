@@ -1,0 +1,204 @@
+import { isBreakerClosed } from '#shared/compaction/trigger/breaker.ts';
+import {
+  decideClaim,
+  needOf,
+  type ClaimDecision,
+  type Need,
+} from '#shared/compaction/decisions/claim-decision.ts';
+import { isStalled, tokensToGrowFrom } from '#shared/compaction/trigger/compaction-trigger.ts';
+import { isArmed, isOverThreshold } from '#shared/compaction/policy/policy.ts';
+import { reachedSpendLimit } from '#shared/compaction/trigger/spend-limit.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { mayBeCommitted } from '#shared/errors.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
+import { spendAllowanceOf } from '#functions/config/conversation-policy.ts';
+import { spentLimit } from '#functions/quota/exhausted-budget.ts';
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { passCrashPoint } from './crash-points.ts';
+import type { TakenLease } from './job-lease.ts';
+import { unchanged } from './outcome.ts';
+import { readContext, readHeadAndJob, type HeadAndJob } from './draft/read-for-compaction.ts';
+import { conversationTokens, type Reading, type Run } from './run.ts';
+import { outcomeStatusWrite } from './status-write.ts';
+
+/** Two workers that start together meet at most a few times before one holds the lease. */
+const CLAIM_TRIES = 5;
+const CONTENDED_RETRY_MS = 1_000;
+
+export type Claim =
+  | Extract<ClaimDecision, { kind: 'nothing' | 'busy' }>
+  | Extract<ClaimDecision, { kind: 'settled' }>
+  | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
+  | { kind: 'claimed'; run: Run; taken: TakenLease };
+
+function decide(
+  { config, clock }: Pick<CompactionDependencies, 'config' | 'clock'>,
+  found: HeadAndJob,
+  reading: Reading | undefined,
+): ClaimDecision {
+  const now = clock.now();
+  const job = found.job?.value;
+  const isAutomatic = (reading?.head.value.settings.compaction ?? 'auto') === 'auto';
+  // Statements that are to be derived again come of more than the context shows.
+  const tokens = Math.max(reading?.tokens ?? 0, reading?.foldedTokens ?? 0);
+  return decideClaim({
+    now,
+    head: reading?.head.value ?? found.head?.value,
+    job,
+    isOverThreshold:
+      reading !== undefined &&
+      isAutomatic &&
+      isOverThreshold({
+        tokens,
+        overheadTokens: reading.head.value.context.overheadTokens,
+        policy: reading.policy,
+      }),
+    isArmed:
+      reading !== undefined &&
+      isArmed({
+        tokens,
+        tokensAfterLastSwap: tokensToGrowFrom(reading.history, reading.head.value.compactionNeeded),
+        policy: reading.policy,
+      }),
+    isStalled: reading !== undefined && isStalled(reading),
+    isBreakerClosed: isBreakerClosed(
+      {
+        failures: job?.failures ?? 0,
+        openUntil: job?.breakerOpenUntil ?? null,
+        openedAtTokens: job?.breakerOpenTokens ?? undefined,
+      },
+      { now, tokens: reading ? conversationTokens(reading) : 0 },
+    ),
+    isSpent: reachedSpendLimit(job?.spent ?? [], spendAllowanceOf(config), now) !== undefined,
+  });
+}
+
+/** A claim without a model where the dollars of the day are used up; read only by who would ask one. */
+async function refuseUnpaid(
+  dependencies: CompactionDependencies,
+  decision: ClaimDecision,
+  { ownerUid }: { ownerUid: string },
+): Promise<ClaimDecision> {
+  if (decision.kind !== 'claim' || !decision.isModelAllowed) return decision;
+  const refusal = await spentLimit(dependencies, ownerUid);
+  return refusal ? { ...decision, isModelAllowed: false, refusal } : decision;
+}
+
+interface Taking {
+  run: Run;
+  owner: string;
+}
+
+async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
+  const { dependencies, reading, need } = run;
+  const { conversationId, job } = reading;
+  const path = compactionJobPath(conversationId);
+  const fence = (job?.value.fence ?? 0) + 1;
+  const leaseUntil = new Date(run.startTime.getTime() + dependencies.config.COMPACTION_LEASE_MS);
+  const lease: DocumentFields = {
+    owner,
+    leaseUntil,
+    fence,
+    requestId: need.requestId,
+    step: 'plan',
+    attempts: run.attempt,
+    ...(need.kind === 'auto' && {
+      autoAttempts: { requestId: need.requestId, count: run.attempt },
+    }),
+  };
+  const claim: Write = job
+    ? { op: 'update', path, fields: lease, guard: { updateTime: job.updateTime } }
+    : {
+        op: 'create',
+        path,
+        fields: {
+          schemaVersion: 1,
+          failures: 0,
+          breakerOpenUntil: null,
+          retryAt: null,
+          records: [],
+          ...lease,
+        },
+      };
+  const status = await outcomeStatusWrite(run, unchanged(reading.tokens, { state: 'RUNNING' }));
+  // A job that is not there guards nothing: below a conversation that is erased meanwhile it would stay.
+  const fenced = job ? [] : [sameHeadWrite(conversationId, reading.head.updateTime)];
+  const times = await dependencies.store.commit([claim, status, ...fenced]);
+  const { generation } = reading.head.value;
+  const { requestId } = need;
+  return { conversationId, requestId, owner, fence, generation, updateTime: times[0] ?? '' };
+}
+
+/** A lease that an earlier try took and whose reply was lost. */
+const ownLease = (found: HeadAndJob, run: Run | undefined, owner: string): Claim | undefined =>
+  run && found.job?.value.owner === owner
+    ? {
+        kind: 'claimed',
+        run,
+        taken: {
+          conversationId: run.reading.conversationId,
+          requestId: run.need.requestId,
+          owner,
+          fence: found.job.value.fence,
+          generation: run.reading.head.value.generation,
+          updateTime: found.job.updateTime,
+        },
+      }
+    : undefined;
+
+const runOf = (
+  dependencies: CompactionDependencies,
+  reading: Reading,
+  need: Need,
+): Omit<Run, 'attempt' | 'isModelAllowed'> => ({
+  dependencies,
+  reading,
+  need,
+  startTime: dependencies.clock.now(),
+  bill: { calls: 0, promptTokens: 0, outputTokens: 0, costMicros: 0 },
+});
+
+/**
+ * Takes the lease of a conversation's compaction if its documents, as they stand now, ask for one.
+ * Duplicate, late and reordered deliveries end here without cost.
+ */
+export async function claimCompaction(
+  dependencies: CompactionDependencies,
+  conversationId: string,
+): Promise<Claim> {
+  const owner = dependencies.randomness.uuid();
+  let tried: Run | undefined;
+  for (let tries = 0; tries < CLAIM_TRIES; tries++) {
+    const found = await readHeadAndJob(dependencies, conversationId);
+    const own = ownLease(found, tried, owner);
+    if (own) return own;
+    const { head, job } = found;
+    const isAsked = head?.value.state === 'live' && needOf(head.value) !== undefined;
+    const reading = isAsked
+      ? await readContext(dependencies, conversationId, { head, job })
+      : undefined;
+    const decided = decide(dependencies, { head, job: reading?.job ?? job }, reading);
+    if (decided.kind === 'nothing' || decided.kind === 'busy') return decided;
+    if (reading === undefined) return { kind: 'nothing', reason: 'NO_NEED' };
+    const decision = await refuseUnpaid(dependencies, decided, reading.head.value);
+    if (decision.kind === 'nothing' || decision.kind === 'busy') return decision;
+    const { need } = decision;
+    if (decision.kind === 'settled') return decision;
+    const run = runOf(dependencies, reading, need);
+    if (decision.kind === 'outcome') {
+      const { state, reason } = decision;
+      return { kind: 'outcome', run: { ...run, attempt: 0, isModelAllowed: false }, state, reason };
+    }
+    await passCrashPoint(dependencies, 'before-claim');
+    const { attempt, isModelAllowed, refusal } = decision;
+    tried = { ...run, attempt, isModelAllowed, ...(refusal && { refusal }) };
+    try {
+      return { kind: 'claimed', run: tried, taken: await takeLease({ run: tried, owner }) };
+    } catch (error) {
+      // A lost reply may have been applied: the next reading shows whose lease it is.
+      if (!mayBeCommitted(error)) throw error;
+    }
+  }
+  return { kind: 'busy', reason: 'LEASE_HELD', retryAfterMs: CONTENDED_RETRY_MS };
+}

@@ -1,0 +1,107 @@
+import type { Need } from '#shared/compaction/decisions/claim-decision.ts';
+import { needOfContext } from '#shared/compaction/trigger/compaction-trigger.ts';
+import type { CompactionNeeded, Head, Versioned } from '#shared/conversation/documents/head.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { passCrashPoint } from './crash-points.ts';
+import { publishNeed } from './publish-request.ts';
+import { readContext, readHeadAndJob } from './draft/read-for-compaction.ts';
+
+/**
+ * Chat changes the head often; a worker that loses this often in a row leaves the need, and the next
+ * sweep publishes it again.
+ */
+const CLEAR_TRIES = 20;
+
+export interface ServedNeed {
+  conversationId: string;
+  need: Pick<Need, 'kind' | 'requestId'>;
+  /**
+   * Whether the context may be over the threshold though the need was served: after a swap, and when there
+   * was nothing to serve. Turns that ended meanwhile asked for nothing, because this need was waiting.
+   */
+  looksAgain: boolean;
+  /** Size of a context that its owner does not want compacted, or of which a summary saves too little. */
+  waitsFromTokens?: number;
+  /** Last finished turn of the context that the outcome is about; later ones were not part of it. */
+  measuredSeq?: number;
+}
+
+/** A need for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
+async function renewedNeed(
+  dependencies: CompactionDependencies,
+  { conversationId, need, looksAgain, measuredSeq, waitsFromTokens }: ServedNeed,
+  head: Versioned<Head>,
+): Promise<CompactionNeeded['auto']> {
+  const hasGrown = measuredSeq !== undefined && head.value.context.seq !== measuredSeq;
+  if (need.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
+  // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
+  if (waitsFromTokens !== undefined) return undefined;
+  const reading = await readContext(dependencies, conversationId, { head, job: undefined });
+  return needOfContext({
+    head: reading.head.value,
+    history: reading.history,
+    tokens: reading.tokens,
+    policy: reading.policy,
+    requestId: dependencies.randomness.uuid(),
+    now: dependencies.clock.now(),
+  });
+}
+
+/** Whether what the head calls off is this need, or none that waits: its worker was done before. */
+function isWishOver({ compactionNeeded }: Head, need: ServedNeed['need']): boolean {
+  const { cancel, manual, auto } = compactionNeeded;
+  const other = need.kind === 'manual' ? auto : manual;
+  return cancel !== undefined && cancel !== other?.requestId;
+}
+
+/** What lets the next automatic compaction wait; a person's own request says nothing of it. */
+const declinedFields = ({ need, waitsFromTokens: tokens }: ServedNeed, { generation }: Head) =>
+  tokens === undefined || need.kind === 'manual'
+    ? {}
+    : { 'compactionNeeded.declined': { tokens, generation } };
+
+/**
+ * Takes the need that was served off the head, under the head's update time. One that chat has replaced
+ * meanwhile stays; where the context is over the threshold all the same it is renewed. After a crash before
+ * or in here the next delivery, or the sweep, finds the record and comes back.
+ */
+export async function clearNeed(
+  dependencies: CompactionDependencies,
+  served: ServedNeed,
+): Promise<void> {
+  const { conversationId, need } = served;
+  for (let tries = 0; tries < CLEAR_TRIES; tries++) {
+    const { head } = await readHeadAndJob(dependencies, conversationId);
+    if (head?.value.state !== 'live') return;
+    if (head.value.compactionNeeded[need.kind]?.requestId !== need.requestId) return;
+    const renewed = await renewedNeed(dependencies, served, head);
+    try {
+      await dependencies.store.commit([
+        {
+          op: 'update',
+          path: headPath(conversationId),
+          fields: {
+            settledNeed: need.requestId,
+            ...(renewed && { 'compactionNeeded.auto': { ...renewed } }),
+            ...declinedFields(served, head.value),
+          },
+          remove: [
+            ...(renewed ? [] : [`compactionNeeded.${need.kind}`]),
+            ...(isWishOver(head.value, need) ? ['compactionNeeded.cancel'] : []),
+          ],
+          guard: { updateTime: head.updateTime },
+        },
+      ]);
+    } catch (error) {
+      if (!(error instanceof GuardLostError)) throw error;
+      continue;
+    }
+    if (!renewed) return;
+    await passCrashPoint(dependencies, 'need-renewed');
+    await publishNeed(dependencies, conversationId, renewed);
+    return;
+  }
+  dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });
+}

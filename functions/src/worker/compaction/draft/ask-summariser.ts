@@ -1,0 +1,143 @@
+import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { summaryOutputTokens } from '#shared/compaction/summariser/summariser-limits.ts';
+import { reportedCall } from '#shared/models/prices.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
+import { logModelCall } from '#functions/models/log-model-call.ts';
+import { limitingModelOf } from '#functions/config/conversation-policy.ts';
+import { answeringModel, callCostMicros } from '#functions/models/models-in-use.ts';
+import { paidCall } from '#functions/quota/paid-call.ts';
+import { passCrashPoint } from '../crash-points.ts';
+import { summariserOfRun, type ClaimedRun, type Run } from '../run.ts';
+
+/** One answer of the summariser, its thoughts left out. */
+export type SummariserAnswer =
+  { kind: 'text'; text: string } | { kind: 'refused'; reason: string; text: string };
+
+/** What the calls are named by; manual requests as Gemini CLI names them. */
+export function promptIdOf({ need }: Run): string {
+  if (need.kind === 'auto' || need.requestId.startsWith('compress-')) return need.requestId;
+  return `compress-${need.since.getTime()}`;
+}
+
+/** The models to ask, best first: the one that has answered before; at last the conversation's own. */
+function modelsFor(run: ClaimedRun, preferred: string): string[] {
+  const { config } = run.dependencies;
+  const own = limitingModelOf(config, run.reading.head.value.model);
+  const fallbacks = config.COMPRESSOR_FALLBACKS.map((model) => answeringModel(config, model));
+  const all = [preferred, ...fallbacks, own];
+  return [...new Set(run.bill.model === undefined ? all : [run.bill.model, ...all])];
+}
+
+/** Enters what an answer took. One whose figures nobody knows leaves the cost unknown. */
+function enter({ bill, dependencies }: ClaimedRun, model: string, usage: ModelUsage | undefined) {
+  const promptTokens = usage?.promptTokens ?? 0;
+  const outputTokens = (usage?.outputTokens ?? 0) + (usage?.thoughtsTokens ?? 0);
+  bill.promptTokens += promptTokens;
+  bill.outputTokens += outputTokens;
+  const cost = usage && callCostMicros(dependencies.config, reportedCall(model, usage));
+  bill.costMicros =
+    cost === undefined || bill.costMicros === undefined ? undefined : bill.costMicros + cost;
+}
+
+interface NamedRequest {
+  request: ModelRequest;
+  /** Of the words that ask, for the log. */
+  promptVersion: string | undefined;
+}
+
+async function generateOnce(
+  { dependencies, reading, bill, signal }: ClaimedRun,
+  named: NamedRequest,
+): Promise<ModelResponse> {
+  const call = {
+    ...named,
+    conversationId: reading.conversationId,
+    startMs: dependencies.clock.now().getTime(),
+  };
+  bill.calls += 1;
+  try {
+    const answer = boundedAnswer(await dependencies.model.generate(named.request, signal));
+    logModelCall(dependencies, { ...call, ...answer });
+    return answer;
+  } catch (error) {
+    logModelCall(dependencies, { ...call, error });
+    throw error;
+  }
+}
+
+/** One call, paid for out of the dollars of the conversation's owner. */
+async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
+  const { bill, dependencies, reading } = run;
+  const isMore = bill.isCounted === true;
+  bill.isCounted = true;
+  const { answer, settled } = await paidCall(
+    dependencies,
+    {
+      work: 'compactions',
+      conversationId: reading.conversationId,
+      ownerUid: reading.head.value.ownerUid,
+      request: named.request,
+      isMore,
+      pass: (point) => passCrashPoint(dependencies, point),
+    },
+    () => generateOnce(run, named),
+  );
+  await settled;
+  await passCrashPoint(dependencies, 'call-settled');
+  return answer;
+}
+
+/** Asks the first model that there is: a model may be retired, or not offered where this is deployed. */
+async function generate(
+  run: ClaimedRun,
+  models: string[],
+  { promptVersion, ...request }: Omit<ModelRequest, 'model'> & { promptVersion?: string },
+): Promise<ModelResponse> {
+  const { bill, dependencies } = run;
+  const [model = '', ...others] = models;
+  try {
+    const answer = await payFor(run, { request: { ...request, model }, promptVersion });
+    bill.model = model;
+    enter(run, model, answer.usage);
+    return answer;
+  } catch (error) {
+    const isMissing = error instanceof AppError && error.reason === 'MODEL_UNKNOWN';
+    if (!isMissing || others.length === 0) throw error;
+    dependencies.logger.log('WARNING', 'summariser_missing', {
+      conversationId: run.reading.conversationId,
+      model,
+    });
+    return generate(run, others, { ...request, ...(promptVersion && { promptVersion }) });
+  }
+}
+
+/**
+ * Calls the run's summariser and enters it in the bill, failed calls too. An answer that was cut or
+ * blocked half-way is refused: it is no memory, however much of it there is. A model that does not exist is
+ * replaced by the next one that does. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the
+ * model throws.
+ */
+export async function askSummariser(
+  run: ClaimedRun,
+  call: Pick<ModelRequest, 'systemInstruction' | 'responseJsonSchema' | 'promptId'> & {
+    contents: Content[];
+    /** Of the words that ask, for the log. */
+    promptVersion?: string;
+  },
+): Promise<SummariserAnswer> {
+  const { model, windowTokens } = summariserOfRun(run);
+  const answer = await generate(run, modelsFor(run, model), {
+    ...call,
+    maxOutputTokens: summaryOutputTokens(windowTokens),
+    role: 'utility_compressor',
+  });
+  const text = contentText({ role: 'model', parts: answer.parts }).trim();
+  if (answer.blockReason !== undefined)
+    return { kind: 'refused', reason: `SUMMARY_BLOCKED_${answer.blockReason}`, text: '' };
+  const finishReason = answer.finishReason ?? 'UNFINISHED';
+  return finishReason === 'STOP'
+    ? { kind: 'text', text }
+    : { kind: 'refused', reason: `SUMMARY_${finishReason}`, text };
+}

@@ -1,0 +1,191 @@
+import { CANCELLED_BY_USER } from '#shared/compaction/decisions/cancel-decision.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { StoppedError } from './outcome.ts';
+
+/** How often one guarded batch is tried. */
+const COMMIT_TRIES = 5;
+
+/** How often a worker looks whether its work is still wanted: who calls it off waits this long at most. */
+const LOOK_MS = 2_000;
+
+/** A lease that was taken: who holds which document since when. */
+export interface TakenLease {
+  conversationId: string;
+  /** What is worked at; its owner may call it off. */
+  requestId: string;
+  owner: string;
+  fence: number;
+  /** Generation that the work is about; when it moves on, the work is in vain. */
+  generation: number;
+  updateTime: string;
+}
+
+/** The worker's hold on `jobs/compaction`: one writer at a time, renewed until `stop`. */
+export interface JobLease {
+  readonly owner: string;
+  /** Update time of the job document after the last write. */
+  readonly updateTime: string;
+  /** The job as somebody else left it while the lease was held; undefined: nobody wrote to it. */
+  readonly changedJob: CompactionJob | undefined;
+  /**
+   * Commits what `build` returns together with `fields` of the job, under its guard. `build` runs again
+   * after a lost guard while the lease is still held. Throws StoppedError when it is not.
+   */
+  commit(build: () => Promise<readonly Write[]>, fields?: DocumentFields): Promise<void>;
+  /** Takes over the update time after a lost reply; throws StoppedError when another holds the job. */
+  readAgain(): Promise<void>;
+  /** Ends the renewals; resolves when none is under way. */
+  stop(): Promise<void>;
+}
+
+type LeaseDependencies = Pick<CompactionDependencies, 'store' | 'clock' | 'config' | 'logger'>;
+
+function createLease(dependencies: LeaseDependencies, taken: TakenLease) {
+  const { store, clock, config } = dependencies;
+  const { conversationId, owner, fence } = taken;
+  const path = compactionJobPath(conversationId);
+  let { updateTime } = taken;
+  let changedJob: CompactionJob | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function readAgain(): Promise<void> {
+    const [document] = await store.get([path]);
+    const job = document && decodeJob(document);
+    // Only erasing takes the job document away.
+    if (!job) throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
+    if (job.value.owner !== owner || job.value.fence !== fence)
+      throw new StoppedError({ state: 'SUPERSEDED', reason: 'LEASE_LOST' });
+    updateTime = job.updateTime;
+    changedJob = job.value;
+  }
+
+  async function commitNow(
+    build: () => Promise<readonly Write[]>,
+    fields: DocumentFields,
+  ): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const leaseUntil = new Date(clock.now().getTime() + config.COMPACTION_LEASE_MS);
+      const writes = await build();
+      try {
+        const times = await store.commit([
+          { op: 'update', path, fields: { leaseUntil, ...fields }, guard: { updateTime } },
+          ...writes,
+        ]);
+        updateTime = times[0] ?? updateTime;
+        return;
+      } catch (error) {
+        if (!(error instanceof GuardLostError) || tries === COMMIT_TRIES) throw error;
+        await readAgain();
+      }
+    }
+  }
+
+  return {
+    owner,
+    get updateTime() {
+      return updateTime;
+    },
+    get changedJob() {
+      return changedJob;
+    },
+    readAgain,
+    /** Batches of one worker are serialised: each needs the update time that the one before left. */
+    commit(build: () => Promise<readonly Write[]>, fields: DocumentFields = {}): Promise<void> {
+      const next = queue.then(() => commitNow(build, fields));
+      queue = next.catch(() => undefined);
+      return next;
+    },
+    settled: () => queue,
+  };
+}
+
+/**
+ * Throws StoppedError when the conversation has moved on and the work cannot succeed any more, or its owner
+ * called it off.
+ */
+export function refuseUnwanted(
+  head: Pick<Head, 'state' | 'generation' | 'compactionNeeded'> | undefined,
+  work: Pick<TakenLease, 'generation' | 'requestId'>,
+): void {
+  if (head?.state !== 'live') throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
+  if (head.generation !== work.generation)
+    throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
+  if (head.compactionNeeded.cancel === work.requestId)
+    throw new StoppedError({ state: 'ABORTED', reason: CANCELLED_BY_USER });
+}
+
+async function checkStillWanted({ store }: LeaseDependencies, taken: TakenLease) {
+  refuseUnwanted((await readHead(store, taken.conversationId))?.value, taken);
+}
+
+/**
+ * Renews a lease every quarter of its length until `stop`. A lease that is lost, or a conversation that
+ * is deleted or moves on, or whose owner calls the work off (looked at every two seconds), aborts
+ * `controller` with a StoppedError; a store that does not answer is asked again, because the fence and not
+ * the lease makes the swap safe.
+ */
+export function keepLease(
+  dependencies: LeaseDependencies,
+  taken: TakenLease,
+  controller: AbortController,
+): JobLease {
+  const lease = createLease(dependencies, taken);
+  const stopping = new AbortController();
+
+  async function renewOnce(): Promise<void> {
+    try {
+      await checkStillWanted(dependencies, taken);
+      await lease.commit(() => Promise.resolve([]));
+    } catch (error) {
+      if (error instanceof StoppedError) controller.abort(error);
+      else
+        dependencies.logger.log('WARNING', 'compaction_lease_not_renewed', {
+          conversationId: taken.conversationId,
+        });
+    }
+  }
+
+  async function lookOnce(): Promise<void> {
+    try {
+      await checkStillWanted(dependencies, taken);
+    } catch (error) {
+      // A store that does not answer is the renewals' to tell.
+      if (error instanceof StoppedError) controller.abort(error);
+    }
+  }
+
+  async function repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
+    const signal = AbortSignal.any([stopping.signal, controller.signal]);
+    while (!signal.aborted) {
+      await dependencies.clock.wait(everyMs, signal);
+      if (!signal.aborted) await work();
+    }
+  }
+
+  const renewals = Promise.all([
+    repeat(dependencies.config.COMPACTION_LEASE_MS / 4, renewOnce),
+    repeat(LOOK_MS, lookOnce),
+  ]);
+  return {
+    owner: lease.owner,
+    get updateTime() {
+      return lease.updateTime;
+    },
+    get changedJob() {
+      return lease.changedJob;
+    },
+    readAgain: () => lease.readAgain(),
+    commit: (build, fields) => lease.commit(build, fields),
+    async stop() {
+      stopping.abort();
+      await renewals;
+      await lease.settled();
+    },
+  };
+}

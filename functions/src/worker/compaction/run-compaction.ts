@@ -1,0 +1,217 @@
+import type { OutcomeState } from '#shared/compaction/decisions/outcome-state.ts';
+import {
+  noopState,
+  planCompaction,
+  type FoldPlan,
+  type Plan,
+} from '#shared/compaction/split/plan.ts';
+import { strategyNameOf } from '#functions/config/conversation-policy.ts';
+import { stackFrames } from '#functions/lib/stack-frames.ts';
+import type { Verified } from './draft/candidate.ts';
+import { clearNeed } from './clear-request.ts';
+import { claimCompaction, type Claim } from './claim.ts';
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import { CrashedError, passCrashPoint, type CompactionCrashPoint } from './crash-points.ts';
+import { indexFolded } from './swap/index-folded.ts';
+import { keepLease } from './job-lease.ts';
+import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
+import { foldFromTokens } from './draft/fallback-strategy.ts';
+import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
+import { contextOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
+import { runPostCompactHooks, runPreCompactHooks, tellNoop } from './run-hooks.ts';
+import { settle, type Settlement } from './settle.ts';
+import { outcomeStatusWrite } from './status-write.ts';
+import { swap } from './swap/swap.ts';
+import { strategyOf } from './draft/select-strategy.ts';
+import { verifyDraft } from './swap/verify-draft.ts';
+import { verifyTruncation } from './swap/verify-truncation.ts';
+
+export type CompactionResult =
+  /** Acknowledge. `state` is absent where there was nothing to do. */
+  | { kind: 'done'; state?: OutcomeState; reason?: string | undefined }
+  /** Have it delivered again. */
+  | { kind: 'retry'; retryAfterMs: number; reason: string };
+
+type Step<T> = { kind: 'next'; value: T } | { kind: 'outcome'; outcome: Outcome };
+
+/** One step: what it throws becomes the outcome. The crash point lies behind it, outside of its reach. */
+async function step<T>(
+  run: ClaimedRun,
+  name: CompactionCrashPoint,
+  work: () => Promise<Step<T>>,
+): Promise<Step<T>> {
+  let result: Step<T>;
+  try {
+    run.signal.throwIfAborted();
+    result = await work();
+  } catch (error) {
+    if (error instanceof CrashedError) throw error;
+    const outcome = outcomeOfError(error, run.signal, run.reading.tokens);
+    if (outcome.reason === 'INTERNAL')
+      run.dependencies.logger.log('ERROR', 'compaction_defect', {
+        conversationId: run.reading.conversationId,
+        step: name,
+        error: error instanceof Error ? error.name : typeof error,
+        stack: error instanceof Error ? stackFrames(error) : undefined,
+      });
+    result = { kind: 'outcome', outcome };
+  }
+  await passCrashPoint(run.dependencies, name);
+  return result;
+}
+
+/** A plan, and the run that goes on with it: hooks may have pinned something. */
+interface Planned {
+  plan: Exclude<Plan, { kind: 'noop' }>;
+  run: ClaimedRun;
+}
+
+async function planStep(run: ClaimedRun): Promise<Step<Planned>> {
+  const { reading, dependencies } = run;
+  const plan = planCompaction({
+    context: contextOf(run),
+    policy: reading.policy,
+    trigger: run.need.trigger,
+    calibration: reading.head.value.context.calibration,
+    summariserWindowTokens: summariserOfRun(run).windowTokens,
+    isModelAllowed: run.isModelAllowed,
+    strategy: strategyNameOf(dependencies.config, reading.head.value),
+    foldFromTokens: foldFromTokens(run),
+    blobName: dependencies.sha256,
+  });
+  if (plan.kind === 'noop') {
+    if (noopState(plan) === 'NOOP') await tellNoop(run);
+    return {
+      kind: 'outcome',
+      outcome: unchanged(reading.tokens, {
+        state: noopState(plan),
+        reason: plan.reason === 'BREAKER_OPEN' ? (run.refusal ?? plan.reason) : plan.reason,
+      }),
+    };
+  }
+  const prepared = await runPreCompactHooks(run, plan);
+  return prepared.kind === 'vetoed'
+    ? { kind: 'outcome', outcome: prepared.outcome }
+    : { kind: 'next', value: { plan, run: prepared.run } };
+}
+
+const stepOf = (verified: Verified) =>
+  verified.kind === 'candidate' ? ({ kind: 'next', value: verified.candidate } as const) : verified;
+
+/** That turns were not as a model takes them: how often what, no text. */
+function tellRepairs({ dependencies, reading }: ClaimedRun, { repairs }: FoldPlan): void {
+  if (!repairs) return;
+  const { conversationId } = reading;
+  dependencies.logger.log('WARNING', 'history_mended', { conversationId, ...repairs });
+}
+
+async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
+  tellRepairs(run, plan);
+  const drafted = await step(run, 'summarised', async () => ({
+    kind: 'next',
+    value: await strategyOf(run).draft(run, plan),
+  }));
+  if (drafted.kind === 'outcome') return drafted;
+  return step(run, 'verified', async () => {
+    const verifying = unchanged(run.reading.tokens, { state: 'VERIFYING' });
+    await run.lease.commit(async () => [await outcomeStatusWrite(run, verifying)], {
+      step: 'verify',
+    });
+    await passCrashPoint(run.dependencies, 'status-written');
+    return stepOf(await verifyDraft(run, plan, drafted.value));
+  });
+}
+
+/** Plan → summarise → verify → swap, a straight line that any step may end. */
+async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: Plan | undefined }> {
+  const planned = await step(claimed, 'planned', () => planStep(claimed));
+  if (planned.kind === 'outcome') return { outcome: planned.outcome, plan: undefined };
+  const { plan, run } = planned.value;
+  const verified =
+    plan.kind === 'fold'
+      ? await foldSteps(run, plan)
+      : await step(run, 'verified', async () => stepOf(await verifyTruncation(run, plan)));
+  if (verified.kind === 'outcome') return { outcome: verified.outcome, plan };
+  await reportVerified(run, verified.value);
+  await indexFolded(run, verified.value);
+  const swapped = await step(run, 'swapped', async () => {
+    await run.lease.stop();
+    await passCrashPoint(run.dependencies, 'before-swap');
+    run.signal.throwIfAborted();
+    return { kind: 'next', value: await swap(run, verified.value) };
+  });
+  return { outcome: swapped.kind === 'next' ? swapped.value : swapped.outcome, plan };
+}
+
+function resultOf(settlement: Settlement, outcome: Outcome): CompactionResult {
+  const { state, reason } = outcome;
+  return settlement.kind === 'retry'
+    ? { kind: 'retry', retryAfterMs: settlement.retryAfterMs, reason: reason ?? state }
+    : { kind: 'done', state, reason };
+}
+
+async function serve(
+  run: Run,
+  claim: Extract<Claim, { kind: 'claimed' }>,
+  signal: AbortSignal,
+): Promise<CompactionResult> {
+  const { dependencies } = run;
+  const controller = new AbortController();
+  const lease = keepLease(dependencies, claim.taken, controller);
+  const claimed: ClaimedRun = {
+    ...run,
+    lease,
+    signal: AbortSignal.any([signal, controller.signal]),
+  };
+  try {
+    await passCrashPoint(dependencies, 'claimed');
+    await reportStart(run);
+    const { outcome, plan } = await attempt(claimed);
+    await lease.stop();
+    const settlement = await settle(run, outcome, lease);
+    await passCrashPoint(dependencies, 'settled');
+    await reportOutcome(run, outcome);
+    if (plan) await runPostCompactHooks(claimed, plan, outcome);
+    await passCrashPoint(dependencies, 'reported');
+    return resultOf(settlement, outcome);
+  } finally {
+    await lease.stop();
+  }
+}
+
+/**
+ * Does what the documents of one conversation ask for: claim → plan → summarise → verify → swap →
+ * settle. Never holds up the conversation. Throws StoreUnavailableError when the store is away, and
+ * what is thrown at a crash point; everything else is an outcome.
+ */
+export async function runCompaction(
+  dependencies: CompactionDependencies,
+  request: { conversationId: string; signal: AbortSignal },
+): Promise<CompactionResult> {
+  const { conversationId, signal } = request;
+  await passCrashPoint(dependencies, 'received');
+  const claim = await claimCompaction(dependencies, conversationId);
+  switch (claim.kind) {
+    case 'nothing':
+      return { kind: 'done', reason: claim.reason };
+    case 'busy':
+      return { kind: 'retry', retryAfterMs: claim.retryAfterMs, reason: claim.reason };
+    case 'settled':
+      // An automatic need is settled by a swap alone.
+      await clearNeed(dependencies, { conversationId, need: claim.need, looksAgain: true });
+      await passCrashPoint(dependencies, 'settled');
+      return { kind: 'done', reason: 'SETTLED' };
+    case 'outcome': {
+      const { run, state, reason } = claim;
+      const outcome = unchanged(run.reading.tokens, { state, reason });
+      if (state === 'NOOP') await tellNoop({ ...run, signal });
+      const settlement = await settle(run, outcome);
+      await passCrashPoint(dependencies, 'settled');
+      await reportOutcome(run, outcome);
+      await passCrashPoint(dependencies, 'reported');
+      return resultOf(settlement, outcome);
+    }
+    case 'claimed':
+      return serve(claim.run, claim, signal);
+  }
+}

@@ -1,0 +1,143 @@
+import { CANCELLED_BY_USER } from '#shared/compaction/decisions/cancel-decision.ts';
+import { decideSettle } from '#shared/compaction/decisions/settle-decision.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { nextDayOf } from '#shared/quota/day.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
+import { clearNeed } from './clear-request.ts';
+import { passCrashPoint } from './crash-points.ts';
+import { jobAfter } from './job-after.ts';
+import type { JobLease } from './job-lease.ts';
+import { StoppedError, type Outcome } from './outcome.ts';
+import type { Run } from './run.ts';
+import { outcomeStatusWrite } from './status-write.ts';
+
+/** A record is written again this often when its guard was lost and the lease is still held. */
+const RECORD_TRIES = 5;
+
+export type Settlement =
+  /** Nothing is to be delivered again; a need that waits for dollars is the sweep's. */
+  | { kind: 'settled' }
+  /** The event is to be delivered again. */
+  | { kind: 'retry'; retryAfterMs: number }
+  /** The conversation is gone: nothing was written, and nothing is left to do. */
+  | { kind: 'left' };
+
+/** Writers of one job document meet for milliseconds; a second later the way is free. */
+const CONTENDED_RETRY_MS = 1_000;
+
+/**
+ * The job document as the run left it: held, or as it was read by a run that took no lease. One that is
+ * created stands below the head as it was read, so that none appears below an erased one.
+ */
+function jobWrites(run: Run, lease: JobLease | undefined, fields: DocumentFields): Write[] {
+  const { conversationId, head, job } = run.reading;
+  const path = compactionJobPath(conversationId);
+  const updateTime = lease?.updateTime ?? job?.updateTime;
+  return updateTime === undefined
+    ? [
+        { op: 'create', path, fields: { schemaVersion: 1, fence: 0, ...fields } },
+        sameHeadWrite(conversationId, head.updateTime),
+      ]
+    : [{ op: 'update', path, fields, guard: { updateTime } }];
+}
+
+interface Recording {
+  run: Run;
+  lease: JobLease | undefined;
+  outcome: Outcome;
+  retryAt: Date | null;
+}
+
+/** Says that no model will be asked for a while: when the breaker opens, and when the try after it fails. */
+function logBreaker({ run, lease }: Recording, after: DocumentFields): void {
+  const { dependencies, reading } = run;
+  const before = (lease?.changedJob ?? reading.job?.value)?.breakerOpenUntil ?? null;
+  const { breakerOpenUntil: openUntil } = after;
+  if (!(openUntil instanceof Date) || openUntil.getTime() === before?.getTime()) return;
+  const { conversationId } = reading;
+  dependencies.logger.log('WARNING', 'compaction_breaker_opened', { conversationId });
+}
+
+/** Writes the record and gives the lease back. */
+async function record(store: DocumentStore, recording: Recording): Promise<void> {
+  const { run, lease, outcome, retryAt } = recording;
+  for (let tries = 1; ; tries++) {
+    const fields = jobAfter({ ...run, lease }, outcome, retryAt);
+    const job = jobWrites(run, lease, fields);
+    try {
+      await store.commit([...job, await outcomeStatusWrite(run, outcome)]);
+      logBreaker(recording, fields);
+      return;
+    } catch (error) {
+      // Without a lease nothing was held: the next delivery decides anew.
+      const isAgain = error instanceof GuardLostError && lease && tries < RECORD_TRIES;
+      if (!isAgain) throw error;
+      await lease.readAgain();
+    }
+  }
+}
+
+/** Outcomes that say nothing of what the context holds by now. */
+const isUndecided = ({ state, reason }: Outcome) =>
+  state === 'SUPERSEDED' ||
+  (state === 'NOOP' && (reason === 'BELOW_THRESHOLD' || reason === 'NOT_ARMED'));
+
+/** Outcomes after which another try makes sense only once more was added. */
+const isToWait = ({ state, reason }: Outcome) =>
+  reason === CANCELLED_BY_USER ||
+  (state === 'FAILED_INFLATED_TOKEN_COUNT' && reason === 'SAVES_TOO_LITTLE');
+
+const isSwapped = ({ state }: Outcome) => state === 'COMPACTED' || state === 'CONTENT_TRUNCATED';
+
+/**
+ * What is left to do by a run that may not write any more. A lost lease may be one's own swap of which
+ * no reply came: the next delivery finds out and settles it.
+ */
+function leftBy(reason: string | undefined): Settlement | undefined {
+  if (reason === 'NOT_LIVE') return { kind: 'left' };
+  if (reason === 'LEASE_LOST') return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
+  return undefined;
+}
+
+/**
+ * Settles an outcome: its record, back-off and breaker in the job (a swap has written them), then the
+ * need in the head. The lease's renewals must have stopped.
+ */
+export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Promise<Settlement> {
+  const left = outcome.state === 'SUPERSEDED' ? leftBy(outcome.reason) : undefined;
+  if (left) return left;
+  const { store, clock } = run.dependencies;
+  const now = clock.now();
+  const decision = decideSettle({
+    ...outcome,
+    kind: run.need.kind,
+    attempts: run.attempt,
+    untilNextDayMs: nextDayOf(now).getTime() - now.getTime(),
+  });
+  const retryAt =
+    decision.kind === 'clear' ? null : new Date(now.getTime() + decision.retryAfterMs);
+  if (!isSwapped(outcome))
+    try {
+      await record(store, { run, lease, outcome, retryAt });
+      await passCrashPoint(run.dependencies, 'record-written');
+    } catch (error) {
+      const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;
+      if (leaving) return leaving;
+      if (error instanceof GuardLostError)
+        return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
+      throw error;
+    }
+  if (decision.kind === 'retry') return decision;
+  if (decision.kind === 'wait') return { kind: 'settled' };
+  const { conversationId } = run.reading;
+  await clearNeed(run.dependencies, {
+    conversationId,
+    need: run.need,
+    ...(isToWait(outcome) && { waitsFromTokens: run.reading.tokens }),
+    looksAgain: isSwapped(outcome) || isUndecided(outcome),
+    measuredSeq: run.reading.head.value.context.seq,
+  });
+  return { kind: 'settled' };
+}

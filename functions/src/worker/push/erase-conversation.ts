@@ -1,0 +1,55 @@
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
+import { tombstoneWrite } from '#shared/conversation/documents/tombstone.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import { isTurnOf } from '#shared/uploads/upload.ts';
+import { eraseNotesFrom } from '#functions/erasure/erase-notes.ts';
+import { releaseUploads } from '#functions/erasure/release-uploads.ts';
+import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
+import { passErasePoint } from './erase-crash-points.ts';
+
+type EraseDependencies = Pick<
+  CompactionDependencies,
+  'store' | 'clock' | 'logger' | 'atCrashPoint' | 'files'
+>;
+
+/**
+ * Erases a conversation that is marked as erasing: everything below it, again until a pass finds nothing,
+ * the notes that a tool made of it and the uploads that nothing else names, then the head, of which a tombstone
+ * stays. May stop anywhere and be repeated.
+ * `nothing`: it is not marked, gone, or erased already.
+ * Throws the signal's reason, FILES_UNAVAILABLE, StoreUnavailableError.
+ */
+export async function eraseConversation(
+  dependencies: EraseDependencies,
+  conversationId: string,
+  signal: AbortSignal,
+): Promise<'erased' | 'nothing'> {
+  const { store, clock, logger } = dependencies;
+  let documents = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const head = await readAnyHead(store, conversationId);
+    if (head?.value.state !== 'erasing') return 'nothing';
+    await passErasePoint(dependencies, 'erase-begun');
+    const deleted = await store.deleteBelow(headPath(conversationId), signal);
+    await passErasePoint(dependencies, 'erase-pass-done');
+    documents += deleted;
+    if (deleted > 0) continue;
+    const { generation, ownerUid: uid } = head.value;
+    if (uid !== '') await eraseNotesFrom(dependencies, { uid, conversationId });
+    const isReleased = (turnKey: string) => isTurnOf(turnKey, conversationId);
+    await releaseUploads(dependencies, { ownerUid: uid, isReleased });
+    await passErasePoint(dependencies, 'erase-uploads-released');
+    try {
+      await store.commit([tombstoneWrite(conversationId, { ...head, generation }, clock.now())]);
+    } catch (error) {
+      // Another worker erases it too; whoever reads again finds it done.
+      if (!(error instanceof GuardLostError)) throw error;
+      continue;
+    }
+    await passErasePoint(dependencies, 'erase-tombstone-written');
+    logger.log('INFO', 'conversation_erased', { conversationId, documents });
+    return 'erased';
+  }
+}

@@ -1,0 +1,237 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { WorkerEvent } from '#shared/compaction/decisions/event.ts';
+import { AppError } from '#shared/errors.ts';
+import { errorReply } from '#shared/wire/errors/error-body.ts';
+import { serveToldEvent } from '../notifications/serve-told-event.ts';
+import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
+import { guardServer } from '#functions/bootstrap/server-guard.ts';
+import { stackFrames } from '#functions/lib/stack-frames.ts';
+import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
+import { passCrashPoint } from '../compaction/crash-points.ts';
+import { decodePush, MAX_PUSH_BYTES, type DecodedPush, type Delivery } from './decode-push.ts';
+import { eraseConversation } from './erase-conversation.ts';
+import { StoppedError } from '../compaction/outcome.ts';
+import { runCompaction } from '../compaction/run-compaction.ts';
+import { runSweep } from '../sweep/sweep.ts';
+import { indexConversation } from '#functions/recall/index-conversation.ts';
+import { refreshRemote } from '#functions/config/refresh-remote.ts';
+import { readTrace, withTrace } from '#functions/lib/trace.ts';
+
+type CompactionHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+type Answer = { kind: 'acknowledged' } | { kind: 'refused'; error: unknown };
+
+const ACKNOWLEDGED: Answer = { kind: 'acknowledged' };
+
+/** Pub/Sub delivers again after anything but an acknowledgement. */
+const again = (reason: string, retryAfterMs: number): Answer => ({
+  kind: 'refused',
+  error: new AppError({
+    status: 'UNAVAILABLE',
+    reason,
+    message: `the event is to be delivered again: ${reason}`,
+    publicMessage: 'Not done yet; deliver the event again.',
+    retryable: true,
+    retryAfterMs: Math.max(1, retryAfterMs),
+  }),
+});
+
+const notAPush = () =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'METHOD_NOT_ALLOWED',
+    message: 'a request that is no POST',
+    publicMessage: 'Only Pub/Sub pushes (POST) are taken here.',
+    metadata: { allow: 'POST' },
+    httpStatus: 405,
+  });
+
+function send(response: ServerResponse, answer: Answer): void {
+  if (answer.kind === 'acknowledged') {
+    // Pub/Sub counts it as an acknowledgement; 202 would not be one for the emulator.
+    response.writeHead(204).end();
+    return;
+  }
+  const { httpStatus, headers, body } = errorReply(answer.error);
+  response
+    .writeHead(httpStatus, { ...headers, 'content-type': 'application/json; charset=utf-8' })
+    .end(JSON.stringify(body));
+}
+
+/** The answer to a failure outside of any run; the only place of the worker that translates errors. */
+function answerOf(dependencies: CompactionDependencies, error: unknown): Answer {
+  if (!(error instanceof AppError)) {
+    const fields =
+      error instanceof Error
+        ? { error: error.name, stack: stackFrames(error) }
+        : { error: typeof error };
+    dependencies.logger.log('ERROR', 'compaction_push_failed', fields);
+    // A defect: a few more deliveries, then the dead-letter topic keeps it and alerts.
+    return { kind: 'refused', error };
+  }
+  const { reason, retryable, retryAfterMs } = error;
+  dependencies.logger.log(retryable ? 'WARNING' : 'ERROR', 'compaction_push_failed', { reason });
+  return retryable ? again(reason, retryAfterMs ?? 1_000) : ACKNOWLEDGED;
+}
+
+async function compact(
+  dependencies: CompactionDependencies,
+  push: { event: Extract<WorkerEvent, { kind: 'compact' }>; delivery: Delivery },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { conversationId, requestId } = push.event;
+  const result = await runCompaction(dependencies, { conversationId, signal });
+  dependencies.logger.log('INFO', 'compaction_push_handled', {
+    conversationId,
+    requestId,
+    ...push.delivery,
+    result: result.kind,
+    reason: result.reason,
+  });
+  return result.kind === 'done' ? ACKNOWLEDGED : again(result.reason, result.retryAfterMs);
+}
+
+async function serve(
+  dependencies: CompactionDependencies,
+  push: { event: WorkerEvent; delivery: Delivery },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { event, delivery } = push;
+  switch (event.kind) {
+    case 'compact':
+      return compact(dependencies, { event, delivery }, signal);
+    case 'erase':
+      await eraseConversation(dependencies, event.conversationId, signal);
+      return ACKNOWLEDGED;
+    case 'index': {
+      const { conversationId, isBroken = false } = event;
+      await indexConversation(dependencies, { conversationId, isBroken }, signal);
+      return ACKNOWLEDGED;
+    }
+    case 'sweep':
+      // What could not be done now is met again in five minutes: nothing to deliver twice.
+      await runSweep(dependencies, signal);
+      return ACKNOWLEDGED;
+  }
+}
+
+/** The push of a caller that is known. Too large is malformed: it would come back as large. */
+async function readPush(request: IncomingMessage): Promise<DecodedPush> {
+  // The guard takes the length off `headers`.
+  const announcedBytes = Number(request.headersDistinct['content-length']?.[0] ?? 0);
+  try {
+    if (announcedBytes > MAX_PUSH_BYTES) throw bodyTooLarge(MAX_PUSH_BYTES);
+    // A destroyed request would take the connection along, and with it the answer.
+    const chunks: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
+    return decodePush(await readBytes(chunks, MAX_PUSH_BYTES));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== 'BODY_TOO_LARGE') throw error;
+    return { kind: 'malformed', problem: `more than ${MAX_PUSH_BYTES} bytes` };
+  }
+}
+
+/** The trace of the request that asked for it; of a push that nobody's request asked for, its own. */
+const traceOf = (push: DecodedPush, { headersDistinct: headers }: IncomingMessage) =>
+  readTrace({ traceparent: push.kind === 'malformed' ? undefined : push.traceparent }) ??
+  readTrace({
+    traceparent: headers['traceparent']?.[0],
+    cloudTraceContext: headers['x-cloud-trace-context']?.[0],
+  });
+
+async function servePush(
+  dependencies: CompactionDependencies,
+  push: DecodedPush,
+  signal: AbortSignal,
+): Promise<Answer> {
+  await refreshRemote(dependencies.config);
+  if (push.kind === 'event') return serve(dependencies, push, signal);
+  if (push.kind === 'told') {
+    const { event, delivery } = push;
+    await serveToldEvent(dependencies, { event, id: delivery.messageId }, signal);
+    return ACKNOWLEDGED;
+  }
+  dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
+  return ACKNOWLEDGED;
+}
+
+async function answerPush(
+  dependencies: CompactionDependencies,
+  request: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Answer> {
+  if (request.method !== 'POST') return { kind: 'refused', error: notAPush() };
+  try {
+    await dependencies.pushTokens.verify(request.headers.authorization);
+  } catch (error) {
+    // Keys that cannot be fetched are an outage and no verdict on the caller.
+    if (!(error instanceof AppError) || error.status !== 'UNAUTHENTICATED') throw error;
+    return { kind: 'refused', error };
+  }
+  const push = await readPush(request);
+  const traced = withTrace(dependencies, traceOf(push, request));
+  try {
+    return await servePush(traced, push, signal);
+  } catch (error) {
+    return answerOf(traced, error);
+  }
+}
+
+/**
+ * Stops the work after `COMPACTION_TIMEOUT_MS`, when nobody waits for the answer any more, or when the
+ * process is about to end: the lease goes back at once and the next delivery begins anew.
+ */
+async function withinTime<T>(
+  dependencies: CompactionDependencies,
+  response: ServerResponse,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const finished = new AbortController();
+  const stop = (reason: string) => {
+    controller.abort(new StoppedError({ state: 'ABORTED', reason }));
+  };
+  const onClose = () => {
+    if (!response.writableFinished) stop('CALLER_LEFT');
+  };
+  const onShutdown = () => stop('SHUTTING_DOWN');
+  response.once('close', onClose);
+  dependencies.shutdown.addEventListener('abort', onShutdown, { once: true });
+  if (dependencies.shutdown.aborted) onShutdown();
+  const { clock, config } = dependencies;
+  const timer = clock.wait(config.COMPACTION_TIMEOUT_MS, finished.signal).then(() => {
+    if (!finished.signal.aborted) stop('DEADLINE');
+    return undefined;
+  });
+  try {
+    return await work(controller.signal);
+  } finally {
+    finished.abort();
+    response.off('close', onClose);
+    dependencies.shutdown.removeEventListener('abort', onShutdown);
+    await timer;
+  }
+}
+
+/**
+ * The HTTP function behind the push subscriptions: compaction requests, erasures and sweeps, and the events that
+ * users' devices and the operator are told of. 204 acknowledges: done, nothing to do, or hopeless (logged). 503 with Retry-After has it delivered again:
+ * busy, or a failure that may pass. 500 is a defect: after the configured attempts the event is a dead
+ * letter. 405, 401 and 403 for anybody else: the token is checked before a byte of the body is read.
+ */
+export function createCompactionHandler(dependencies: CompactionDependencies): CompactionHandler {
+  return async (request, response) => {
+    if ('server' in request.socket) guardServer(request.socket.server);
+    let answer: Answer;
+    try {
+      answer = await withinTime(dependencies, response, (signal) =>
+        answerPush(dependencies, request, signal),
+      );
+    } catch (error) {
+      answer = answerOf(dependencies, error);
+    }
+    // Nobody reads what a stranger is still sending.
+    if (answer.kind === 'refused' && !request.complete) response.shouldKeepAlive = false;
+    if (!response.writableEnded && !response.destroyed) send(response, answer);
+    await passCrashPoint(dependencies, 'acknowledged');
+  };
+}

@@ -1,0 +1,143 @@
+import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Query, StoredDocument } from '#shared/ports/ports.ts';
+import { allEnded } from '#functions/lib/settle-all.ts';
+import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
+import { CrashedError } from '../compaction/crash-points.ts';
+
+/** Conversations that one query of a sweep reads. */
+const PAGE = 100;
+
+/** What one sweep did. */
+export interface SweepCounts {
+  turnsClosed: number;
+  needsPublished: number;
+  needsDropped: number;
+  /** Compactions that were asked for because nobody uses the conversation. */
+  idleRequested: number;
+  conversationsErased: number;
+  /** Erasures that were left to the other workers, as there were more than one sweep does itself. */
+  erasuresHandedOver: number;
+  erasuresFinished: number;
+  tombstonesDropped: number;
+  /** Items and queries that failed; the next sweep meets them again. */
+  failed: number;
+}
+
+/** One sweep under way. */
+export interface Sweep {
+  dependencies: Pick<
+    CompactionDependencies,
+    | 'store'
+    | 'cache'
+    | 'publisher'
+    | 'clock'
+    | 'randomness'
+    | 'sha256'
+    | 'signer'
+    | 'config'
+    | 'logger'
+    | 'atCrashPoint'
+  >;
+  /** Fires when the time is up: what is not done is left to the next sweep. */
+  signal: AbortSignal;
+  counts: SweepCounts;
+}
+
+/** The time that a document has in a field; undefined where there is none. */
+export function timeAt(document: StoredDocument, field: string): Date | undefined {
+  let value: unknown = document.fields;
+  for (const name of field.split('.'))
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  return value instanceof Date ? value : undefined;
+}
+
+/** Conversations of one shard with a time before `before`, the earliest first (`sweepShardOf`). */
+export const earlierInShard = (shard: number, field: string, before: Date) =>
+  ({
+    where: [
+      { field: 'sweepShard', op: '==', value: shard },
+      { field, op: '<', value: before },
+    ],
+    orderBy: { field, direction: 'asc' },
+  }) as const;
+
+/** Conversations with a time before `before`, the earliest first. */
+export const earlierThan = (field: string, before: Date) =>
+  ({
+    where: [{ field, op: '<', value: before }],
+    orderBy: { field, direction: 'asc' },
+  }) as const;
+
+/**
+ * The conversations that a query finds, page by page. A page goes on behind the last document of the one
+ * before, so what could not be mended hides nothing. Ends when the time is up.
+ */
+export async function* pagesOf(
+  { dependencies, signal }: Sweep,
+  query: Pick<Query, 'where' | 'orderBy'>,
+): AsyncIterable<StoredDocument[]> {
+  let startAfter: Query['startAfter'];
+  while (!signal.aborted) {
+    const page = await dependencies.store.query({
+      collection: CONVERSATIONS,
+      ...query,
+      limit: PAGE,
+      ...(startAfter && { startAfter }),
+    });
+    const last = page.at(-1);
+    if (!last) return;
+    yield page;
+    if (page.length < PAGE) return;
+    startAfter = {
+      path: last.path,
+      ...(query.orderBy && { value: timeAt(last, query.orderBy.field) }),
+    };
+  }
+}
+
+/** Logs what failed by its name; a failure that may pass is no alarm. */
+function logFailure({ dependencies, counts }: Sweep, pass: string, error: unknown): void {
+  counts.failed += 1;
+  const isPassing = error instanceof AppError && error.retryable;
+  dependencies.logger.log(isPassing ? 'WARNING' : 'ERROR', 'sweep_failed', {
+    pass,
+    error: error instanceof Error ? error.name : typeof error,
+    reason: error instanceof AppError ? error.reason : undefined,
+  });
+}
+
+/** Does `work`; what it throws is counted and logged and stops nothing else. */
+export async function guarded(
+  sweep: Sweep,
+  pass: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof CrashedError) throw error;
+    // The echo of the end of time.
+    if (!sweep.signal.aborted) logFailure(sweep, pass, error);
+  }
+}
+
+/** Does `work` for each item, `atOnce` side by side, until the time is up. Failures as in `guarded`. */
+export async function forEachItem<T>(
+  sweep: Sweep,
+  each: { pass: string; items: readonly T[]; atOnce: number },
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = each.items.values();
+  const lane = async () => {
+    for (const item of waiting) {
+      if (sweep.signal.aborted) return;
+      await guarded(sweep, each.pass, () => work(item));
+    }
+  };
+  await allEnded(Array.from({ length: each.atOnce }, lane));
+}
+
+/** The conversation that a head belongs to. */
+export const conversationOf = (head: Pick<StoredDocument, 'path'>): string =>
+  head.path.slice(CONVERSATIONS.length + 1);

@@ -1,0 +1,149 @@
+import type { Need } from '#shared/compaction/decisions/claim-decision.ts';
+import { requestEvent } from '#shared/compaction/decisions/event.ts';
+import { decideOverdue, REPUBLISH_AFTER_MS } from '#shared/compaction/trigger/sweep-decision.ts';
+import { decodeHead, type Head, type Versioned } from '#shared/conversation/documents/head.ts';
+import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
+import type { StoredDocument } from '#shared/ports/ports.ts';
+import { passCrashPoint } from '../compaction/crash-points.ts';
+import { dropNeed } from '../compaction/drop-request.ts';
+import { keepNeedPlaces, readNeedPlaces } from '../compaction/request-places.ts';
+import {
+  conversationOf,
+  earlierThan,
+  forEachItem,
+  pagesOf,
+  timeAt,
+  type Sweep,
+} from './sweep-pass.ts';
+
+/**
+ * Needs that one sweep publishes. More at once would only wait in the queue: the next one goes on behind them, five
+ * minutes later. A need leaves the list when it is served, or given up after a day.
+ */
+const MOST_PUBLISHED = 10_000;
+const PUBLISHED_AT_ONCE = 20;
+
+interface Overdue {
+  conversationId: string;
+  head: Versioned<Head>;
+  job: Versioned<CompactionJob> | undefined;
+  need: Need;
+}
+
+function needOfKind(head: Head, kind: Need['kind']): Need | undefined {
+  const { manual, auto } = head.compactionNeeded;
+  if (kind === 'manual') return manual && { kind, trigger: 'manual', ...manual };
+  return auto && { kind, ...auto };
+}
+
+/**
+ * The job, or undefined for one of a shape that nobody knows: that is the worker's to fail on. Throws
+ * NewerDocumentError: the need stays until the release that wrote the job serves it.
+ */
+function readableJob(document: StoredDocument | undefined): Versioned<CompactionJob> | undefined {
+  try {
+    return document && decodeJob(document);
+  } catch (error) {
+    if (error instanceof NewerDocumentError) throw error;
+    return undefined;
+  }
+}
+
+async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Promise<void> {
+  const { dependencies, counts } = sweep;
+  const { conversationId, head, job, need } = overdue;
+  const now = dependencies.clock.now();
+  const decision = decideOverdue({ now, state: head.value.state, need, job: job?.value });
+  switch (decision.kind) {
+    case 'wait':
+      return;
+    case 'drop':
+      await dropNeed(dependencies, {
+        ...overdue,
+        job: job ?? 'unreadable',
+        ...decision,
+        // As the last turn left it: what cannot be served may be impossible to read.
+        tokens: head.value.context.tokens,
+        now,
+      });
+      counts.needsDropped += 1;
+      await passCrashPoint(dependencies, 'sweep-need-dropped');
+      return;
+    case 'publish': {
+      // One event does for both needs of a conversation, and nobody published it between check and here.
+      if (published.has(conversationId) || published.size >= MOST_PUBLISHED) return;
+      published.add(conversationId);
+      const { requestId } = need;
+      await dependencies.publisher.publish({
+        topic: 'compaction',
+        data: requestEvent({ conversationId, requestId }),
+      });
+      counts.needsPublished += 1;
+      await passCrashPoint(dependencies, 'sweep-published');
+    }
+  }
+}
+
+/** In which order the needs are looked through: those behind the place of the last sweep, then those before it. */
+function legsFrom(place: Date | undefined, overdue: ReturnType<typeof earlierThan>) {
+  if (!place) return [overdue];
+  const { field } = overdue.orderBy;
+  return [
+    { ...overdue, where: [...overdue.where, { field, op: '>=', value: place } as const] },
+    earlierThan(field, place),
+  ];
+}
+
+interface Round extends Sweep {
+  kind: Need['kind'];
+  published: Set<string>;
+}
+
+async function servePage(round: Round, page: readonly StoredDocument[]): Promise<void> {
+  const { dependencies, kind, published } = round;
+  const { store } = dependencies;
+  const jobs = await store.get(page.map((head) => compactionJobPath(conversationOf(head))));
+  const items = page.map((head, i) => ({ document: head, job: jobs[i] }));
+  const each = { pass: 'needs', items, atOnce: PUBLISHED_AT_ONCE };
+  await forEachItem(round, each, async ({ document, job }) => {
+    const head = decodeHead(document);
+    const need = needOfKind(head.value, kind);
+    if (!need) return;
+    const conversationId = conversationOf(document);
+    await serve(round, { conversationId, head, job: readableJob(job), need }, published);
+  });
+}
+
+/** Goes once through the needs of one kind; resolves to where the next sweep is to begin, if not at the oldest. */
+async function goRound(round: Round, from: Date | undefined): Promise<Date | undefined> {
+  const { dependencies, signal, kind, published } = round;
+  const before = new Date(dependencies.clock.now().getTime() - REPUBLISH_AFTER_MS);
+  const overdue = earlierThan(`compactionNeeded.${kind}.since`, before);
+  let reached = from;
+  for (const leg of legsFrom(from, overdue))
+    for await (const page of pagesOf(round, leg)) {
+      await servePage(round, page);
+      // What of this page was not served is served first the next time.
+      if (signal.aborted) return reached;
+      const last = page.at(-1);
+      reached = last && timeAt(last, overdue.orderBy.field);
+      if (published.size >= MOST_PUBLISHED) return reached;
+    }
+  return signal.aborted ? reached : undefined;
+}
+
+/**
+ * Publishes the needs again whose event was lost or whose worker died, and settles those that nobody will
+ * serve. A person's requests come first, then the oldest. Where there are more than one sweep can publish, the next
+ * one goes on behind them, so that what waits in the queue is not published again before the others.
+ */
+export async function sweepNeeds(sweep: Sweep): Promise<void> {
+  const { store } = sweep.dependencies;
+  const published = new Set<string>();
+  const places = await readNeedPlaces(store);
+  const manual = await goRound({ ...sweep, kind: 'manual', published }, places.manual);
+  const auto = await goRound({ ...sweep, kind: 'auto', published }, places.auto);
+  await keepNeedPlaces(store, places, { manual, auto });
+}

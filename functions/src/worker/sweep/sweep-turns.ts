@@ -1,0 +1,162 @@
+import {
+  sweptTurns,
+  type ClosedTurn,
+  type SweptTurns,
+  type UnfinishedTurns,
+} from '#shared/conversation/decisions/abandoned-turns.ts';
+import { closeAbandonedWrites, closingOf } from '#shared/conversation/writes/end-abandoned.ts';
+import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
+import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
+import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
+import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
+import { readHead, readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { StoredDocument, Value } from '#shared/ports/ports.ts';
+import { tellTurnFinished } from '#functions/events/publish-turn-event.ts';
+import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { needAfterClosing } from '#functions/context/request-after-closing.ts';
+import { allEnded } from '#functions/lib/settle-all.ts';
+import { passCrashPoint } from '../compaction/crash-points.ts';
+import { publishNeed } from '../compaction/publish-request.ts';
+import {
+  conversationOf,
+  earlierInShard,
+  earlierThan,
+  forEachItem,
+  pagesOf,
+  type Sweep,
+} from './sweep-pass.ts';
+
+/** Chat changes a head at any moment; who loses this often has met a conversation that is alive. */
+const MEND_TRIES = 5;
+/** In each shard, and of the queues. */
+const AT_ONCE = 3;
+
+/** The turns of one conversation that have not ended, or undefined where nobody may write any more. */
+async function readUnfinished(
+  { dependencies }: Sweep,
+  conversationId: string,
+): Promise<UnfinishedTurns | undefined> {
+  const { store, clock } = dependencies;
+  const head = await readHead(store, conversationId);
+  if (head?.value.state !== 'live' && head?.value.state !== 'deleted') return undefined;
+  const openSeq = head.value.open?.seq;
+  const seqs = [...(openSeq === undefined ? [] : [openSeq]), ...queueSeqs(head.value)];
+  const found = await readTurnDocuments(store, conversationId, seqs);
+  const turns = found.filter((turn) => turn !== undefined);
+  const open = turns.find(({ value }) => value.seq === openSeq);
+  const counting = meterCounting(head.value);
+  const partial = open?.value.cancelRequested
+    ? await readPartialAnswer(store, { conversationId, turn: open, counting })
+    : undefined;
+  return {
+    conversationId,
+    now: clock.now(),
+    head,
+    open,
+    partial,
+    queue: turns.filter(({ value }) => value.seq !== openSeq),
+  };
+}
+
+/** Tells of turns that were closed: whoever waited for one would have taken it over. */
+const tellClosed = (
+  { dependencies }: Sweep,
+  conversationId: string,
+  closed: readonly ClosedTurn[],
+): Promise<unknown> =>
+  Promise.all(
+    closed.map(({ seq, attempt, state, replaces }) =>
+      tellTurnFinished(dependencies, {
+        conversationId,
+        turnId: turnId(seq),
+        attempt,
+        state,
+        kind: replaces === undefined ? 'message' : 'replacement',
+        ...(state === 'failed' && { reason: 'TURN_ABANDONED' }),
+        isAttended: false,
+      }),
+    ),
+  );
+
+/** What the context needs that the open turn comes into, if that is among those that are closed. */
+async function needOfClosed(
+  { dependencies }: Sweep,
+  { conversationId, head, open }: UnfinishedTurns,
+  { abandoned }: SweptTurns,
+): Promise<CompactionNeeded['auto']> {
+  const own = abandoned.find(({ seq }) => seq === open?.value.seq);
+  if (!own) return undefined;
+  const closing = closingOf(own);
+  return needAfterClosing(dependencies, { conversationId, head: head.value, closing });
+}
+
+/** Closes the abandoned turns of one conversation; returns how many. */
+async function mendTurns(sweep: Sweep, conversationId: string): Promise<number> {
+  const { dependencies } = sweep;
+  for (let tries = 1; ; tries++) {
+    const found = await readUnfinished(sweep, conversationId);
+    const swept = found && sweptTurns(found);
+    if (!found || !swept) return 0;
+    const { head, abandoned, closed } = swept;
+    const need = await needOfClosed(sweep, found, swept);
+    const fields = { ...head.fields, ...(need && { 'compactionNeeded.auto': { ...need } }) };
+    try {
+      await dependencies.store.commit([
+        { ...head, fields },
+        ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
+      ]);
+      await tellClosed(sweep, conversationId, closed);
+      if (need) await publishNeed(dependencies, conversationId, need);
+      return closed.length;
+    } catch (error) {
+      if (!(error instanceof GuardLostError) || tries === MEND_TRIES) throw error;
+    }
+  }
+}
+
+const isMap = (value: Value | undefined): value is { readonly [field: string]: Value } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+/** The open turn's path; that of a head that cannot be read names no turn. */
+function openTurnPath(head: StoredDocument): string {
+  const { open } = head.fields;
+  const seq = isMap(open) ? Number(open['seq']) : 0;
+  return turnPath(conversationOf(head), seq);
+}
+
+/** Heads of a page whose open turn nobody answers: the head knows the lease of its start alone. */
+async function withoutProducer(
+  { dependencies }: Sweep,
+  page: readonly StoredDocument[],
+): Promise<StoredDocument[]> {
+  const turns = await dependencies.store.get(page.map(openTurnPath));
+  const now = dependencies.clock.now();
+  return page.filter((_, i) => {
+    const leaseUntil = turns[i]?.fields['leaseUntil'];
+    return !(leaseUntil instanceof Date) || leaseUntil <= now;
+  });
+}
+
+/**
+ * Closes the abandoned turns, those that were being answered and those that waited, so that
+ * the next message does not find them in its way.
+ */
+export async function sweepTurns(sweep: Sweep): Promise<void> {
+  const now = sweep.dependencies.clock.now();
+  const mend = async (heads: readonly StoredDocument[]) =>
+    forEachItem(sweep, { pass: 'turns', items: heads, atOnce: AT_ONCE }, async (head) => {
+      const closed = await mendTurns(sweep, conversationOf(head));
+      sweep.counts.turnsClosed += closed;
+      await passCrashPoint(sweep.dependencies, 'sweep-turns-mended');
+    });
+  const mendOpen = async (shard: number) => {
+    for await (const page of pagesOf(sweep, earlierInShard(shard, 'open.leaseUntil', now)))
+      await mend(await withoutProducer(sweep, page));
+  };
+  const mendQueues = async () => {
+    for await (const page of pagesOf(sweep, earlierThan('queue.leaseUntil', now))) await mend(page);
+  };
+  await allEnded([...sweepShards.map(mendOpen), mendQueues()]);
+}

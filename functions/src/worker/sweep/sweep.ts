@@ -1,0 +1,70 @@
+import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
+import { allEnded } from '#functions/lib/settle-all.ts';
+import { passCrashPoint } from '../compaction/crash-points.ts';
+import { sweepErasures } from './sweep-erasures.ts';
+import { sweepIdle } from './sweep-idle.ts';
+import { sweepNeeds } from './sweep-requests.ts';
+import { guarded, type Sweep, type SweepCounts } from './sweep-pass.ts';
+import { sweepTurns } from './sweep-turns.ts';
+
+/** Ends before the next sweep begins, five minutes later. */
+const SWEEP_TIME_MS = 240_000;
+
+const nothingDone = (): SweepCounts => ({
+  turnsClosed: 0,
+  needsPublished: 0,
+  needsDropped: 0,
+  idleRequested: 0,
+  conversationsErased: 0,
+  erasuresHandedOver: 0,
+  erasuresFinished: 0,
+  tombstonesDropped: 0,
+  failed: 0,
+});
+
+/** Side by side: however much one of them finds, the others get their time. */
+async function sweepAll(sweep: Sweep): Promise<void> {
+  await allEnded([
+    guarded(sweep, 'turns', () => sweepTurns(sweep)),
+    guarded(sweep, 'needs', () => sweepNeeds(sweep)),
+    guarded(sweep, 'erasures', () => sweepErasures(sweep)),
+    guarded(sweep, 'idle', () => sweepIdle(sweep)),
+  ]);
+  await passCrashPoint(sweep.dependencies, 'sweep-swept');
+}
+
+/**
+ * Mends what nobody came back to, in all conversations: closes abandoned turns, publishes or settles
+ * needs, finishes erasures, erases what has expired, and compacts what is idle. It remembers nothing but how far it came with
+ * the needs: what is mended is not found
+ * again, what is not is met by the next sweep, so that it may be stopped and repeated at any place. Two at
+ * once do everything at most twice. Ends when `signal` fires, after four minutes at the latest. Throws
+ * nothing but what a test has a crash point throw.
+ */
+export async function runSweep(
+  dependencies: CompactionDependencies,
+  signal: AbortSignal,
+): Promise<SweepCounts> {
+  const { clock, logger } = dependencies;
+  const startTime = clock.now();
+  const timeUp = new AbortController();
+  const finished = new AbortController();
+  const timer = clock.wait(SWEEP_TIME_MS, finished.signal).then(() => timeUp.abort());
+  const sweep: Sweep = {
+    dependencies,
+    signal: AbortSignal.any([signal, timeUp.signal]),
+    counts: nothingDone(),
+  };
+  try {
+    await sweepAll(sweep);
+    logger.log('INFO', 'sweep_finished', {
+      ...sweep.counts,
+      isComplete: !sweep.signal.aborted,
+      durationMs: clock.now().getTime() - startTime.getTime(),
+    });
+    return sweep.counts;
+  } finally {
+    finished.abort();
+    await timer;
+  }
+}

@@ -1,0 +1,90 @@
+import type { ModelRequestBody, RequestContent, RequestPart } from '../server/request.ts';
+
+/*
+ * The one token rule of the stand-in, used for usageMetadata, countTokens, the window and the length
+ * of every answer:
+ *   - text: 0.25 token per ASCII code point, 1.3 per any other; thoughts count as text;
+ *   - function calls, function responses, tool declarations and response schemas: their JSON as text;
+ *   - media, by kind and never by size: image 258, PDF 258, audio 32, video 263, any other 258;
+ *   - a request is the sum of all of it, rounded up once at the end.
+ * Deliberately not the product's estimator: a meter that is checked against itself is never wrong.
+ */
+
+/** Counts are kept in twentieths of a token, in which 0.25 and 1.3 are whole numbers: sums are exact. */
+export const unitsPerToken = 20;
+const asciiUnits = 5;
+const otherUnits = 26;
+
+const mediaTokens: readonly (readonly [prefix: string, tokens: number])[] = [
+  ['image/', 258],
+  ['application/pdf', 258],
+  ['audio/', 32],
+  ['video/', 263],
+];
+const otherMediaTokens = 258;
+
+/** Units of a text. A surrogate pair is one code point. */
+export function textUnits(text: string): number {
+  let units = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 128) units += asciiUnits;
+    else if (code < 0xdc00 || code > 0xdfff) units += otherUnits;
+  }
+  return units;
+}
+
+/** Tokens of a text alone, rounded up. */
+export function textTokens(text: string): number {
+  return toTokens(textUnits(text));
+}
+
+export function toTokens(units: number): number {
+  return Math.ceil(units / unitsPerToken);
+}
+
+function jsonUnits(value: unknown): number {
+  return value === undefined ? 0 : textUnits(JSON.stringify(value));
+}
+
+function mediaUnits(mimeType: string | undefined): number {
+  const known = mediaTokens.find(([prefix]) => mimeType?.startsWith(prefix) === true);
+  return (known?.[1] ?? otherMediaTokens) * unitsPerToken;
+}
+
+function partUnits(part: RequestPart): number {
+  let units = part.text === undefined ? 0 : textUnits(part.text);
+  units += jsonUnits(part.functionCall) + jsonUnits(part.functionResponse);
+  if (part.inlineData !== undefined) units += mediaUnits(part.inlineData.mimeType);
+  if (part.fileData !== undefined) units += mediaUnits(part.fileData.mimeType);
+  return units;
+}
+
+/** Units of the parts of one content; role and unknown fields are free. */
+export function contentUnits(content: RequestContent | undefined): number {
+  return (content?.parts ?? []).reduce((sum, part) => sum + partUnits(part), 0);
+}
+
+/** Units of what stands before the contents: system instruction, tools and response schema. */
+export function overheadUnits(request: ModelRequestBody): number {
+  const config = request.generationConfig;
+  return (
+    contentUnits(request.systemInstruction) +
+    jsonUnits(request.tools) +
+    jsonUnits(config?.responseJsonSchema) +
+    jsonUnits(config?.responseSchema)
+  );
+}
+
+/** The longest start of `text` that has at most `tokens` tokens; never half a surrogate pair. */
+export function cutToTokens(text: string, tokens: number): string {
+  const budget = tokens * unitsPerToken;
+  let units = 0;
+  let end = 0;
+  for (const point of text) {
+    units += point.charCodeAt(0) < 128 ? asciiUnits : otherUnits;
+    if (units > budget) break;
+    end += point.length;
+  }
+  return text.slice(0, end);
+}

@@ -1,0 +1,128 @@
+import { type FaultQueue, type Fault } from './faults.ts';
+import { refuseCount, refuseGeneration, refuseModel } from './refusals.ts';
+import type { GoogleError } from './google-error.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+import type { Messaging } from './messaging.ts';
+import type { Measure, PrefixCache } from './prefix-cache.ts';
+import type { RecordedAnswers } from './recorded-answers.ts';
+import { composeReply } from './reply.ts';
+import { type Address, lastQuestionIndex, type ModelRequestBody, textOf } from './request.ts';
+import {
+  type Exchange,
+  sendAnswer,
+  sendError,
+  sendFailure,
+  sendJson,
+  type Timing,
+} from './respond.ts';
+import { firstCodePoints } from '../answers/sentences.ts';
+import { type Vices, vicesFor } from './misbehaviour.ts';
+import { wait } from './wait.ts';
+
+/** What one stand-in is made of. */
+export interface Model {
+  seed: string;
+  timing: Timing;
+  vices: Vices;
+  defaultWindowTokens: number;
+  windows: Map<string, number>;
+  faults: FaultQueue;
+  recorded: RecordedAnswers;
+  journal: Journal;
+  cache: PrefixCache;
+  /** Firebase Cloud Messaging, behind the same address. */
+  messaging: Messaging;
+}
+
+/** A model request as it arrived. */
+export interface Arrival {
+  address: Address;
+  body: ModelRequestBody;
+  measure: Measure;
+  rawBody: string;
+  headers: { role: string | undefined; promptId: string | undefined };
+}
+
+const lastUserTextLength = 200;
+
+/** Without a header: who asks for a `<state_snapshot>` wants a summary. */
+function guessRole({ address, body }: Arrival): string {
+  if (address.operation === 'countTokens') return '';
+  const asked = `${textOf(body.systemInstruction)}\n${textOf(body.contents?.at(-1))}`;
+  return asked.includes('<state_snapshot>') ? 'utility_compressor' : 'chat';
+}
+
+/** Notes an arrival in the journal. */
+export function openEntry(model: Model, arrival: Arrival): JournalEntry {
+  const { address, body, headers } = arrival;
+  const contents = body.contents ?? [];
+  const question = textOf(contents[lastQuestionIndex(contents)]);
+  const entry = {
+    api: address.api,
+    operation: address.operation,
+    model: address.model,
+    role: headers.role ?? guessRole(arrival),
+    promptId: headers.promptId ?? '',
+    promptTokens: arrival.measure.promptTokens,
+    cachedTokens: 0,
+    contentsCount: contents.length,
+    lastUserText: firstCodePoints(question, lastUserTextLength),
+    contentsSha256: arrival.measure.contentsSha256,
+  };
+  return model.journal.open(entry, arrival.rawBody);
+}
+
+function refuse(model: Model, arrival: Arrival, promptTokens: number): GoogleError | undefined {
+  const { address, body } = arrival;
+  const unknown = refuseModel(address);
+  if (unknown !== undefined) return unknown;
+  if (address.operation === 'countTokens') return refuseCount(address, body);
+  const windowTokens = model.windows.get(address.model) ?? model.defaultWindowTokens;
+  return refuseGeneration({ model: address.model, body, promptTokens, windowTokens });
+}
+
+function takeFault(model: Model, entry: JournalEntry): Fault | undefined {
+  const fault = model.faults.take(entry);
+  if (fault !== undefined) entry.fault = fault.kind;
+  return fault;
+}
+
+/** Answers one model request; resolves when the answer is sent or its client has gone. */
+export async function answer(
+  model: Model,
+  arrival: Arrival,
+  connection: Pick<Exchange, 'response' | 'entry' | 'signal'>,
+): Promise<void> {
+  const { address, body } = arrival;
+  const { entry, signal } = connection;
+  const fault = takeFault(model, entry);
+  const exchange: Exchange = { ...connection, fault, timing: () => model.timing };
+  if (fault?.kind === 'delay') await wait(fault.delayMs, signal);
+  if (await sendFailure(exchange)) return;
+  const refusal = refuse(model, arrival, entry.promptTokens);
+  if (refusal !== undefined) {
+    entry.refusal = refusal.message;
+    sendError(exchange, refusal);
+    return;
+  }
+  if (address.operation === 'countTokens') {
+    entry.httpStatus = 200;
+    sendJson(connection.response, 200, { totalTokens: entry.promptTokens });
+    return;
+  }
+  const { prefixes } = arrival.measure;
+  entry.cachedTokens = model.cache.use(address.model, prefixes);
+  const vices = vicesFor(model.vices, entry.role);
+  const reply = composeReply({
+    body,
+    model: address.model,
+    promptHash: prefixes.at(-1)?.hash ?? '',
+    seed: model.seed,
+    vices,
+    recorded: model.recorded,
+    fault,
+    entry,
+  });
+  await wait(vices.slowMs ?? 0, signal);
+  await sendAnswer(exchange, reply, entry);
+}

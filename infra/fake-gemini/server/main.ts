@@ -1,0 +1,29 @@
+import { parseArgs } from 'node:util';
+import { startStandIn } from './start-fake-gemini.ts';
+
+/*
+ * The stand-in as a process: `node infra/fake-gemini/server/main.ts [--port 8790] [--seed s] [--window tokens]`,
+ * or STAND_IN_PORT and STAND_IN_SEED. Prints one line with its URL, then serves until it is ended.
+ */
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: process.env['STAND_IN_PORT'] ?? '0' },
+    seed: { type: 'string', default: process.env['STAND_IN_SEED'] ?? 'stand-in' },
+    window: { type: 'string', default: '1048576' },
+    'time-to-first-token-ms': { type: 'string', default: '0' },
+    'tokens-per-second': { type: 'string', default: '0' },
+  },
+});
+
+const standIn = await startStandIn({
+  port: Number(values.port),
+  seed: values.seed,
+  defaultWindowTokens: Number(values.window),
+  timeToFirstTokenMs: Number(values['time-to-first-token-ms']),
+  tokensPerSecond: Number(values['tokens-per-second']),
+});
+console.log(standIn.url);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void standIn.close().then(() => process.exit(0)));
+}

@@ -1,0 +1,164 @@
+import { answerFromContext } from '../answers/answer.ts';
+import { callTools } from '../answers/call-tools.ts';
+import { collectCandidates } from '../answers/candidates.ts';
+import { condense, isCondensing } from '../answers/condense.ts';
+import { type Fault, finishReasons, isFailure } from './faults.ts';
+import { fillSchema } from '../answers/fill-schema.ts';
+import type { JournalEntry } from './journal.ts';
+import { nameMessages } from './name.ts';
+import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
+import type { ModelRequestBody, RequestPart } from './request.ts';
+import { route } from './route.ts';
+import { isReadable, signatureOf, signsCalls } from '../answers/signatures.ts';
+import { summarise } from '../summaries/summarise.ts';
+import { cutToTokens, textTokens } from '../answers/token-rule.ts';
+import { chant, isInjection, padding, type Vices } from './misbehaviour.ts';
+
+/** What the model says, before it is cut into events. */
+export interface Reply {
+  parts: RequestPart[];
+  finishReason?: string;
+  blockReason?: string;
+  /** No candidate at all: the field missing, or an empty list. */
+  noCandidates?: 'missing' | 'emptyList';
+}
+
+export interface ReplyRequest {
+  body: ModelRequestBody;
+  model: string;
+  promptHash: string;
+  seed: string;
+  vices: Vices;
+  recorded: RecordedAnswers;
+  fault: Fault | undefined;
+  /** Gets what the vices did and which recording was used. */
+  entry: JournalEntry;
+}
+
+/**
+ * Gemini 3 signs the first function call of an answer, whether a recording has kept the signature or not. What another
+ * has signed is signed anew: a signature is of the model that is asked here.
+ */
+function sign(
+  { model, vices }: Pick<ReplyRequest, 'model' | 'vices'>,
+  parts: readonly RequestPart[],
+): RequestPart[] {
+  const first = parts.findIndex((part) => part.functionCall !== undefined);
+  const last = vices.signsTexts === true && first < 0 ? parts.length - 1 : first;
+  return parts.map((part, index) => {
+    const isSigned = part.thoughtSignature !== undefined || index === last;
+    if (!isSigned || !signsCalls(model)) return withoutSignature(part);
+    const { thoughtSignature: kept } = part;
+    const isOwn = kept !== undefined && isReadable(model, kept);
+    return { ...part, thoughtSignature: isOwn ? kept : signatureOf(model, part) };
+  });
+}
+
+function withoutSignature(part: RequestPart): RequestPart {
+  const { thoughtSignature: _, ...rest } = part;
+  return rest;
+}
+
+const quoted = /["“'「]([^"”'」]{1,200})["”'」]/;
+
+/** An obedient model says what the history orders it to say. */
+function obey(body: ModelRequestBody): string | undefined {
+  const order = collectCandidates(body.contents ?? [], { isWanted: isInjection }).at(-1)?.text;
+  return order === undefined ? undefined : (quoted.exec(order)?.[1] ?? order);
+}
+
+function chat(request: ReplyRequest): RequestPart[] {
+  const { body, entry, fault, recorded, vices } = request;
+  const answer = recorded.find({
+    promptHash: request.promptHash,
+    contents: body.contents ?? [],
+    isInjectedFailure: isFailure(fault),
+  });
+  if (answer !== undefined) {
+    entry.recorded = { conversation: answer.conversation, ordinal: answer.ordinal };
+    return sign(request, recordedParts(answer));
+  }
+  const called = callTools(body);
+  if (called !== undefined) return sign(request, called);
+  const ordered = vices.obedient === true ? obey(body) : undefined;
+  const honest = ordered ?? answerFromContext(body.contents ?? []);
+  const said = vices.chanting === true ? chant(honest) : honest;
+  const text = vices.verbose === undefined ? said : said + padding(said, vices.verbose);
+  const config = body.generationConfig;
+  const schema = config?.responseJsonSchema ?? config?.responseSchema;
+  if (schema === undefined) return sign(request, [{ text }]);
+  return [{ text: JSON.stringify(fillSchema(schema, { scratchpad: '', text, items: [] })) }];
+}
+
+function summary(request: ReplyRequest): RequestPart[] {
+  const { body, entry, seed, vices } = request;
+  const { promptId } = entry;
+  const { text, dropped, altered } = isCondensing(promptId)
+    ? condense({ body, seed, vices })
+    : summarise({ body, promptId, seed, vices });
+  entry.dropped = dropped;
+  entry.altered = altered;
+  return [{ text }];
+}
+
+/** Keeps the first `tokens` tokens of the text parts. */
+function cutParts(parts: readonly RequestPart[], tokens: number): RequestPart[] {
+  let left = tokens;
+  return parts.flatMap((part) => {
+    if (part.text === undefined) return [part];
+    const text = cutToTokens(part.text, left);
+    left = Math.max(0, left - textTokens(text));
+    return text === '' ? [] : [{ ...part, text }];
+  });
+}
+
+function partsTokens(parts: readonly RequestPart[]): number {
+  return parts.reduce((sum, part) => sum + textTokens(part.text ?? ''), 0);
+}
+
+function applyFault(reply: Reply, fault: Fault | undefined): Reply {
+  if (fault?.kind === 'blockedPrompt') {
+    return { parts: [], blockReason: fault.reason ?? 'PROHIBITED_CONTENT' };
+  }
+  if (fault?.kind === 'emptyCandidates') {
+    return fault.shape === 'noParts'
+      ? { parts: [], finishReason: 'STOP' }
+      : { parts: [], noCandidates: fault.shape ?? 'missing' };
+  }
+  if (fault?.kind === 'maxTokens' && fault.afterEvents === undefined) {
+    const half = Math.ceil(partsTokens(reply.parts) / 2);
+    return { parts: cutParts(reply.parts, half), finishReason: 'MAX_TOKENS' };
+  }
+  const finishReason = fault === undefined ? undefined : finishReasons[fault.kind];
+  return finishReason === undefined ? reply : { ...reply, finishReason };
+}
+
+function partsOf(request: ReplyRequest): RequestPart[] {
+  switch (request.entry.role) {
+    case 'utility_compressor':
+      return summary(request);
+    case 'utility_title':
+      return [{ text: nameMessages(request.body) }];
+    case 'utility_router':
+      return [{ text: route(request.body, request.vices) }];
+    default:
+      return chat(request);
+  }
+}
+
+/** The reply to a request that was not refused, vices and content faults included. */
+export function composeReply(request: ReplyRequest): Reply {
+  const { body, vices } = request;
+  if (vices.empty === true) {
+    return applyFault({ parts: [], finishReason: 'STOP' }, request.fault);
+  }
+  const parts = partsOf(request);
+  const limit = body.generationConfig?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const wanted = partsTokens(parts);
+  const allowed = Math.min(limit, vices.truncated === true ? Math.floor(wanted / 2) : wanted);
+  const reply =
+    allowed < wanted
+      ? { parts: cutParts(parts, allowed), finishReason: 'MAX_TOKENS' }
+      : { parts, finishReason: 'STOP' };
+  return applyFault(reply, request.fault);
+}

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { guardServer } from '#functions/bootstrap/server-guard.ts';
+import { listedOrigins, refuseForeign } from '../processes/refuse-foreign.ts';
+
+export interface ServedFunction {
+  target: 'chat' | 'compaction';
+  port: number;
+}
+
+/**
+ * Serves functions that are registered with the framework, each on its own port of the loopback
+ * interface: the pipeline of production, but reachable from this machine only and by no foreign page, since the
+ * local stack accepts unsigned tokens. Pages of CORS_ORIGINS of `environment` may call chat.
+ */
+export async function serveFunctions(
+  functions: readonly ServedFunction[],
+  environment: Readonly<Record<string, string | undefined>> = {},
+): Promise<Server[]> {
+  return Promise.all(
+    functions.map(async ({ target, port }) => {
+      const server = getTestServer(target);
+      guardServer(server);
+      refuseForeign(server, target === 'chat' ? listedOrigins(environment) : []);
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening');
+      server.setTimeout(0);
+      return server;
+    }),
+  );
+}
+
+/** Reads `chat=8080` arguments. Throws an Error that names the one that is wrong. */
+export function parseServed(text: string): ServedFunction {
+  const [target, port] = text.split('=');
+  if ((target !== 'chat' && target !== 'compaction') || !/^\d+$/.test(port ?? ''))
+    throw new Error(`expected chat=PORT or compaction=PORT, not ${JSON.stringify(text)}`);
+  return { target, port: Number(port) };
+}
+
+if (import.meta.main) {
+  await import('#functions/index.ts');
+  await serveFunctions(process.argv.slice(2).map(parseServed), process.env);
+}

@@ -1,0 +1,65 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { Stack } from './stack.ts';
+
+/** Where running stacks say where they are; not in the repository. */
+const NOTES = fileURLToPath(new URL('../../../.local/stacks/', import.meta.url));
+
+const noteSchema = z.object({
+  processId: z.number().int().positive(),
+  chatUrl: z.string(),
+  /** Variables of its functions, without secrets. */
+  variables: z.record(z.string(), z.string()),
+});
+
+/** A stack that runs on this machine. */
+export type StackNote = z.infer<typeof noteSchema>;
+
+interface Place {
+  directory?: string;
+}
+
+/**
+ * Notes a running stack, for commands that are to find it. Call the result when it stops; the note of one that
+ * was killed is taken away by the next reader.
+ */
+export function noteStack(
+  { chatUrl, variables }: Pick<Stack, 'chatUrl' | 'variables'>,
+  { processId, directory = NOTES }: Place & { processId: number },
+): () => void {
+  mkdirSync(directory, { recursive: true });
+  const file = join(directory, `${processId}.json`);
+  const note: StackNote = { processId, chatUrl, variables };
+  writeFileSync(file, `${JSON.stringify(note)}\n`);
+  return () => rmSync(file, { force: true });
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    return false;
+  }
+}
+
+function readNote(file: string): StackNote | undefined {
+  try {
+    return noteSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The stacks that run on this machine. Takes the notes away of those that do no more. */
+export function runningStacks({ directory = NOTES }: Place = {}): StackNote[] {
+  mkdirSync(directory, { recursive: true });
+  return readdirSync(directory).flatMap((name) => {
+    const file = join(directory, name);
+    const note = readNote(file);
+    if (note && isRunning(note.processId)) return [note];
+    rmSync(file, { force: true });
+    return [];
+  });
+}

@@ -1,0 +1,230 @@
+import type { Child } from '../processes/child-process.ts';
+import type { Emulators, MissingEmulators } from '../emulators.ts';
+import { chooseFreePort } from '../processes/free-port.ts';
+import type { PushSettings } from './push-settings.ts';
+import {
+  chooseModel,
+  localProjectId,
+  openVariables,
+  stackEnvironment,
+} from './stack-environment.ts';
+import type { PartName, StackLog } from './stack-event.ts';
+import { pageEnvironment, type StackPage, startStackPage } from './stack-page.ts';
+import {
+  localUrl,
+  type PartSettings,
+  scheduleSweep,
+  type StackPorts,
+  startChatPart,
+  startCompactionPart,
+  startEmbeddedPart,
+  startEmulatorParts,
+  startSplitParts,
+  startStandInPart,
+  subscribeWorker,
+} from './stack-parts.ts';
+import {
+  allOrNone,
+  type Children,
+  type RunningParts,
+  runningParts,
+  stopAll,
+} from './stack-children.ts';
+import { backendName, modelName } from './stack-names.ts';
+import { listedOrigins } from '../processes/refuse-foreign.ts';
+import { type LocalStorage, startStorage } from '../storage/start-storage.ts';
+import { defaultSweepSeconds } from '../sweep-schedule.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface StackOptions {
+  /** Store and bus in memory, even where emulators are installed. */
+  embedded?: boolean;
+  /** Wanted ports; one that is taken is replaced by the next free one. Default: any free ones. */
+  ports?: Partial<StackPorts>;
+  /** Arguments of the stand-in process, e.g. `['--tokens-per-second', '80']`. */
+  standInArguments?: readonly string[];
+  /** Variables of the functions that differ from the local defaults. */
+  environment?: Environment;
+  push?: Partial<PushSettings>;
+  /** Whether the page is served. Default false. */
+  hasPage?: boolean;
+  /** Whether the page can order faults. Default false. */
+  hasSupervisor?: boolean;
+  /** How often the sweep event is published; 0 = never. Default 300. */
+  sweepSeconds?: number;
+  /** The user's environment. Default: that of this process. */
+  shell?: Environment;
+  log: StackLog;
+}
+
+export interface Stack extends RunningParts {
+  chatUrl: string;
+  compactionUrl: string;
+  /** Absent where no page was asked for. */
+  pageUrl?: string;
+  /** Where faults are ordered, with the token of this start; absent where that was not asked for. */
+  supervisor?: { url: string; token: string };
+  /** Absent when a real model answers. */
+  standInUrl?: string | undefined;
+  /** Absent in the embedded mode. */
+  firestoreHost?: string;
+  projectId: string;
+  /** The variables of the functions that say where things are and how much is compacted; no secrets. */
+  variables: Readonly<Record<string, string>>;
+  /** What holds the data, for people. */
+  backend: string;
+  /** Who answers, for people. */
+  model: string;
+  /** Ends every process that was started; resolves when they are gone and the ports free. */
+  stop(): Promise<void>;
+}
+
+/** Notifications go to the stand-in of FCM, where there is one. */
+const messagingOf = (standInUrl: string | undefined): Environment =>
+  standInUrl === undefined ? {} : { FCM_PROJECT: localProjectId, FCM_URL: standInUrl };
+
+/** The bucket of uploads, as its name is on this machine. */
+const LOCAL_BUCKET = 'recap-uploads';
+
+/** The bucket of uploads, for the pages that may call chat. */
+const startBucket = (environment: Environment) =>
+  startStorage({ bucket: LOCAL_BUCKET, origins: listedOrigins(environment) });
+
+const uploadsOf = ({ url }: LocalStorage): Environment => ({
+  UPLOADS_BUCKET: LOCAL_BUCKET,
+  UPLOADS_URL: url,
+});
+
+async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
+  const reserved = new Set<number>();
+  const choose = async (part: PartName, wantedPort = 0): Promise<number> => {
+    const usedPort = await chooseFreePort(wantedPort, reserved);
+    if (wantedPort !== 0 && usedPort !== wantedPort)
+      log({ kind: 'port-taken', part, wantedPort, usedPort });
+    return usedPort;
+  };
+  return {
+    chat: await choose('chat', ports?.chat),
+    compaction: await choose('compaction', ports?.compaction),
+    standIn: await choose('stand-in', ports?.standIn),
+    page: await choose('page', ports?.page),
+    supervisor: await choose('supervisor', ports?.supervisor),
+    line: await choose('supervisor', ports?.line),
+    store: await choose('store', ports?.store),
+  };
+}
+
+const hasEmulators = (emulators: Emulators | MissingEmulators): emulators is Emulators =>
+  !('missing' in emulators);
+
+function watchEmulators(emulators: Emulators | MissingEmulators, log: StackLog): void {
+  if ('missing' in emulators) return;
+  void emulators.crashed.then((output) =>
+    log({ kind: 'lost', part: 'emulators', lastLines: output.split('\n').slice(-20) }),
+  );
+}
+
+/** Once the functions are there, which everybody waits for. */
+function buildInBackground(page: StackPage, log: StackLog): void {
+  page
+    .build()
+    .catch((error: unknown) =>
+      log({ kind: 'note', text: `the page was not built: ${String(error)}` }),
+    );
+}
+
+/**
+ * Starts chat, compaction, the stand-in and the emulators side by side, and resolves when all of them
+ * answer. Without emulators, or on demand, both functions run in one process over a store and a bus in
+ * memory; with a supervisor each has a process of its own. When a part does not start, the others are stopped again and its error is thrown.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { log, environment, standInArguments = [], push = {} } = options;
+  const { sweepSeconds = defaultSweepSeconds, hasSupervisor = false } = options;
+  const shell = options.shell ?? process.env;
+  const model = chooseModel(shell);
+  const ports = await choosePorts(options);
+  const storage = await startBucket({ ...shell, ...environment });
+  const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
+  let children: Children = new Map();
+  const chatUrl = localUrl(ports.chat);
+  const compactionUrl = localUrl(ports.compaction);
+  const functions = { chatUrl, compactionUrl, standInUrl, ...runningParts(() => children) };
+  const page = options.hasPage
+    ? await startStackPage({ ports, hasSupervisor, stack: functions, log })
+    : undefined;
+  const settingsWith = (emulators?: Emulators): PartSettings => ({
+    ports,
+    environment: stackEnvironment({
+      shell,
+      model,
+      standInUrl,
+      emulators,
+      settings: {
+        ...messagingOf(standInUrl),
+        ...uploadsOf(storage),
+        ...(page && pageEnvironment(shell, ports.page)),
+        ...environment,
+      },
+    }),
+    standInArguments,
+    push,
+    sweepSeconds,
+    log,
+  });
+
+  const standIn = standInUrl ? startStandInPart(settingsWith()) : Promise.resolve(undefined);
+  const emulators = options.embedded ? { missing: '' } : await startEmulatorParts(log);
+  children = await allOrNone([
+    ['stand-in', standIn],
+    ...('missing' in emulators
+      ? startEmbedded(settingsWith(), hasSupervisor)
+      : startEmulated(settingsWith(emulators), emulators)),
+  ]).catch(async (error: unknown) => {
+    if (hasEmulators(emulators)) await emulators.stop();
+    await storage.close();
+    await page?.close();
+    throw error;
+  });
+  watchEmulators(emulators, log);
+  if (page) buildInBackground(page, log);
+  const found = hasEmulators(emulators) ? emulators : undefined;
+  // The embedded host has its own.
+  const schedule = found && scheduleSweep(settingsWith(found), found.pubsubHost);
+  return {
+    ...functions,
+    ...(page && { pageUrl: page.url }),
+    ...(page?.supervisor && { supervisor: page.supervisor }),
+    ...(hasEmulators(emulators) && { firestoreHost: emulators.firestoreHost }),
+    projectId: localProjectId,
+    variables: openVariables(settingsWith(found).environment),
+    backend: backendName(emulators, options.embedded ?? false),
+    model: modelName(model),
+    stop: async () => {
+      await schedule?.stop();
+      await page?.close();
+      await stopAll(children);
+      await storage.close();
+      if (hasEmulators(emulators)) await emulators.stop();
+    },
+  };
+}
+
+/** One process, unless parts of it are to be killed. */
+const startEmbedded = (
+  settings: PartSettings,
+  isSplit: boolean,
+): [PartName, Promise<Child | undefined>][] =>
+  isSplit ? startSplitParts(settings) : [['functions', startEmbeddedPart(settings)]];
+
+function startEmulated(
+  settings: PartSettings,
+  emulators: Emulators,
+): [PartName, Promise<Child | undefined>][] {
+  return [
+    ['chat', startChatPart(settings)],
+    ['compaction', startCompactionPart(settings)],
+    ['subscriptions', subscribeWorker(settings, emulators.pubsubHost).then(() => undefined)],
+  ];
+}

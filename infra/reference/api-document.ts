@@ -1,0 +1,184 @@
+import type { OpenApiDocument } from '#functions/chat/openapi/build-document.ts';
+import type { Parameter } from '#functions/chat/openapi/parameters.ts';
+import type { Operation } from '#functions/chat/openapi/path-item.ts';
+import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
+import { boundsText, fieldsOf, referencedName, typeText } from './schema-text.ts';
+
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);
+
+const sentence = (schema: JsonSchema, description = schema.description) =>
+  [description, boundsText(schema)].filter((text) => text !== undefined && text !== '').join(' ');
+
+function parameterTable(parameters: readonly Parameter[]): string[] {
+  if (parameters.length === 0) return [];
+  return [
+    '**Parameters**',
+    '',
+    ...table(
+      ['Name', 'In', 'Type', 'Meaning'],
+      parameters.map(({ name, in: place, required, schema, description }) => [
+        `\`${name}\``,
+        place === 'query' && required ? 'query, required' : place,
+        typeText(schema),
+        sentence(schema, description),
+      ]),
+    ),
+    '',
+  ];
+}
+
+const fieldTable = (schema: JsonSchema): string[] => {
+  const fields = fieldsOf(schema);
+  if (fields.length === 0) return [typeText(schema), ''];
+  return [
+    ...table(
+      ['Field', 'Type', 'Meaning'],
+      fields.map(({ path, schema: field, isRequired }) => [
+        `\`${path}\`${isRequired ? '' : '?'}`,
+        typeText(field),
+        sentence(field),
+      ]),
+    ),
+    '',
+  ];
+};
+
+const namedSchema = ({ components }: OpenApiDocument, schema: JsonSchema): JsonSchema =>
+  components.schemas[referencedName(schema) ?? ''] ?? schema;
+
+function bodyPart(document: OpenApiDocument, { requestBody }: Operation): string[] {
+  if (!requestBody) return [];
+  const { schema } = requestBody.content['application/json'];
+  return [
+    `**Body**${requestBody.required ? '' : ' (may be left out)'}`,
+    '',
+    ...fieldTable(namedSchema(document, schema)),
+  ];
+}
+
+interface Reply {
+  content?: Record<string, { schema: JsonSchema }>;
+  'x-reasons'?: string[];
+}
+
+const isError = (code: string) => Number(code) >= 400;
+
+function replyRows(operation: Operation): string[][] {
+  return Object.entries<Reply>(operation.responses)
+    .filter(([code]) => !isError(code))
+    .flatMap(([code, { content = {} }]) => {
+      const media = Object.entries(content);
+      if (media.length === 0) return [[code, '–', '–']];
+      return media.map(([type, { schema }]) => {
+        const { contentSchema } = schema;
+        const lines = typeof contentSchema === 'object' ? ` of ${typeText(contentSchema)}` : '';
+        return [code, `\`${type}\``, `${typeText(schema)}${lines}`];
+      });
+    });
+}
+
+const errorRows = (operation: Operation): string[][] =>
+  Object.entries<Reply>(operation.responses)
+    .filter(([code]) => isError(code))
+    .map(([code, { 'x-reasons': reasons = [] }]) => [
+      code,
+      reasons.map((reason) => `\`${reason}\``).join(', '),
+    ]);
+
+const exampleIds: Readonly<Record<string, string>> = {
+  conversationId: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f',
+  turnId: 't_17',
+  messageId: 'm_17',
+  generation: '3',
+  pinId: 'harbour',
+  jobId: '0190a5d4-9c33-7d21-b6a7-6f7e8d9c0b1a',
+};
+
+/** A call of the operation that a shell runs as it stands, with `BASE` and `TOKEN` set. */
+function curl(target: { method: string; path: string; operation: Operation }): string[] {
+  const { method, path, operation } = target;
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => exampleIds[name] ?? 'example');
+  const required = operation.parameters
+    .filter(({ in: place, required: isRequired }) => place === 'query' && isRequired)
+    .map(({ name }) => `${name}=example`);
+  const query = required.length === 0 ? '' : `?${required.join('&')}`;
+  const example = operation.requestBody?.content['application/json'].example;
+  const isOpen = operation.security.length === 0;
+  const words = [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}"$BASE${address}${query}"`,
+    ...(isOpen ? [] : ['-H "Authorization: Bearer $TOKEN"']),
+    ...(example === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`]),
+  ];
+  return ['```sh', words.join(' \\\n  '), '```', ''];
+}
+
+function operationPart(
+  document: OpenApiDocument,
+  target: { method: string; path: string; operation: Operation },
+): string[] {
+  const { method, path, operation } = target;
+  return [
+    `### ${method} ${path}`,
+    '',
+    operation.description,
+    '',
+    ...parameterTable(operation.parameters),
+    ...bodyPart(document, operation),
+    '**Replies**',
+    '',
+    ...table(['Code', 'Form', 'What'], replyRows(operation)),
+    '',
+    '**Errors**',
+    '',
+    ...table(['Code', 'Reasons'], errorRows(operation)),
+    '',
+    ...curl(target),
+  ];
+}
+
+const operationsOf = (document: OpenApiDocument) =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
+  );
+
+function chapter(document: OpenApiDocument, { name, description }: OpenApiDocument['tags'][0]) {
+  const operations = operationsOf(document).filter(({ operation }) =>
+    operation.tags.includes(name),
+  );
+  const parts = operations.flatMap((target) => operationPart(document, target));
+  return [`## ${name}`, '', description, '', ...parts];
+}
+
+/** The text of `docs/reference/api.md`: every route with what it takes and answers, from the document. */
+export function apiDocument(document: OpenApiDocument): string {
+  const objects = Object.entries(document.components.schemas)
+    .filter(([name]) => !name.endsWith('Request'))
+    .flatMap(([name, schema]) => [
+      `### ${name}`,
+      '',
+      ...(schema.description === undefined ? [] : [schema.description, '']),
+      ...fieldTable(schema),
+    ]);
+  const lines = [
+    '# The API, route by route',
+    '',
+    'Written by `npm run openapi` from the route declarations; the same as [openapi.json](openapi.json), which the service answers `GET /v1/openapi.json` with. A `?` behind a field says that it may be missing. In the examples `BASE` is the address of the function and `TOKEN` an ID token of Firebase Auth.',
+    '',
+    String(document.info['description']),
+    '',
+    ...document.tags.flatMap((tag) => chapter(document, tag)),
+    '## Objects',
+    '',
+    ...objects,
+  ];
+  return `${lines.join('\n').trimEnd()}\n`;
+}

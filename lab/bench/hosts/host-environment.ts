@@ -1,0 +1,18 @@
+import { parseConfig, type Config } from '#functions/config.ts';
+import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+
+/** The configuration of a host whose emulators are named by its environment, before the stand-in at `standInUrl`. */
+export const hostConfig = (standInUrl: string): Config =>
+  parseConfig(
+    stackEnvironment({
+      shell: {},
+      model: { kind: 'stand-in' },
+      standInUrl,
+      emulators: {
+        firestoreHost: process.env['FIRESTORE_EMULATOR_HOST'] ?? '',
+        pubsubHost: process.env['PUBSUB_EMULATOR_HOST'] ?? '',
+      },
+      // One call of the model a turn; what is said again and again is no loop here.
+      settings: { TITLES: 'off', LOOP_DETECTION: 'off' },
+    }),
+  );

@@ -1,0 +1,51 @@
+/*
+ * A worker that compacts one conversation after the other, and sends how many it does in a second:
+ * `node worker-throughput.ts MODEL_URL`, over a store in memory.
+ */
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { benchTurns } from '../bench-conversation.ts';
+import { manualNeed } from '#test/support/compaction/compacted-conversation.ts';
+
+const THRESHOLD_TOKENS = 16_000;
+const CONVERSATIONS = 96;
+/** Compacted before them, so that what is measured is a worker at work and not one that has just started. */
+const WARM_UP = 96;
+const AT_ONCE = 8;
+
+const [standInUrl = ''] = process.argv.slice(2);
+const store = createMemoryDocumentStore();
+const environment = stackEnvironment({ shell: {}, model: { kind: 'stand-in' }, standInUrl });
+const worker = await createDependencies(parseConfig(environment), {
+  store,
+  publisher: { publish: () => Promise.resolve() },
+  logger: { log: () => undefined },
+}).compaction();
+const turns = benchTurns(400, 'chat').map(({ user, contents }) => ({ user, answer: contents }));
+const ids: string[] = [];
+for (let i = 0; i < WARM_UP + CONVERSATIONS; i++) {
+  const head = {
+    settings: { thresholdTokens: THRESHOLD_TOKENS },
+    compactionNeeded: manualNeed('bench'),
+  };
+  ids.push((await buildConversation(store, { turns, head })).conversationId);
+}
+const { signal } = new AbortController();
+
+async function compact(conversationId: string): Promise<void> {
+  const result = await runCompaction(worker, { conversationId, signal });
+  if (result.kind !== 'done' || result.state !== 'COMPACTED')
+    throw new Error(`a compaction ended as ${JSON.stringify(result)}`);
+}
+
+for (const id of ids.splice(0, WARM_UP)) await compact(id);
+const startedAt = performance.now();
+const next = async (): Promise<void> => {
+  for (let id = ids.pop(); id !== undefined; id = ids.pop()) await compact(id);
+};
+await Promise.all(Array.from({ length: AT_ONCE }, next));
+process.send?.({ perSecond: CONVERSATIONS / ((performance.now() - startedAt) / 1_000) });

@@ -1,0 +1,67 @@
+import { Firestore } from '@google-cloud/firestore';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import { startEmulators } from '#infra/local/emulators.ts';
+import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { countStore, type CountedStore } from './counted-store.ts';
+import { startWireCounter, type WireCounter } from './wire-counter.ts';
+
+/** Chat and worker in this process, on the Firestore emulator, whose bytes and documents are counted. */
+export interface EmulatedChat {
+  chat: ChatDependencies;
+  compaction: CompactionDependencies;
+  standIn: StandIn;
+  counted: CountedStore;
+  wire: WireCounter;
+  /** The client of Google, as anybody would use it, over the same wire. */
+  raw: Firestore;
+  close(): Promise<void>;
+}
+
+/** Starts all of it. Throws Error where no emulators are installed, with how to get them. */
+export async function startEmulatedChat(): Promise<EmulatedChat> {
+  const emulators = await startEmulators({ log: () => undefined });
+  if ('missing' in emulators) throw new Error(emulators.missing);
+  const { firestoreHost, pubsubHost } = emulators;
+  const [standIn, wire] = await Promise.all([startStandIn(), startWireCounter(firestoreHost)]);
+  const before = process.env['FIRESTORE_EMULATOR_HOST'];
+  // Google's client knows no other way to an emulator.
+  process.env['FIRESTORE_EMULATOR_HOST'] = wire.host;
+  process.env['METADATA_SERVER_DETECTION'] = 'none';
+  const environment = stackEnvironment({
+    shell: {},
+    model: { kind: 'stand-in' },
+    standInUrl: standIn.url,
+    emulators: { firestoreHost: wire.host, pubsubHost },
+  });
+  const config = parseConfig(environment);
+  const counted = countStore(
+    createFirestoreDocumentStore({ projectId: localProjectId, deadlineMs: 30_000 }),
+  );
+  const dependencies = createDependencies(config, {
+    store: counted.store,
+    logger: { log: () => undefined },
+    publisher: { publish: () => Promise.resolve() },
+  });
+  const [chat, compaction] = await Promise.all([dependencies.chat(), dependencies.compaction()]);
+  const raw = new Firestore({ projectId: localProjectId, ignoreUndefinedProperties: true });
+  return {
+    chat,
+    compaction,
+    standIn,
+    counted,
+    wire,
+    raw,
+    close: async () => {
+      await raw.terminate();
+      await Promise.all([standIn.close(), wire.close()]);
+      await emulators.stop();
+      if (before === undefined) delete process.env['FIRESTORE_EMULATOR_HOST'];
+      else process.env['FIRESTORE_EMULATOR_HOST'] = before;
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { startEmulators } from '#infra/local/emulators.ts';
+import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import {
+  createTopic,
+  createTopicAndPushSubscription,
+  publishEvent,
+} from '#infra/local/stack/pubsub-setup.ts';
+import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { sweepEvent } from '#shared/compaction/decisions/event.ts';
+import type { EntrySettings } from './phones/entry-settings.ts';
+import { createFunctionProcess, type FunctionProcess } from './function-process.ts';
+import { type HttpFront, startHttpFront } from './http-front.ts';
+import { type ReplyLosingProxy, startReplyLosingProxy } from './reply-losing-proxy.ts';
+import { createRandom } from './random.ts';
+import type { Tally } from './checks/tally.ts';
+
+const PROCESSES_PER_FUNCTION = 2;
+const TOPIC = 'chaos-compaction';
+const EVENTS_TOPIC = 'chaos-events';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Machines are slow by a day, right, or fast by a day; each start is on another one. */
+const SKEWS_MS = [-DAY_MS, 0, DAY_MS];
+
+/** What all processes of a run are started with. */
+export type RunSettings = Omit<EntrySettings, 'skewMs'>;
+
+/** Everything that a chaos run is made of, all of it running. */
+export interface ChaosWorld {
+  projectId: string;
+  standIn: StandIn;
+  /** Before the two chat processes. */
+  chatFront: HttpFront;
+  /** The chat processes themselves, past the front. */
+  chatUrls: readonly string[];
+  firestoreProxy: ReplyLosingProxy;
+  pubsubProxy: ReplyLosingProxy;
+  processes: readonly FunctionProcess[];
+  /** The emulators themselves, past the proxies. */
+  firestoreHost: string;
+  /** Starts a process with the settings of now. */
+  start(process: FunctionProcess): Promise<void>;
+  /** Processes that are started from now on have no faults of their own. */
+  calm(): void;
+  /** What the scheduler does every few minutes. Never throws: the next one comes. */
+  publishSweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface WorldOptions {
+  settings: RunSettings;
+  tally: Tally;
+  /** THRESHOLD_TOKENS of the deployment. */
+  thresholdTokens: number;
+  onLine: (line: string) => void;
+}
+
+async function startServices() {
+  const emulators = await startEmulators({ log: () => undefined });
+  if ('missing' in emulators) throw new Error(emulators.missing);
+  const [standIn, firestoreProxy, pubsubProxy] = await Promise.all([
+    startStandIn({ timeToFirstTokenMs: 30, tokensPerSecond: 300 }),
+    startReplyLosingProxy(emulators.firestoreHost),
+    startReplyLosingProxy(emulators.pubsubHost),
+  ]);
+  return { emulators, standIn, firestoreProxy, pubsubProxy };
+}
+
+type Services = Awaited<ReturnType<typeof startServices>>;
+
+const environmentOf = (services: Services, of: { projectId: string; thresholdTokens: number }) =>
+  stackEnvironment({
+    shell: process.env,
+    model: { kind: 'stand-in' },
+    standInUrl: services.standIn.url,
+    emulators: {
+      firestoreHost: services.firestoreProxy.host,
+      pubsubHost: services.pubsubProxy.host,
+    },
+    settings: {
+      GOOGLE_CLOUD_PROJECT: of.projectId,
+      COMPACTION_TOPIC: TOPIC,
+      EVENTS_TOPIC,
+      THRESHOLD_TOKENS: String(of.thresholdTokens),
+      // Prompts are compared with what was sent.
+      TELL_TIME: 'with-context',
+      // Bursts of messages meet them. A minute is one of the functions' clock.
+      USER_REQUESTS_PER_MINUTE: '20',
+      STREAMS_PER_USER: '8',
+      // These two run on the real clock, unlike the leases.
+      MODEL_FIRST_EVENT_TIMEOUT_MS: '2000',
+      MODEL_IDLE_TIMEOUT_MS: '1500',
+      STORE_DEADLINE_MS: '5000',
+    },
+  });
+
+async function createProcesses(
+  options: WorldOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+) {
+  const reserved = new Set<number>();
+  const create = async (target: 'chat' | 'compaction') => {
+    const port = await chooseFreePort(0, reserved);
+    return {
+      port,
+      process: createFunctionProcess({
+        target,
+        port,
+        environment,
+        onMessage: options.tally.hear,
+        onLine: (line) => {
+          options.tally.readLine(line);
+          options.onLine(line);
+        },
+        onCrash: (how) => options.tally.crashes.push(how),
+      }),
+    };
+  };
+  const several = (target: 'chat' | 'compaction') =>
+    Promise.all(Array.from({ length: PROCESSES_PER_FUNCTION }, () => create(target)));
+  return { chats: await several('chat'), workers: await several('compaction') };
+}
+
+/** Starts emulators, proxies, stand-in, topics and four function processes, in a project of its own. */
+export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld> {
+  const projectId = `demo-chaos-${randomUUID().slice(0, 8)}`;
+  const services = await startServices();
+  const { emulators, standIn, firestoreProxy, pubsubProxy } = services;
+  const created = await createProcesses(
+    options,
+    environmentOf(services, { projectId, thresholdTokens: options.thresholdTokens }),
+  );
+  const [chatFront, workerFront] = await Promise.all([
+    startHttpFront(created.chats.map(({ port }) => port)),
+    startHttpFront(created.workers.map(({ port }) => port)),
+  ]);
+  const place = { pubsubHost: emulators.pubsubHost, projectId };
+  await Promise.all([
+    createTopic(place, EVENTS_TOPIC),
+    createTopicAndPushSubscription({
+      ...place,
+      topicId: TOPIC,
+      subscriptionId: TOPIC,
+      pushEndpoint: `${workerFront.url}/`,
+      ackDeadlineSeconds: 10,
+      minBackoffSeconds: 1,
+      maxBackoffSeconds: 5,
+      deadLetterTopicId: `${TOPIC}-dead`,
+      maxDeliveryAttempts: 8,
+    }),
+  ]);
+  const processes = [...created.chats, ...created.workers].map((each) => each.process);
+  let { settings } = options;
+  let starts = 0;
+  const world: ChaosWorld = {
+    projectId,
+    standIn,
+    chatFront,
+    chatUrls: created.chats.map(({ port }) => `http://127.0.0.1:${port}`),
+    firestoreProxy,
+    pubsubProxy,
+    processes,
+    firestoreHost: emulators.firestoreHost,
+    start: (process) => {
+      const seed = `${settings.seed}/${process.name}/${(starts += 1)}`;
+      const skewMs = createRandom(`${seed}/skew`).pick(SKEWS_MS);
+      if (skewMs !== 0) options.tally.countFault('clock wrong by a day');
+      return process.start({ ...settings, seed, skewMs });
+    },
+    calm: () => {
+      // What is broken must have its occasions in peace too: a paused worker that lives on, a lost event.
+      const pausedSwapShare = settings.broken === 'fence' ? settings.pausedSwapShare : 0;
+      const lostPublishShare = settings.broken === 'sweep' ? settings.lostPublishShare : 0;
+      settings = { ...settings, lostPublishShare, pausedSwapShare };
+    },
+    // The next one comes in any case.
+    publishSweep: () => publishEvent(place, TOPIC, sweepEvent).catch(() => undefined),
+    stop: async () => {
+      await Promise.all(processes.map((process) => process.kill()));
+      const fronts = [chatFront, workerFront, firestoreProxy, pubsubProxy];
+      await Promise.all(fronts.map((front) => front.stop()));
+      await standIn.close();
+      await emulators.stop();
+    },
+  };
+  try {
+    await Promise.all(processes.map((process) => world.start(process)));
+  } catch (error) {
+    await world.stop();
+    throw error;
+  }
+  return world;
+}

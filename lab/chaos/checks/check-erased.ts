@@ -1,0 +1,126 @@
+import { headSchema, decodeHead } from '#shared/conversation/documents/head.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { Finding } from './check-transcripts.ts';
+import { type Ledger, placeOf } from './ledger.ts';
+import { canariesIn } from '../phones/message-text.ts';
+import type { PhoneClient } from '../phones/phone-client.ts';
+import { scanDatabase } from './scan-database.ts';
+import type { Tally } from './tally.ts';
+import { readableFields } from '#test/support/stores/readable-fields.ts';
+
+interface ErasedRun {
+  store: DocumentStore;
+  ledger: Ledger;
+  tally: Tally;
+  clientOf: (uid: string) => PhoneClient;
+  world: { firestoreHost: string; projectId: string };
+}
+
+type Fate = 'erased' | 'deleted';
+
+/** What should have become of a message; `undefined` when it may stand somewhere. */
+function fateOf(ledger: Ledger, of: { conversationId: string; messageId: string }) {
+  if (ledger.copied.has(of.messageId)) return undefined;
+  if (ledger.erased.get(of.conversationId)?.state === 'told') return 'erased';
+  return ledger.deleted.get(placeOf(of)) === 'told' ? 'deleted' : undefined;
+}
+
+/**
+ * Words that must stand nowhere any more, with the message that they are of: those of erased
+ * conversations and of deleted messages, unless another message has them too or a fork may have them.
+ */
+export function soughtWords(
+  ledger: Ledger,
+): Map<string, { conversationId: string; messageId: string; fate: Fate }> {
+  const sought = new Map<string, { conversationId: string; messageId: string; fate: Fate }>();
+  const allowed = new Set<string>();
+  for (const { conversationId, messageId } of ledger.sent.values()) {
+    const fate = fateOf(ledger, { conversationId, messageId });
+    for (const word of ledger.canaries.get(messageId) ?? [])
+      if (fate) sought.set(word, { conversationId, messageId, fate });
+      else allowed.add(word);
+  }
+  for (const word of allowed) sought.delete(word);
+  return sought;
+}
+
+/** A tombstone says nothing of anybody. */
+function checkTombstone(
+  conversationId: string,
+  document: Parameters<typeof decodeHead>[0] | undefined,
+): Finding[] {
+  if (!document) return [];
+  const known = new Set(Object.keys(headSchema.shape));
+  const head = decodeHead(document).value;
+  const { state, ownerUid, epoch, model, lastSeq, metadata, pins, settings } = head;
+  const says = [
+    ...(state === 'erased' ? [] : [`its head is ${state}`]),
+    ...(ownerUid || epoch || model ? ['its tombstone names somebody or something'] : []),
+    ...(lastSeq || pins.length > 0 ? ['its tombstone tells of turns or pins'] : []),
+    ...(JSON.stringify([metadata, settings]) === '[{},{}]' ? [] : ['its tombstone has settings']),
+    ...['title', 'systemInstruction', 'open', 'queue', 'pendingErasure', 'forkedFrom']
+      .filter((name) => name in document.fields)
+      .map((name) => `its tombstone has a ${name}`),
+    ...Object.keys(document.fields)
+      .filter((name) => !known.has(name))
+      .map((name) => `its tombstone has an unknown field ${name}`),
+  ];
+  return says.map((what) => ({ kind: 'leaked', conversationId, what }));
+}
+
+async function checkAnswers(run: ErasedRun, conversationId: string, uid: string) {
+  const reply = await run.clientOf(uid).ask('GET', `/v1/conversations/${conversationId}`);
+  if (reply?.status === 404) return [];
+  const what = `an erased conversation is answered with ${reply?.status ?? 'nothing'}`;
+  return [{ kind: 'leaked', conversationId, what }] satisfies Finding[];
+}
+
+async function checkDatabase({ ledger, tally, world }: ErasedRun): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const sought = soughtWords(ledger);
+  const searched = { documents: 0, words: 0, sought: sought.size };
+  for await (const { path, fields } of scanDatabase(world)) {
+    searched.documents += 1;
+    const [collection, conversationId = '', ...below] = path.split('/');
+    const isErased = ledger.erased.get(conversationId)?.state === 'told';
+    if (collection === 'conversations' && isErased && below.length > 0)
+      findings.push({ kind: 'leaked', conversationId, what: `${path} was not erased` });
+    for (const word of new Set(canariesIn(readableFields(fields)))) {
+      searched.words += 1;
+      const of = sought.get(word);
+      if (of) {
+        const { fate, ...message } = of;
+        findings.push({ kind: 'leaked', ...message, what: `${fate}: its words stand in ${path}` });
+      }
+    }
+  }
+  if (searched.words === 0 && ledger.canaries.size > 0)
+    throw new Error(
+      'the search found no words of any message: it cannot find those of erased ones',
+    );
+  tally.searched = searched;
+  return findings;
+}
+
+/**
+ * Of erased conversations nothing is left but tombstones, of deleted messages nothing but their places,
+ * and no log has words of anybody.
+ */
+export async function checkErased(run: ErasedRun): Promise<Finding[]> {
+  const { ledger, store, tally } = run;
+  const findings = await checkDatabase(run);
+  for (const [conversationId, { uid, state }] of ledger.erased) {
+    if (state !== 'told') continue;
+    const [head] = await store.get([headPath(conversationId)]);
+    findings.push(...checkTombstone(conversationId, head));
+    findings.push(...(await checkAnswers(run, conversationId, uid)));
+  }
+  for (const line of tally.leaks)
+    findings.push({
+      kind: 'leaked',
+      conversationId: '',
+      what: `a log has words of a chat: ${line}`,
+    });
+  return findings;
+}

@@ -1,0 +1,244 @@
+import { z } from 'zod';
+import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
+import { seqOfId } from '#shared/conversation/documents/paths.ts';
+import { ChatRequestError, requestErrorOf } from '#lab/eval/replay/chat-request-error.ts';
+import { StreamAssembly, type StreamEvent } from './stream-assembly.ts';
+import { eventsOf } from './stream-events.ts';
+
+/** How one try of a send ended, as far as the phone can see. */
+export type SendResult =
+  | { kind: 'answered'; seq: number; text: string }
+  /** Refused for good; the same id again would be told the same. */
+  | { kind: 'failed'; reason: string }
+  /** Not known yet how it stands: to be sent again. */
+  | { kind: 'again'; why: string; retryAfterMs?: number }
+  /** A reply that the interface does not have. */
+  | { kind: 'odd'; what: string };
+
+export interface OutgoingMessage {
+  conversationId: string;
+  messageId: string;
+  text: string;
+  /** An edit or another answer: the message of the user that this one takes the place of. */
+  replaces?: string;
+  /** The same words once more, for another answer. */
+  isRegenerated?: boolean;
+  /** What is to happen while another message is answered. */
+  onBusy?: 'queue' | 'interrupt';
+}
+
+const pathOfSend = (message: OutgoingMessage): string => {
+  const { conversationId, replaces, isRegenerated } = message;
+  const messages = `/v1/conversations/${conversationId}/messages`;
+  if (replaces === undefined) return messages;
+  return `${messages}/${replaces}:${isRegenerated ? 'regenerate' : 'edit'}`;
+};
+
+const bodyOfSend = ({ messageId: id, text, isRegenerated, onBusy }: OutgoingMessage) => ({
+  ...(isRegenerated ? { id } : { message: { id, parts: [{ type: 'text', text }] } }),
+  ...(onBusy && { onBusy }),
+});
+
+/** A stream that is to be read frame by frame. */
+export type OpenedStream =
+  | { kind: 'open'; seq: number | undefined; events: AsyncIterable<StreamEvent> }
+  /** 204: nothing runs, or nothing is left. */
+  | { kind: 'empty' }
+  | { kind: 'refused'; status: number; reason: string }
+  /** No connection. */
+  | { kind: 'cut' };
+
+export interface StreamRequest {
+  /** After which frame. */
+  cursor?: number | undefined;
+  /** As the header of an EventSource, or in the address. */
+  cursorIn?: 'header' | 'query';
+  /** Past the load balancer, to the n-th process. */
+  processIndex?: number | undefined;
+  signal?: AbortSignal;
+}
+
+const answerBodySchema = z.looseObject({
+  turn: z.looseObject({ seq: z.number(), state: z.string() }),
+  message: z.looseObject({ parts: z.array(partSchema) }),
+});
+
+const REQUEST_TIMEOUT_MS = 20_000;
+
+/** Refusals that pass by themselves, beside 429 and all from 500 on. */
+const passing = new Set(['CONTEXT_WINDOW_WILL_OVERFLOW']);
+
+function resultOfError(error: unknown): SendResult {
+  if (!(error instanceof ChatRequestError))
+    return { kind: 'again', why: error instanceof Error ? error.name : 'unknown' };
+  const { status, reason, retryAfterMs } = error;
+  if (reason === 'IDEMPOTENCY_KEY_REUSED' || status === 401 || status === 404)
+    return { kind: 'odd', what: `${status} ${reason}` };
+  if (status === 409 || status === 429 || status >= 500 || passing.has(reason))
+    return { kind: 'again', why: reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { kind: 'failed', reason };
+}
+
+/** The HTTP interface as one phone uses it: one method per call, no retries. */
+export class PhoneClient {
+  readonly #url: string;
+  readonly #processUrls: readonly string[];
+  readonly #token: string;
+
+  constructor(options: { url: string; token: string; processUrls?: readonly string[] }) {
+    this.#url = options.url;
+    this.#token = options.token;
+    this.#processUrls = options.processUrls ?? [];
+  }
+
+  async #fetch(
+    method: string,
+    path: string,
+    options: {
+      body?: object;
+      accept?: string;
+      signal?: AbortSignal;
+      headers?: Readonly<Record<string, string>>;
+      processIndex?: number | undefined;
+    } = {},
+  ): Promise<Response> {
+    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const url = this.#processUrls[options.processIndex ?? -1] ?? this.#url;
+    return fetch(`${url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        accept: options.accept ?? 'application/json',
+        ...(options.body && { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(options.body && { body: JSON.stringify(options.body) }),
+      signal: options.signal ? AbortSignal.any([timeout, options.signal]) : timeout,
+    });
+  }
+
+  /** Sends once. Never throws; `signal` hangs up. */
+  async send(
+    message: OutgoingMessage,
+    options: { transport: 'sse' | 'json'; signal?: AbortSignal },
+  ): Promise<SendResult> {
+    try {
+      const response = await this.#fetch('POST', pathOfSend(message), {
+        body: bodyOfSend(message),
+        ...(options.transport === 'sse' && { accept: 'text/event-stream' }),
+        ...(options.signal && { signal: options.signal }),
+      });
+      if (!response.ok) throw await requestErrorOf(response);
+      if (options.transport === 'json') return answerOfBody(await response.json());
+      return await readAnswer(response);
+    } catch (error) {
+      return resultOfError(error);
+    }
+  }
+
+  /** Follows the stream of a turn from its beginning, as a phone does that knows only the turn. */
+  async follow(conversationId: string, seq: number): Promise<SendResult> {
+    const path = `/v1/conversations/${conversationId}/turns/t_${seq}/stream`;
+    try {
+      const response = await this.#fetch('GET', path, { accept: 'text/event-stream' });
+      if (!response.ok) throw await requestErrorOf(response);
+      if (response.status === 204) return { kind: 'again', why: 'no stream' };
+      return await readAnswer(response);
+    } catch (error) {
+      return resultOfError(error);
+    }
+  }
+
+  async #open(
+    { method, path, body }: { method: string; path: string; body?: object },
+    { cursor, cursorIn = 'header', processIndex, signal }: StreamRequest,
+  ): Promise<OpenedStream> {
+    const isInQuery = cursor !== undefined && cursorIn === 'query';
+    try {
+      const response = await this.#fetch(
+        method,
+        isInQuery ? `${path}?startingAfter=${cursor}` : path,
+        {
+          accept: 'text/event-stream',
+          processIndex,
+          ...(body && { body }),
+          ...(signal && { signal }),
+          ...(cursor !== undefined &&
+            !isInQuery && { headers: { 'last-event-id': String(cursor) } }),
+        },
+      );
+      if (!response.ok) {
+        const { status, reason } = await requestErrorOf(response);
+        return { kind: 'refused', status, reason };
+      }
+      if (response.status === 204 || !response.body) return { kind: 'empty' };
+      const seq = seqOfId(response.headers.get('x-turn-id') ?? '', 't');
+      return { kind: 'open', seq, events: eventsOf(response.body) };
+    } catch {
+      return { kind: 'cut' };
+    }
+  }
+
+  /** Sends and leaves the reading to the caller. Never throws; the events may. */
+  openSend(message: OutgoingMessage, request: StreamRequest = {}): Promise<OpenedStream> {
+    const body = bodyOfSend(message);
+    return this.#open({ method: 'POST', path: pathOfSend(message), body }, request);
+  }
+
+  /** Follows a turn and leaves the reading to the caller. Never throws; the events may. */
+  openTurn(
+    { conversationId, seq }: { conversationId: string; seq: number },
+    request: StreamRequest = {},
+  ): Promise<OpenedStream> {
+    const path = `/v1/conversations/${conversationId}/turns/t_${seq}/stream`;
+    return this.#open({ method: 'GET', path }, request);
+  }
+
+  /** A whole text, or `undefined` when it did not come whole. */
+  async askText(
+    method: string,
+    path: string,
+  ): Promise<{ status: number; text: string } | undefined> {
+    try {
+      const response = await this.#fetch(method, path, method === 'GET' ? {} : { body: {} });
+      return { status: response.status, text: await response.text() };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Any other call: its JSON, or `undefined` when it did not succeed. */
+  async ask(
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; body: unknown } | undefined> {
+    try {
+      const response = await this.#fetch(method, path, body && { body });
+      const parsed: unknown = await response.json();
+      return { status: response.status, body: parsed };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** A stream from its first frame to its end. */
+async function readAnswer(response: Response): Promise<SendResult> {
+  const seq = seqOfId(response.headers.get('x-turn-id') ?? '', 't');
+  if (!response.body || seq === undefined) return { kind: 'odd', what: 'a stream without a turn' };
+  const assembly = new StreamAssembly();
+  assembly.connect(undefined);
+  for await (const event of eventsOf(response.body)) assembly.take(event);
+  const [problem] = assembly.problems;
+  if (problem !== undefined) return { kind: 'odd', what: `torn stream of turn ${seq}: ${problem}` };
+  if (assembly.hasFailed || !assembly.isFinished || !assembly.isDone)
+    return { kind: 'again', why: 'broken stream' };
+  return { kind: 'answered', seq, text: assembly.text };
+}
+
+function answerOfBody(body: unknown): SendResult {
+  const { turn, message } = answerBodySchema.parse(body);
+  const text = contentText({ role: 'model', parts: message.parts });
+  return { kind: 'answered', seq: turn.seq, text };
+}

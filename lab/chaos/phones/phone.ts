@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Finding } from '../checks/check-transcripts.ts';
+import { hashOf, type Ledger } from '../checks/ledger.ts';
+import { messageText } from './message-text.ts';
+import type { PhoneAction } from './phone-actions.ts';
+import type { OutgoingMessage, PhoneClient, SendResult } from './phone-client.ts';
+import type { Random } from '../random.ts';
+
+const FIRST_BACK_OFF_MS = 150;
+const LONGEST_BACK_OFF_MS = 2_000;
+const SHORTEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
+
+export interface PhoneOptions {
+  client: PhoneClient;
+  ledger: Ledger;
+  random: Random;
+  uid: string;
+  conversationIds: readonly string[];
+  /** How much faster than the phone's the clock of the service runs: it divides what Retry-After asks for. */
+  timeScale: number;
+  /** Fires when no new message is to be begun. */
+  stopping: AbortSignal;
+  /** Fires when even a message that is under way is left. */
+  deadline: AbortSignal;
+  /** Called before a message is sent for the first time. */
+  onMessage: (message: OutgoingMessage) => void;
+  /** Counts something that the phone did. */
+  count: (name: string) => void;
+}
+
+/** Times in a row that a message meets a conversation in the bin before the phone takes it out. */
+const HIDDEN_PATIENCE = 5;
+
+/** One person's phone: talks, and sends again until it knows how each message stands. */
+export class Phone {
+  readonly options: PhoneOptions;
+  /** The last acknowledged message, to be asked for again. */
+  lastAnswered: OutgoingMessage | undefined;
+  /** What it still wants to know how it stands. */
+  readonly unknown = new Map<string, OutgoingMessage>();
+  /** Those that are its own now. */
+  readonly conversationIds: string[];
+  /** In the bin, or on the way into it or out: 404 is no surprise. */
+  readonly hidden = new Set<string>();
+  /** Conversations that it was told are erased. */
+  readonly erased: string[] = [];
+  #count = 0;
+
+  constructor(options: PhoneOptions) {
+    this.options = options;
+    this.conversationIds = [...options.conversationIds];
+  }
+
+  /** A new message, in one of the phone's conversations; a long one crosses the threshold. */
+  compose({
+    conversationId,
+    isLong,
+    replaces,
+    onBusy,
+  }: Pick<OutgoingMessage, 'replaces' | 'onBusy'> & {
+    conversationId?: string;
+    isLong?: boolean;
+  } = {}) {
+    const { random, ledger, onMessage } = this.options;
+    this.#count += 1;
+    const text = messageText(random, this.#count, isLong);
+    const message: OutgoingMessage = {
+      conversationId: conversationId ?? random.pick(this.conversationIds),
+      messageId: random.uuid(),
+      text,
+      ...(replaces !== undefined && { replaces }),
+      ...(onBusy && { onBusy }),
+    };
+    ledger.send(message);
+    onMessage(message);
+    return message;
+  }
+
+  /** Sends once and notes what it was told. */
+  async trySend(
+    message: OutgoingMessage,
+    options: { transport?: 'sse' | 'json'; signal?: AbortSignal } = {},
+  ): Promise<SendResult> {
+    const { client, random } = this.options;
+    const transport = options.transport ?? random.pick(['sse', 'json'] as const);
+    const sent = await client.send(message, { ...options, transport });
+    const isHidden = sent.kind === 'odd' && this.hidden.has(message.conversationId);
+    const result: SendResult = isHidden ? { kind: 'again', why: 'hidden' } : sent;
+    this.note(message, result);
+    return result;
+  }
+
+  /**
+   * Sends the same id until it is answered or refused for good, or the run is over. After a stream that
+   * ended in an error it asks for JSON: only that tells whether the error is final.
+   */
+  async sendUntilKnown(message: OutgoingMessage): Promise<void> {
+    const { random, timeScale, deadline } = this.options;
+    let transport: 'sse' | 'json' | undefined;
+    this.unknown.set(message.messageId, message);
+    for (let tries = 0; !deadline.aborted; tries += 1) {
+      const result = await this.trySend(message, transport && { transport });
+      if (result.kind !== 'again') {
+        this.unknown.delete(message.messageId);
+        return;
+      }
+      transport = result.why === 'broken stream' ? 'json' : undefined;
+      // A delete that was on its way for long has come after the undelete that it was followed by.
+      if (result.why === 'hidden' && tries >= HIDDEN_PATIENCE) await this.takeOut(message);
+      const backOffMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** tries);
+      const askedMs = (result.retryAfterMs ?? 0) / timeScale;
+      await this.wait(Math.max(askedMs, backOffMs * (0.5 + random.next() / 2)));
+    }
+  }
+
+  /**
+   * Asks until there is an answer that another try would not change, at most `tries` times; `undefined`
+   * when there was none.
+   */
+  async askUntilKnown(
+    call: { method: string; path: string; body?: object },
+    tries = 40,
+  ): Promise<{ status: number; body: unknown; tries: number } | undefined> {
+    const { client, random, deadline } = this.options;
+    for (let count = 1; count <= tries && !deadline.aborted; count += 1) {
+      const reply = await client.ask(call.method, call.path, call.body);
+      const isKnown = reply && reply.status < 500 && reply.status !== 409 && reply.status !== 429;
+      if (isKnown) return { ...reply, tries: count };
+      await this.wait(random.integer(100, Math.min(1_000, 150 * count)));
+    }
+    return undefined;
+  }
+
+  /** Takes a conversation out of the bin; returns whether it is out. */
+  async takeOut({ conversationId }: { conversationId: string }): Promise<boolean> {
+    const path = `/v1/conversations/${conversationId}:undelete`;
+    return (await this.askUntilKnown({ method: 'POST', path, body: {} }))?.status === 200;
+  }
+
+  /** Something is wrong that only the phone can see. */
+  report(kind: Finding['kind'], of: Omit<Finding, 'kind'>): void {
+    this.options.ledger.findings.push({ kind, ...of });
+  }
+
+  /** Ends early when the run is over. */
+  async wait(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.options.deadline }).catch(() => undefined);
+  }
+
+  /** Does one thing after the other until it is to stop: first says something, then what is in `hand`. */
+  async live(actions: readonly PhoneAction[], hand: readonly PhoneAction[] = []): Promise<void> {
+    const { random, stopping } = this.options;
+    const left = hand.toReversed();
+    await this.sendUntilKnown(this.compose());
+    while (!stopping.aborted) {
+      const action = left.pop() ?? random.weighted(actions);
+      this.options.count(action.name);
+      await action.run(this);
+      await this.wait(random.integer(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS));
+    }
+  }
+
+  /** Keeps in mind, and in the ledger, what a try has told. */
+  note(message: OutgoingMessage, result: SendResult, isAssembled = false): void {
+    const { conversationId, messageId } = message;
+    const { ledger } = this.options;
+    const of = { conversationId, messageId, at: new Date() };
+    switch (result.kind) {
+      case 'answered':
+        this.lastAnswered = message;
+        ledger.acknowledge({
+          ...of,
+          outcome: 'answered',
+          seq: result.seq,
+          answerHash: hashOf(result.text),
+          ...(isAssembled && { isAssembled }),
+        });
+        return;
+      case 'failed':
+        // An edit may be refused before anything is stored.
+        if (message.replaces !== undefined) return;
+        ledger.acknowledge({ ...of, outcome: 'failed', reason: result.reason });
+        return;
+      case 'odd':
+        ledger.oddities.push({ conversationId, messageId, what: result.what });
+        return;
+      case 'again':
+        return;
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { openServer } from '#test/support/processes/open-server.ts';
+import type { Random } from './random.ts';
+
+/** Smaller pieces are acknowledgements and pings of HTTP/2, and no request. */
+const SMALLEST_REQUEST_BYTES = 120;
+
+type Mode = 'open' | 'armed' | 'swallowing';
+
+interface Connection {
+  client: Socket;
+  server: Socket;
+  mode: Mode;
+  holdMs: number;
+}
+
+/** A TCP proxy before an emulator that can lose replies, and stand still. */
+export interface ReplyLosingProxy {
+  /** `host:port`. */
+  host: string;
+  /**
+   * The next request on one of the open connections gets no reply: it arrives, what comes back is thrown
+   * away, and a while later the connection is reset. What the request did is done.
+   */
+  loseReply(random: Random): void;
+  /** Nothing comes through any more, in neither direction, until the returned function is called. */
+  standStill(): () => void;
+  /** Connections whose replies were lost so far. */
+  lostCount(): number;
+  stop(): Promise<void>;
+}
+
+/** Sockets that stand still while the proxy is stopped. */
+class Gate {
+  readonly #sockets = new Set<Socket>();
+  #isShut = false;
+
+  add(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    if (this.#isShut) socket.pause();
+  }
+
+  /** Goes on reading, once the gate is open. */
+  resume(socket: Socket): void {
+    if (!this.#isShut) socket.resume();
+  }
+
+  shut(): void {
+    this.#isShut = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  open(): void {
+    this.#isShut = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+}
+
+interface Surroundings {
+  gate: Gate;
+  onSwallow: () => void;
+}
+
+function join(connection: Connection, { gate, onSwallow }: Surroundings): void {
+  const { client, server } = connection;
+  const destroy = (): void => {
+    client.destroy();
+    server.destroy();
+  };
+  const forward = (from: Socket, to: Socket, chunk: Buffer): void => {
+    if (to.write(chunk)) return;
+    from.pause();
+    to.once('drain', () => gate.resume(from));
+  };
+  client.setNoDelay(true);
+  server.setNoDelay(true);
+  client.on('data', (chunk: Buffer) => {
+    forward(client, server, chunk);
+    if (connection.mode !== 'armed' || chunk.length < SMALLEST_REQUEST_BYTES) return;
+    connection.mode = 'swallowing';
+    onSwallow();
+    setTimeout(destroy, connection.holdMs);
+  });
+  server.on('data', (chunk: Buffer) => {
+    if (connection.mode !== 'swallowing') forward(server, client, chunk);
+  });
+  for (const socket of [client, server]) {
+    socket.on('error', destroy).on('close', destroy);
+    gate.add(socket);
+  }
+}
+
+/** Starts a proxy on a free port of the loopback interface, before `target` (`host:port`). */
+export async function startReplyLosingProxy(target: string): Promise<ReplyLosingProxy> {
+  const connections = new Set<Connection>();
+  const gate = new Gate();
+  let lost = 0;
+  const { hostname, port } = new URL(`tcp://${target}`);
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    const connection: Connection = { client, server, mode: 'open', holdMs: 0 };
+    connections.add(connection);
+    client.on('close', () => connections.delete(connection));
+    join(connection, { gate, onSwallow: () => (lost += 1) });
+  });
+  const { host, close } = await openServer(proxy);
+  return {
+    host,
+    lostCount: () => lost,
+    loseReply: (random) => {
+      const open = [...connections].filter(({ mode }) => mode === 'open');
+      if (open.length === 0) return;
+      const connection = random.pick(open);
+      connection.holdMs = random.integer(30, 800);
+      connection.mode = 'armed';
+    },
+    standStill: () => {
+      gate.shut();
+      return () => gate.open();
+    },
+    stop: async () => {
+      const closed = close();
+      for (const { client, server } of connections) {
+        client.destroy();
+        server.destroy();
+      }
+      await closed;
+    },
+  };
+}

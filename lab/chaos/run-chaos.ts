@@ -1,0 +1,248 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { Protection } from './chaos-arguments.ts';
+import type { ChaosReport } from './chaos-report.ts';
+import { type ChaosWorld, type RunSettings, startChaosWorld } from './chaos-world.ts';
+import { checkEverything } from './checks/check-everything.ts';
+import type { Finding, Transcript } from './checks/check-transcripts.ts';
+import { emptyBin } from './phones/conversation-actions.ts';
+import { deal } from './phones/deal-actions.ts';
+import { every } from './phones/every.ts';
+import { driveFaults, restartCalm } from './fault-drivers.ts';
+import { type Acknowledgement, Ledger } from './checks/ledger.ts';
+import { answersTo, canariesIn } from './phones/message-text.ts';
+import { Phone } from './phones/phone.ts';
+import { phoneActions } from './phones/phone-actions.ts';
+import { type OutgoingMessage, PhoneClient } from './phones/phone-client.ts';
+import { createRandom, type Random } from './random.ts';
+import { readUnrest } from './checks/stored-conversation.ts';
+import { Tally } from './checks/tally.ts';
+
+const CONVERSATIONS_PER_PHONE = 2;
+const LONG_MESSAGES = 3;
+const SWEEP_EVERY_MS = 3_000;
+const PROGRESS_EVERY_MS = 5_000;
+const REST_POLL_MS = 300;
+/** Of the deployment; phones set lower ones. */
+const THRESHOLD_TOKENS = 1_500;
+const LOST_PUBLISH_SHARE = 0.25;
+const PAUSED_SWAP_SHARE = 0.1;
+
+export interface ChaosOptions {
+  minutes: number;
+  seed: string;
+  phones: number;
+  broken?: Protection;
+  /** Names of the only actions of the phones; all without it. */
+  actions?: readonly string[];
+  /** How much faster than real time the functions' clock runs; leases then are as much shorter. */
+  timeScale: number;
+  /** How long everything may take to come to rest, twice. */
+  restTimeoutMs: number;
+  onProgress: (line: string) => void;
+  onAcknowledge?: (acknowledgement: Acknowledgement) => void;
+  onTranscript?: (transcript: Transcript) => void;
+  /** Every line that the functions print. */
+  onLine?: (line: string) => void;
+}
+
+interface Run {
+  options: ChaosOptions;
+  random: Random;
+  world: ChaosWorld;
+  store: DocumentStore;
+  ledger: Ledger;
+  tally: Tally;
+  clientOf: (uid: string) => PhoneClient;
+}
+
+const settingsOf = ({ seed, broken, timeScale }: ChaosOptions): RunSettings => ({
+  seed,
+  ...(broken && { broken }),
+  startedAtMs: Date.now(),
+  timeScale,
+  // Without a sweep only the first publish counts, so that losing it must be noticed.
+  lostPublishShare: broken === 'sweep' ? 0.5 : LOST_PUBLISH_SHARE,
+  pausedSwapShare: broken === 'fence' ? 0.5 : PAUSED_SWAP_SHARE,
+});
+
+function createPhones(
+  { options, random, ledger, world, tally, clientOf }: Run,
+  signals: { stopping: AbortSignal; deadline: AbortSignal },
+): Phone[] {
+  return Array.from({ length: options.phones }, (_, index) => {
+    const own = random.fork(`phone ${index}`);
+    const uid = `phone-${index}`;
+    const conversationIds = Array.from({ length: CONVERSATIONS_PER_PHONE }, () => own.uuid());
+    for (const id of conversationIds) ledger.conversations.set(id, uid);
+    return new Phone({
+      client: clientOf(uid),
+      ledger,
+      random: own,
+      conversationIds,
+      timeScale: options.timeScale,
+      uid,
+      ...signals,
+      count: tally.countAction,
+      onMessage: ({ messageId, text }) => {
+        const answers = answersTo(text, own.fork(`answers to ${text}`));
+        world.standIn.registerAnswers(...answers);
+        ledger.canaries.set(messageId, canariesIn(`${text} ${JSON.stringify(answers)}`));
+      },
+    });
+  });
+}
+
+function progressLine({ ledger, tally, world }: Run, startedAtMs: number): string {
+  const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
+  const up = world.processes.filter((process) => process.isRunning()).length;
+  const faults = [...tally.faults.values()].reduce((sum, count) => sum + count, 0);
+  return `${seconds} s: ${ledger.sent.size} sent, ${ledger.acknowledgedCount} acknowledged, ${tally.generations} generations, ${tally.kills + tally.terminations} kills, ${faults} faults, ${up} processes up`;
+}
+
+/** Resolves when every conversation rests, or when the time is up: then the check says what does not. */
+async function comeToRest({ options, store, ledger }: Run): Promise<void> {
+  const giveUpAt = performance.now() + options.restTimeoutMs;
+  while (performance.now() < giveUpAt) {
+    const ids = [...ledger.conversations.keys(), ...ledger.erased.keys()];
+    const unrest = await readUnrest(store, ids);
+    if (unrest.size === 0) return;
+    await delay(REST_POLL_MS);
+  }
+  options.onProgress(`not at rest after ${options.restTimeoutMs / 1_000} s`);
+}
+
+/** The phones talk while everything fails; afterwards nothing fails any more. */
+async function talkInChaos(run: Run): Promise<Phone[]> {
+  const { options, world, random, tally } = run;
+  const stopping = AbortSignal.timeout(options.minutes * 60_000);
+  const deadline = AbortSignal.timeout(options.minutes * 60_000 + options.restTimeoutMs);
+  const phones = createPhones(run, { stopping, deadline });
+  const actions = phoneActions.filter(({ name }) => options.actions?.includes(name) ?? true);
+  const hands = deal(actions, phones.length, random.fork('hands'));
+  const talks = Promise.all(phones.map((phone, index) => phone.live(actions, hands[index])));
+  await driveFaults(world, { random: random.fork('faults'), tally, signal: stopping });
+  await restartCalm(world);
+  await talks;
+  return phones;
+}
+
+/** Some long messages in each conversation: all of them go on, and each is compacted at least once. */
+async function talkInPeace({ options, random }: Run, phones: readonly Phone[]): Promise<void> {
+  const deadline = AbortSignal.timeout(options.restTimeoutMs);
+  await Promise.all(
+    phones.map(async ({ options: of, conversationIds, hidden }, index) => {
+      const own = random.fork(`peace ${index}`);
+      const phone = new Phone({ ...of, conversationIds, deadline, random: own });
+      for (const conversationId of hidden) phone.hidden.add(conversationId);
+      await emptyBin(phone);
+      const talk = async (conversationId: string) => {
+        for (let count = 0; count < LONG_MESSAGES; count += 1)
+          await phone.sendUntilKnown(phone.compose({ conversationId, isLong: true }));
+      };
+      await Promise.all(conversationIds.map(talk));
+    }),
+  );
+}
+
+/** Messages of phones that would not have stopped asking, and never heard how they stand. */
+function unanswered(ledger: Ledger, waiting: readonly OutgoingMessage[]): Finding[] {
+  const known = new Set(ledger.acknowledgements.map(({ messageId }) => messageId));
+  return waiting
+    .filter(({ conversationId }) => !ledger.erased.has(conversationId))
+    .filter(({ messageId }) => !known.has(messageId))
+    .map(({ conversationId, messageId }) => ({
+      kind: 'unfinished',
+      conversationId,
+      messageId,
+      what: 'the phone asked again and again, and never got to know',
+    }));
+}
+
+async function report(run: Run, phones: readonly Phone[]): Promise<ChaosReport> {
+  const { options, ledger, tally } = run;
+  const findings = await checkEverything({
+    ...run,
+    thresholdTokens: THRESHOLD_TOKENS,
+    onTranscript: options.onTranscript ?? (() => undefined),
+  });
+  const waiting = phones.flatMap(({ unknown }) => [...unknown.values()]);
+  return {
+    minutes: options.minutes,
+    seed: options.seed,
+    sent: ledger.sent.size,
+    acknowledged: ledger.acknowledgedCount,
+    generations: tally.generations,
+    kills: tally.kills,
+    terminations: tally.terminations,
+    searched: tally.searched,
+    actions: Object.fromEntries(tally.actions),
+    faults: Object.fromEntries(tally.faults),
+    findings: [...findings, ...unanswered(ledger, waiting)],
+    oddities: ledger.oddities,
+    crashes: tally.crashes,
+    errors: Object.fromEntries(tally.errors),
+  };
+}
+
+function openRun(options: ChaosOptions, world: ChaosWorld, tally: Tally): Run {
+  // The store of the check talks to the emulator itself; Google's client reads the address from here.
+  process.env.FIRESTORE_EMULATOR_HOST = world.firestoreHost;
+  process.env.METADATA_SERVER_DETECTION = 'none';
+  const { projectId } = world;
+  return {
+    options,
+    world,
+    tally,
+    random: createRandom(options.seed),
+    store: createFirestoreDocumentStore({ projectId, deadlineMs: 30_000 }),
+    ledger: new Ledger(options.onAcknowledge),
+    clientOf: (uid) =>
+      new PhoneClient({
+        url: world.chatFront.url,
+        processUrls: world.chatUrls,
+        token: unsignedToken({ uid, projectId, now: new Date() }),
+      }),
+  };
+}
+
+/**
+ * A whole run: chaos, calm, a message more in each conversation, and the check. Throws Error when there
+ * are no emulators or a process does not start.
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const tally = new Tally();
+  const onLine = options.onLine ?? (() => undefined);
+  const settings = settingsOf(options);
+  const world = await startChaosWorld({
+    settings,
+    tally,
+    onLine,
+    thresholdTokens: THRESHOLD_TOKENS,
+  });
+  const run = openRun(options, world, tally);
+  const ended = new AbortController();
+  const startedAtMs = performance.now();
+  const surroundings = [
+    every(PROGRESS_EVERY_MS, ended.signal, () =>
+      options.onProgress(progressLine(run, startedAtMs)),
+    ),
+    ...(options.broken === 'sweep'
+      ? []
+      : [every(SWEEP_EVERY_MS, ended.signal, () => world.publishSweep())]),
+  ];
+  try {
+    const phones = await talkInChaos(run);
+    options.onProgress('no more faults; coming to rest');
+    await comeToRest(run);
+    await talkInPeace(run, phones);
+    await comeToRest(run);
+    return await report(run, phones);
+  } finally {
+    ended.abort();
+    await Promise.all(surroundings);
+    await world.stop();
+  }
+}

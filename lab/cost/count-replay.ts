@@ -1,0 +1,171 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import { parseConfig } from '#functions/config.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { decodeHistory } from '#shared/conversation/documents/history.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { EventPublisher } from '#shared/ports/ports.ts';
+import { countStore, type CountedStore } from '../bench/worlds/counted-store.ts';
+import type { Counted, Operations } from './cost-model.ts';
+
+/** One message and its answer. */
+export interface ReplayedTurn {
+  user: string;
+  answer: string;
+}
+
+/** Events that were published, and how many of them are pushed on: those of the compaction topic. */
+function countPublisher() {
+  let messages = 0;
+  const due = new Set<string>();
+  const publisher: EventPublisher = {
+    publish: ({ topic, data }) => {
+      messages += topic === 'compaction' ? 2 : 1;
+      if (topic === 'compaction' && 'conversationId' in data) due.add(String(data.conversationId));
+      return Promise.resolve();
+    },
+  };
+  const take = () => {
+    const taken = { messages, due: [...due] };
+    messages = 0;
+    due.clear();
+    return taken;
+  };
+  return { publisher, take };
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+
+function openWorld(standIn: StandIn, settings: Record<string, string>) {
+  const counted = countStore(createMemoryDocumentStore());
+  const events = countPublisher();
+  const environment = stackEnvironment({
+    shell: {},
+    model: { kind: 'stand-in' },
+    standInUrl: standIn.url,
+    settings: { TELL_TIME: 'with-context', ...settings },
+  });
+  const dependencies = createDependencies(parseConfig(environment), {
+    store: counted.store,
+    publisher: events.publisher,
+    logger: { log: () => undefined },
+  });
+  return { counted, events, dependencies };
+}
+
+const add = (sum: Operations, of: Omit<Operations, 'messages'>, messages: number): void => {
+  sum.reads += of.reads;
+  sum.writes += of.writes;
+  sum.deletes += of.deletes;
+  sum.messages += messages;
+};
+
+const mean = (sum: Operations, count: number): Operations => ({
+  reads: sum.reads / count,
+  writes: sum.writes / count,
+  deletes: sum.deletes / count,
+  messages: sum.messages / count,
+});
+
+const none = (): Operations => ({ reads: 0, writes: 0, deletes: 0, messages: 0 });
+
+/** Tokens of the newest history, as it entered the head. */
+async function newestHistory({ store }: CountedStore, conversationId: string) {
+  const head = await readHead(store, conversationId);
+  const [document] = await store.get([historyPath(conversationId, head?.value.generation ?? 0)]);
+  return document && decodeHistory(document);
+}
+
+/** Sends one message whose answer is given, and reads it to its end. */
+async function sayAndHear(
+  of: { chat: ChatDependencies; standIn: StandIn; conversationId: string },
+  { user, answer }: ReplayedTurn,
+): Promise<void> {
+  const { chat, standIn, conversationId } = of;
+  standIn.clearAnswers();
+  const contents = [{ role: 'model', parts: [{ text: answer }] }];
+  standIn.registerAnswers({ userHash: sha256(user), ordinal: 1, contents });
+  const handle = await sendMessage(chat, {
+    caller: { uid: 'u1', tier: 'signedIn' },
+    conversationId,
+    message: { id: randomUUID(), parts: [{ text: user }] },
+  });
+  handle.attend(new AbortController().signal);
+  for await (const _ of handle.frames());
+  await handle.result;
+}
+
+/**
+ * Holds a conversation with the functions themselves, over a store and a bus in memory, and counts: documents and
+ * events of a turn, and of a compaction with its calls. What an instance reads on its first turn counts as well.
+ * Throws Error where the turns are too few for a compaction at the threshold.
+ */
+export async function countReplay(
+  turns: readonly ReplayedTurn[],
+  options: { model: string; thresholdTokens: number },
+): Promise<Counted & { turns: number; compactions: number; beforeTokens: number }> {
+  const standIn = await startStandIn();
+  try {
+    const { counted, events, dependencies } = openWorld(standIn, {
+      MODEL: options.model,
+      THRESHOLD_FRACTION: '1',
+      THRESHOLD_TOKENS: String(options.thresholdTokens),
+    });
+    const [chat, compaction] = await Promise.all([dependencies.chat(), dependencies.compaction()]);
+    const conversationId = randomUUID();
+    const ofTurns = none();
+    const ofCompactions = none();
+    const seen = {
+      count: 0,
+      calls: 0,
+      beforeTokens: 0,
+      readFactor: 0,
+      outputTokens: 0,
+      snapshotTokens: 0,
+    };
+    for (const { user, answer } of turns) {
+      await sayAndHear({ chat, standIn, conversationId }, { user, answer });
+      const { messages, due } = events.take();
+      // What a crossing publishes is the compaction's.
+      add(ofTurns, counted.take(), due.length === 0 ? messages : 0);
+      if (due.length === 0) continue;
+      const signal = new AbortController().signal;
+      await runCompaction(compaction, { conversationId, signal });
+      add(ofCompactions, counted.take(), messages + events.take().messages);
+      const history = await newestHistory(counted, conversationId);
+      counted.take();
+      if (history === undefined) continue;
+      seen.count += 1;
+      seen.calls += history.modelCalls;
+      seen.beforeTokens += history.beforeTokens;
+      seen.readFactor += history.usage.promptTokens / history.beforeTokens;
+      seen.outputTokens += history.usage.outputTokens;
+      seen.snapshotTokens += history.snapshotTokens;
+    }
+    if (seen.count === 0)
+      throw new Error(
+        `${turns.length} turns reach no threshold of ${options.thresholdTokens} tokens`,
+      );
+    return {
+      turns: turns.length,
+      compactions: seen.count,
+      beforeTokens: seen.beforeTokens / seen.count,
+      turn: mean(ofTurns, turns.length),
+      compaction: {
+        ...mean(ofCompactions, seen.count),
+        calls: seen.calls / seen.count,
+        readFactor: seen.readFactor / seen.count,
+        outputTokens: seen.outputTokens / seen.count,
+        snapshotTokens: seen.snapshotTokens / seen.count,
+      },
+    };
+  } finally {
+    await standIn.close();
+  }
+}

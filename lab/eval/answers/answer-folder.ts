@@ -1,0 +1,131 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ModelRequestBody } from '#infra/fake-gemini/server/request.ts';
+import {
+  answerFile,
+  findAnswer,
+  placeName,
+  promptName,
+  readPromptId,
+  type FoundAnswer,
+  type PromptPlace,
+} from './answer-names.ts';
+import { promptHash, promptText } from './prompt-text.ts';
+
+/** Where answers are, and how they are found. */
+export interface AnswerSettings {
+  folder: string;
+  /** Also by place, where no answer is for exactly this prompt. */
+  isLoose: boolean;
+}
+
+/** A prompt that was asked. */
+export interface AskedPrompt {
+  /** Under which it is written where nothing answers it. */
+  name: string;
+  place: PromptPlace;
+  /** Absent: no answer is there. */
+  answer?: FoundAnswer;
+}
+
+/** The answers of a model as files, and the prompts that have none yet. */
+export interface AnswerFolder extends AnswerSettings {
+  /** From now on prompts are of this conversation, in its first generation. */
+  beginConversation(conversation: Pick<PromptPlace, 'id' | 'strategy'>): void;
+  beginGeneration(generation: number): void;
+  /** The recorded answer; undefined where there is none, and the prompt is written in its place. */
+  answer(prompt: { promptId: string; body: ModelRequestBody }): Promise<string | undefined>;
+  /** Whether the conversation cannot go on before somebody has answered. */
+  isWaiting(): boolean;
+  /** All prompts so far, each once, by name. */
+  asked(): AskedPrompt[];
+}
+
+/** The service goes on without these, as when their calls fail. */
+const isOptional = ({ place: { kind } }: AskedPrompt): boolean =>
+  kind === 'repair' || kind === 'condense';
+
+/** An answer without the fence that models like to put around JSON. */
+const withoutFence = (text: string): string =>
+  text.trim().replaceAll(/^```(?:json)?\n?|\n?```$/gu, '');
+
+/** Opens a folder of answers, which is made with the first prompt that has none. */
+export function openAnswerFolder({ folder, isLoose }: AnswerSettings): AnswerFolder {
+  let current = { id: '', strategy: '', generation: 1 };
+  const asked = new Map<string, AskedPrompt>();
+  /** Of the conversation, by hash: the same prompt asked again gets the same answer. */
+  let ofConversation = new Map<string, AskedPrompt>();
+  const lookUp = async (place: PromptPlace, hash: string): Promise<AskedPrompt> => {
+    const files = await readdir(folder).catch(() => []);
+    const answer = findAnswer(files, { place, hash, isLoose });
+    return { name: promptName({ place, hash }), place, ...(answer && { answer }) };
+  };
+  return {
+    folder,
+    isLoose,
+    beginConversation(conversation) {
+      current = { ...conversation, generation: 1 };
+      ofConversation = new Map();
+    },
+    beginGeneration(generation) {
+      current = { ...current, generation };
+    },
+    async answer({ promptId, body }) {
+      const text = promptText(body);
+      const hash = promptHash(text);
+      const place = { ...current, ...readPromptId(promptId) };
+      const prompt = ofConversation.get(hash) ?? (await lookUp(place, hash));
+      ofConversation.set(hash, prompt);
+      asked.set(prompt.name, prompt);
+      if (prompt.answer !== undefined)
+        return withoutFence(await readFile(join(folder, answerFile(prompt.answer.name)), 'utf8'));
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, `${prompt.name}.prompt.md`), text);
+      return undefined;
+    },
+    isWaiting: () =>
+      missingPrompts([...ofConversation.values()]).some(
+        (prompt) => !(isLoose && isOptional(prompt)),
+      ),
+    asked: () => [...asked.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+export const missingPrompts = (asked: readonly AskedPrompt[]): AskedPrompt[] =>
+  asked.filter(({ answer }) => answer === undefined);
+
+/** Places whose answers were written to an earlier form of the prompt. */
+export const stalePlaces = (asked: readonly AskedPrompt[]): string[] =>
+  asked.filter(({ answer }) => answer?.by === 'place').map(({ place }) => placeName(place));
+
+/** Says which answers are older than their prompts, and what to write where; empty where all is answered exactly. */
+export function answersText({ folder, asked }: Pick<AnswerFolder, 'folder' | 'asked'>): string {
+  const prompts = asked();
+  const missing = missingPrompts(prompts);
+  const stale = stalePlaces(prompts);
+  const lines = [
+    ...(stale.length > 0
+      ? [`found by place, their prompts have changed: ${stale.join(', ')}`]
+      : []),
+    ...(missing.length > 0
+      ? [
+          'prompts without an answer:',
+          ...missing.map(({ name }) => `  ${join(folder, `${name}.prompt.md`)}`),
+          `Read each alone, write its answer beside it as ${answerFile('NAME')}, and run the command again.`,
+        ]
+      : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Exit code of a command that met prompts without an answer. */
+const ANSWERS_MISSING = 3;
+
+/** 0 good, 1 not, 3 where a prompt has no answer: then nobody knows yet. */
+export function exitCode(
+  isGood: boolean,
+  answers: Pick<AnswerFolder, 'asked'> | undefined,
+): 0 | 1 | 3 {
+  if (missingPrompts(answers?.asked() ?? []).length > 0) return ANSWERS_MISSING;
+  return isGood ? 0 : 1;
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { type EmbeddedHost, startEmbeddedHost } from '#infra/local/embedded/host.ts';
+import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { ChatClient } from '../replay/chat-client.ts';
+import { copyConversation, withoutSnapshot } from '../replay/copy-conversation.ts';
+import { type ChosenProbe, foldedProbes } from './probe-selection.ts';
+import { recordedAnswers, type ScriptedConversation } from '../answers/recorded-answers.ts';
+import type { Probe } from '../replay/recording.ts';
+import { replayConversation } from '../replay/replay-conversation.ts';
+import { sendWithRetries } from '../replay/send-with-retries.ts';
+import { stableUuid } from '../stable-uuid.ts';
+
+export type ProbedState = 'before' | 'after' | 'blanked';
+
+export interface ProbedConversation {
+  conversation: ScriptedConversation;
+  probes: readonly Probe[];
+}
+
+/** A conversation as it stands in the store, once whole and once compacted. */
+export interface Prepared {
+  id: string;
+  wholeId: string;
+  compactedId: string;
+  compactions: number;
+  /** All turns up to this one are folded. */
+  foldedThrough: number;
+  probes: ChosenProbe[];
+}
+
+export interface ProbeBench {
+  prepare(probed: ProbedConversation, onSent: (count: number) => void): Promise<Prepared>;
+  /** The reply to a question, asked on a copy of its own: no probe sees another one. */
+  ask(prepared: Prepared, state: ProbedState, probe: ChosenProbe): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const messageTimeoutMs = 60_000;
+
+async function build(
+  bench: { host: EmbeddedHost; standIn: StandIn; client: ChatClient },
+  conversation: ScriptedConversation,
+  run: { name: string; settings: object; onSent: (count: number) => void },
+): Promise<{ conversationId: string; compactions: number }> {
+  const conversationId = stableUuid(`${run.name}/${conversation.conversationId}`);
+  // Ordinals count from the first send of a text: each run begins anew.
+  bench.standIn.clearAnswers();
+  bench.standIn.registerAnswers(...recordedAnswers([conversation]));
+  const replayed = await replayConversation(
+    {
+      client: bench.client,
+      seed: run.name,
+      settings: run.settings,
+      listener: { sent: run.onSent, compaction: () => undefined },
+    },
+    { ...conversation, conversationId },
+  );
+  const problem = replayed.failure ?? replayed.problems[0]?.kind;
+  if (problem !== undefined)
+    throw new Error(`${conversation.recordingId} could not be built up (${run.name}): ${problem}`);
+  return { conversationId, compactions: replayed.compactions.length };
+}
+
+/** A chat service in this process, with a stand-in model that only knows what its prompt says. */
+export async function startProbeBench(thresholdTokens: number): Promise<ProbeBench> {
+  const standIn = await startStandIn();
+  const host = await startEmbeddedHost({
+    environment: stackEnvironment({
+      shell: {},
+      model: { kind: 'stand-in' },
+      standInUrl: standIn.url,
+      settings: {
+        MAX_PART_BYTES: '900000',
+        MAX_MESSAGE_BYTES: '2000000',
+        // Prompts are those that were recorded.
+        TELL_TIME: 'with-context',
+      },
+    }),
+    overrides: { logger: { log: () => undefined } },
+  });
+  const client = new ChatClient({
+    url: host.chatUrl,
+    token: unsignedToken({ uid: 'probes', projectId: localProjectId, now: new Date() }),
+    transport: 'sse',
+    timeoutMs: messageTimeoutMs,
+  });
+  const bench = { host, standIn, client };
+
+  return {
+    prepare: async ({ conversation, probes }, onSent) => {
+      const off = { compaction: 'off' };
+      const whole = await build(bench, conversation, { name: 'whole', settings: off, onSent });
+      const compacted = await build(bench, conversation, {
+        name: 'compacted',
+        settings: { thresholdTokens },
+        onSent,
+      });
+      const [head] = await host.store.get([headPath(compacted.conversationId)]);
+      const foldedThrough = head ? decodeHead(head).value.coveredThrough.seq : 0;
+      return {
+        id: conversation.recordingId,
+        wholeId: whole.conversationId,
+        compactedId: compacted.conversationId,
+        compactions: compacted.compactions,
+        foldedThrough,
+        probes: foldedProbes({ probes, script: conversation.script, foldedThrough }),
+      };
+    },
+    ask: async (prepared, state, probe) => {
+      const from = state === 'before' ? prepared.wholeId : prepared.compactedId;
+      const change = state === 'blanked' ? withoutSnapshot : undefined;
+      const conversationId = await copyConversation(host.store, from, change);
+      const question = `Question: ${probe.question.trim().replace(/[.?]*$/, '?')}`;
+      const { answer } = await sendWithRetries(client, {
+        conversationId,
+        messageId: randomUUID(),
+        texts: [question],
+      });
+      return answer.text;
+    },
+    stop: async () => {
+      await host.stop();
+      await standIn.close();
+    },
+  };
+}

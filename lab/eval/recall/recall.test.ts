@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { parseRecallArguments } from './recall-arguments.ts';
+import { recallCaseOf } from './recall-cases.ts';
+import { recallFixture } from './recall-fixture.ts';
+import { recallOf, recallRows, recallText } from './recall-figures.ts';
+import { libraryRanker, ownRanker } from './recall-library.ts';
+import { ArgumentError } from '../replay/replay-arguments.ts';
+
+const fixture = recallCaseOf(recallFixture, 20);
+
+describe('what the model looks up', () => {
+  test('is found among the first hits in a conversation that no weight was chosen on', () => {
+    const { probes, one } = recallOf([fixture], ownRanker);
+
+    expect(probes).toBe(20);
+    expect(one[5]).toBeGreaterThanOrEqual(18);
+    expect(one[10]).toBeGreaterThanOrEqual(18);
+  });
+
+  test('is found at least as often as by the library with its defaults', () => {
+    const [own, theirs] = [recallOf([fixture], ownRanker), recallOf([fixture], libraryRanker)];
+
+    expect(own.one[5]).toBeGreaterThanOrEqual(theirs.one[5]);
+    expect(own.one[10]).toBeGreaterThanOrEqual(theirs.one[10]);
+  });
+});
+
+describe('the evaluation of what is looked up', () => {
+  test('asks only for what was said before the tail', () => {
+    const [whole, cut] = [recallCaseOf(recallFixture, 20), recallCaseOf(recallFixture, 300)];
+
+    expect(whole.probes).toHaveLength(20);
+    expect(cut.probes.length).toBeGreaterThan(0);
+    expect(cut.probes.length).toBeLessThan(20);
+    expect(recallCaseOf(recallFixture, 1_000_000).probes).toEqual([]);
+  });
+
+  test('counts probes by their first five and ten hits, by one and by all of their evidence', () => {
+    const of = (ranked: number[]) =>
+      recallOf(
+        [{ ...fixture, probes: [{ id: 'p', question: 'q', evidence: [1, 2] }] }],
+        () => () => ranked,
+      );
+
+    expect(of([1, 2])).toEqual({ probes: 1, one: { 5: 1, 10: 1 }, all: { 5: 1, 10: 1 } });
+    expect(of([1, 3, 4, 5, 6, 2])).toMatchObject({ one: { 5: 1, 10: 1 }, all: { 5: 0, 10: 1 } });
+    expect(of([3, 4, 5, 6, 7, 2])).toMatchObject({ one: { 5: 0, 10: 1 }, all: { 5: 0, 10: 0 } });
+  });
+
+  test('reports every second conversation apart, with the library beside', () => {
+    const none = () => () => [];
+
+    const rows = recallRows('file', [fixture, fixture, fixture], { own: ownRanker, library: none });
+    const text = recallText(rows);
+
+    expect(rows.map(({ name, own }) => [name, own.probes])).toEqual([
+      ['file, chosen on', 40],
+      ['file, held out', 20],
+      ['file, all', 60],
+    ]);
+    expect(text.split('\n')).toHaveLength(4);
+    expect(text).toContain('held out');
+  });
+
+  test('has arguments with defaults', () => {
+    expect(parseRecallArguments(['--data', 'a.jsonl', '--data', 'b.jsonl'])).toEqual({
+      dataPaths: ['a.jsonl', 'b.jsonl'],
+      tailTokens: 4_000,
+    });
+    expect(parseRecallArguments(['--help'])).toBe('help');
+  });
+
+  test.each([[[]], [['a.jsonl']], [['--data', 'a', '--tail-tokens', 'x']]])(
+    'refuses the arguments %j',
+    (argv) => {
+      expect(() => parseRecallArguments(argv)).toThrow(ArgumentError);
+    },
+  );
+});

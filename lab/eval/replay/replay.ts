@@ -1,0 +1,116 @@
+import { chooseModel } from '#infra/local/stack/stack-environment.ts';
+import { readFile, writeFile } from 'node:fs/promises';
+import { ChatClient } from './chat-client.ts';
+import { createProgressBar } from './progress-bar.ts';
+import { registerRecordedAnswers, type ScriptedConversation } from '../answers/recorded-answers.ts';
+import { parseRecordings, type Recording, scriptOf } from './recording.ts';
+import {
+  ArgumentError,
+  parseReplayArguments,
+  type ReplayArguments,
+  replayHelp,
+} from './replay-arguments.ts';
+import { replayConversation, type ReplayedConversation } from './replay-conversation.ts';
+import { isComplete, replayFigures } from './replay-figures.ts';
+import { openReplayTarget, type ReplayTarget } from './replay-target.ts';
+import { compactionText, problemLines, scriptText, summaryText } from './replay-text.ts';
+import { stableUuid } from '../stable-uuid.ts';
+
+const write = (text: string): void => void process.stdout.write(text);
+const replyTimeoutMs = 300_000;
+
+function chooseRecordings(recordings: readonly Recording[], wanted?: string): Recording[] {
+  if (wanted === undefined) return [...recordings];
+  const chosen = recordings.filter(({ id }) => id === wanted);
+  if (chosen.length > 0) return chosen;
+  const known = recordings.map(({ id }) => id).join(', ');
+  throw new ArgumentError(`--conversation ${wanted} is not in the file; it has ${known}`);
+}
+
+function scriptedConversation(
+  recording: Recording,
+  wanted: ReplayArguments,
+  maxPartBytes: number,
+): ScriptedConversation {
+  const script = scriptOf(recording, { maxPartBytes });
+  const settings = JSON.stringify(wanted.settings);
+  return {
+    recordingId: recording.id,
+    // Other settings are another conversation, or a second run would replay the first.
+    conversationId: stableUuid(`${wanted.seed}/${recording.id}/${settings}`),
+    ...(recording.system !== undefined && { systemInstruction: recording.system }),
+    script: { ...script, exchanges: script.exchanges.slice(0, wanted.limit) },
+  };
+}
+
+async function replayAll(
+  wanted: ReplayArguments,
+  target: ReplayTarget,
+  conversations: readonly ScriptedConversation[],
+): Promise<ReplayedConversation[]> {
+  const total = conversations.reduce((sum, { script }) => sum + script.exchanges.length, 0);
+  const bar = createProgressBar({ total, isTerminal: process.stdout.isTTY, write });
+  const client = new ChatClient({
+    url: target.url,
+    token: target.token,
+    transport: wanted.transport,
+    timeoutMs: replyTimeoutMs,
+  });
+  const replayed: ReplayedConversation[] = [];
+  for (const conversation of conversations) {
+    const { recordingId } = conversation;
+    const listener = {
+      sent: (count: number) => bar.advance(count, recordingId),
+      compaction: (compaction: Parameters<typeof compactionText>[0]) =>
+        bar.print(`${recordingId}: ${compactionText(compaction)}`),
+    };
+    const { seed, settings } = wanted;
+    const each = await replayConversation({ client, seed, settings, listener }, conversation);
+    for (const line of problemLines(each)) bar.print(line);
+    replayed.push(each);
+  }
+  bar.end();
+  return replayed;
+}
+
+/** True when everything that was sent and received stands in the transcript. */
+async function replay(wanted: ReplayArguments): Promise<boolean> {
+  const recordings = parseRecordings(await readFile(wanted.file, 'utf8'));
+  const chosen = chooseRecordings(recordings, wanted.conversation);
+  const target = await openReplayTarget(wanted);
+  try {
+    for (const note of target.notes) write(`${note}\n`);
+    const conversations = chosen.map((recording) =>
+      scriptedConversation(recording, wanted, target.maxPartBytes),
+    );
+    for (const { recordingId, script } of conversations) {
+      const text = scriptText(script);
+      if (text !== undefined) write(`${recordingId}: ${text}\n`);
+    }
+    if (wanted.answers === 'recorded' && target.standInUrl !== undefined) {
+      const count = await registerRecordedAnswers(target.standInUrl, conversations);
+      write(`${count} recorded answers handed to the stand-in\n`);
+    }
+    const figures = replayFigures(await replayAll(wanted, target, conversations));
+    write(`${summaryText(figures)}\n`);
+    if (wanted.jsonPath !== undefined)
+      await writeFile(wanted.jsonPath, `${JSON.stringify(figures, undefined, 2)}\n`);
+    return isComplete(figures);
+  } finally {
+    await target.stop();
+  }
+}
+
+try {
+  const wanted = parseReplayArguments(
+    process.argv.slice(2),
+    chooseModel(process.env).kind !== 'stand-in',
+  );
+  if (wanted === 'help') write(`${replayHelp}\n`);
+  else if (!(await replay(wanted))) process.exitCode = 1;
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${message}\n`);
+  if (error instanceof ArgumentError) process.stderr.write('--help explains the arguments\n');
+  process.exitCode = error instanceof ArgumentError ? 2 : 1;
+}

@@ -1,0 +1,155 @@
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import {
+  readContext,
+  readHeadAndJob,
+} from '#functions/worker/compaction/draft/read-for-compaction.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
+import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
+import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { countingOf } from '#shared/compaction/split/plan.ts';
+import { planMasks, storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
+import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { workingItems } from '#shared/conversation/documents/snapshot.ts';
+import { noCache } from '#shared/conversation/context/read-conversation.ts';
+import { questionsOf } from './eval-clarify.ts';
+import { askForCompaction } from './eval-store.ts';
+import { triedModel, type Trial, type TriedModel } from './eval-trial.ts';
+
+/** One compaction and what it left. */
+export interface CompactedOnce {
+  state: string;
+  reason?: string;
+  /** Absent when nothing was swapped. */
+  history?: History;
+  modelCalls: number;
+  durationMs: number;
+}
+
+export interface CompactionToRun {
+  conversationId: string;
+  /** Last turn that shall be folded. */
+  lastFoldedSeq: number;
+  snapshotTokens?: number;
+  /** Soft threshold that budgets follow. */
+  thresholdTokens?: number;
+  /** What is tried in place of what the service does. */
+  trial?: Trial;
+  /** Of a trial: before each call of the compaction, from 1. */
+  beforeCall?: (call: number) => void;
+}
+
+async function reading(dependencies: CompactionDependencies, conversationId: string) {
+  const uncached = { ...dependencies, cache: noCache };
+  const { head, job } = await readHeadAndJob(uncached, conversationId);
+  if (!head) throw new Error(`there is no conversation ${conversationId}`);
+  return readContext(uncached, conversationId, { head, job });
+}
+
+/**
+ * The `preserveFraction` with which the product's split, by characters of JSON and with the tool outputs
+ * shortened that it will shorten, comes to lie behind the turn: in the middle between the fractions that reach it and the place before it.
+ */
+async function preserveFractionFor(
+  dependencies: CompactionDependencies,
+  { conversationId, lastFoldedSeq }: CompactionToRun,
+): Promise<number> {
+  const { head, history, turns, policy } = await reading(dependencies, conversationId);
+  const { model, coveredThrough } = head.value;
+  const masks = planMasks({
+    turns,
+    coveredThrough,
+    standing: history?.masks ?? [],
+    budgetTokens: policy.toolOutputBudgetTokens,
+    minimumGainTokens: policy.toolOutputMinimumGainTokens,
+    counting: countingOf(policy, model),
+    blobName: dependencies.sha256,
+  });
+  const items = assembleContext({
+    model,
+    pins: [],
+    history: { snapshotText: history?.snapshotText ?? '', masks: storedMasks(masks) },
+    coveredThrough,
+    turns,
+  });
+  let total = 0;
+  let before = 0;
+  let beforeLast = 0;
+  for (const { seq, content } of items) {
+    const length = JSON.stringify(content).length;
+    total += length;
+    if ((seq ?? 0) <= lastFoldedSeq) before += length;
+    if ((seq ?? 0) < lastFoldedSeq) beforeLast += length;
+  }
+  const middle = (before + beforeLast) / 2 / Math.max(1, total);
+  return 1 - Math.min(0.999, Math.max(0.001, middle));
+}
+
+const withSettings = (
+  dependencies: CompactionDependencies,
+  policySettings: PolicySettings,
+): CompactionDependencies => ({
+  ...dependencies,
+  config: { ...dependencies.config, policySettings },
+});
+
+/** The model with what is tried before it; questions are made from the turns that are folded. */
+function tried(
+  dependencies: CompactionDependencies,
+  { conversationId, lastFoldedSeq, trial, beforeCall }: CompactionToRun,
+): TriedModel | undefined {
+  if (trial === undefined) return undefined;
+  return triedModel(trial, {
+    model: dependencies.model,
+    beforeCall: (call) => beforeCall?.(call),
+    questionsFor: async (operations) => {
+      const { turns, history } = await reading(dependencies, conversationId);
+      const folded = turns.filter(({ seq }) => seq <= lastFoldedSeq);
+      const kept = turns.filter(({ seq, inContext }) => seq > lastFoldedSeq && inContext);
+      return questionsOf(operations, {
+        facts: extractFacts(utterancesOf(folded)),
+        keptTexts: kept.flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
+        knownTexts: history?.snapshot ? workingItems(history.snapshot).map(({ text }) => text) : [],
+      });
+    },
+  });
+}
+
+/** Asks for a compaction that folds the turns up to one, and runs it as the worker does. */
+export async function compactThrough(
+  dependencies: CompactionDependencies,
+  wanted: CompactionToRun,
+): Promise<CompactedOnce> {
+  const { conversationId, snapshotTokens, thresholdTokens } = wanted;
+  const budgets: PolicySettings = {
+    ...(snapshotTokens !== undefined && { snapshotBudgetTokens: snapshotTokens }),
+    ...(thresholdTokens !== undefined && { thresholdTokens }),
+  };
+  const policySettings: PolicySettings = {
+    ...budgets,
+    splitPolicy: 'preserve-fraction',
+    preserveFraction: await preserveFractionFor(withSettings(dependencies, budgets), wanted),
+  };
+  const trial = tried(dependencies, wanted);
+  const since = dependencies.clock.now();
+  const requestId = dependencies.randomness.uuid();
+  await askForCompaction(dependencies.store, { conversationId, requestId, since });
+  const result = await runCompaction(
+    { ...withSettings(dependencies, policySettings), ...(trial && { model: trial.model }) },
+    { conversationId, signal: new AbortController().signal },
+  );
+  const durationMs = dependencies.clock.now().getTime() - since.getTime();
+  if (result.kind === 'retry')
+    return { state: 'RETRY', reason: result.reason, modelCalls: 0, durationMs };
+  const { history, job } = await reading(dependencies, conversationId);
+  const isSwapped = history?.requestId === requestId;
+  return {
+    state: result.state ?? 'NOTHING',
+    ...(result.reason !== undefined && { reason: result.reason }),
+    ...(isSwapped && { history }),
+    modelCalls: trial?.calls() ?? job?.value.records.at(-1)?.modelCalls ?? 0,
+    durationMs,
+  };
+}

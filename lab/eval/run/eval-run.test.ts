@@ -1,0 +1,100 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { parseEvalArguments, type EvalArguments } from '../eval-arguments.ts';
+import { type EvalBench, startEvalBench } from './eval-bench.ts';
+import { evaluate, type EvalResult } from './eval-run.ts';
+import { evalText } from './eval-table.ts';
+import type { Recording } from '../replay/recording.ts';
+
+let bench: EvalBench | undefined;
+afterEach(() => bench?.stop());
+
+const small = (n: number): string =>
+  `We talked about the garden for a while, and about what grows well beside the old wall, part ${n} of it.`;
+
+const recording: Recording = {
+  id: 'garden',
+  turns: Array.from({ length: 40 }, (_, n) => [
+    {
+      role: 'user' as const,
+      parts: [{ text: `My order ${n + 1} has the number GX-${n + 4100}. ${small(n)}` }],
+    },
+    { role: 'model' as const, parts: [{ text: `Good to know. ${small(n)}` }] },
+  ]).flat(),
+};
+
+function wantedWith(...more: string[]): EvalArguments {
+  const wanted = parseEvalArguments(['--data', 'a', '--out', 'b', ...more]);
+  if (wanted === 'help') throw new Error('help was not asked for');
+  return wanted;
+}
+
+async function run(...more: string[]): Promise<EvalResult> {
+  const wanted = wantedWith(...more);
+  bench = await startEvalBench(wanted, {});
+  return evaluate(bench, wanted, recording);
+}
+
+describe('an evaluation', () => {
+  test.each(['ledger', 'rewrite'])(
+    'compacts with the pipeline of the service: %s',
+    async (strategy) => {
+      const result = await run('--strategy', strategy, '--snapshot-tokens', '1500');
+
+      expect(result).toMatchObject({ state: 'COMPACTED', generations: 1, keepFrom: 58 });
+      expect(result.snapshot).toContain('GX-4100');
+      expect(result.snapshot).not.toContain('state_snapshot');
+      expect(result.measure?.precision).toMatchObject({ facts: result.measure?.precision.held });
+      expect(result.calls).toBeGreaterThan(0);
+    },
+  );
+
+  test('compacts as often as it is told while the conversation grows', async () => {
+    const result = await run('--repeat', '3', '--snapshot-tokens', '1500');
+
+    expect(result).toMatchObject({ state: 'COMPACTED', generations: 3, keepFrom: 58 });
+    expect(result.retention?.facts).toBeGreaterThan(5);
+    expect(result.retention?.held).toBeLessThanOrEqual(result.retention?.facts ?? 0);
+  });
+
+  test('tells of a compaction that fails', async () => {
+    const result = await run('--vices', 'empty');
+
+    expect(result).toMatchObject({ state: 'FAILED_EMPTY_SUMMARY', calls: 2 });
+    expect(result.snapshot).toBeUndefined();
+    expect(evalText([result], undefined)).toContain('garden: FAILED_EMPTY_SUMMARY');
+  });
+
+  test('in stages folds half of the range first, and the same in the end', async () => {
+    const staged = await run('--try', 'staged');
+    await bench?.stop();
+    const once = await run();
+
+    expect(staged).toMatchObject({ state: 'COMPACTED', generations: 2, keepFrom: once.keepFrom });
+    expect(once.generations).toBe(1);
+  });
+
+  test('with a round of questions makes one call more and forgets less', async () => {
+    const none = await run('--try', 'rounds=0', '--vices', 'forgetful=0.5');
+    await bench?.stop();
+    const one = await run('--try', 'rounds=1', '--vices', 'forgetful=0.5');
+
+    expect([none.calls, one.calls]).toEqual([1, 2]);
+    expect(one.promptTokens).toBeGreaterThan(2 * none.promptTokens);
+    expect(one.measure?.carried[1].held).toBeGreaterThanOrEqual(none.measure?.carried[1].held ?? 0);
+  });
+
+  test('with a threshold of its own has the budgets that follow from it', async () => {
+    const tight = await run('--threshold', '4000');
+    await bench?.stop();
+    const usual = await run();
+
+    expect(tight.snapshotTokens).toBeLessThan(600);
+    expect(usual.snapshotTokens).toBeGreaterThan(600);
+  });
+
+  test('needs a key for a Gemini model', async () => {
+    await expect(startEvalBench(wantedWith('--model', 'gemini-2.5-pro'), {})).rejects.toThrow(
+      'needs GEMINI_API_KEY',
+    );
+  });
+});

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { createProgressBar } from '../replay/progress-bar.ts';
+import { parseRecordings } from '../replay/recording.ts';
+import { ArgumentError } from '../replay/replay-arguments.ts';
+import { parseToolsArguments, toolsHelp, type ToolsArguments } from './tool-arguments.ts';
+import { dialoguesOf, replayDialogue, type DialogueToReplay } from './tool-dialogues.ts';
+import { defectsIn, toolsText, type ReplayedFile } from './tool-figures.ts';
+
+const write = (text: string): void => void process.stdout.write(text);
+const writeError = (text: string): void => void process.stderr.write(text);
+
+/** Bodies of requests that are kept until the turn is judged; a turn has fewer. */
+const KEPT_REQUESTS = 500;
+
+interface FileToReplay {
+  file: string;
+  dialogues: DialogueToReplay[];
+}
+
+async function readFiles(wanted: ToolsArguments): Promise<FileToReplay[]> {
+  const files: FileToReplay[] = [];
+  for (const path of wanted.dataPaths) {
+    if (!existsSync(path)) {
+      write(`left out: there is no file ${path}\n`);
+      continue;
+    }
+    const recordings = parseRecordings(await readFile(path, 'utf8'));
+    files.push({ file: basename(path, '.jsonl'), dialogues: dialoguesOf(recordings, wanted) });
+  }
+  return files;
+}
+
+async function replayFiles(
+  files: readonly FileToReplay[],
+  { thresholdTokens }: ToolsArguments,
+): Promise<ReplayedFile[]> {
+  const all = files.flatMap(({ dialogues }) => dialogues);
+  const bar = createProgressBar({
+    total: all.reduce((sum, { script }) => sum + script.turns.length, 0),
+    isTerminal: process.stderr.isTTY,
+    write: writeError,
+  });
+  const standIn = await startStandIn({ keepRequests: KEPT_REQUESTS });
+  const replayed: ReplayedFile[] = [];
+  try {
+    for (const { file, dialogues } of files) {
+      const done: ReplayedFile = { file, dialogues: [] };
+      replayed.push(done);
+      for (const dialogue of dialogues) {
+        const onTurn = () => bar.advance(1, dialogue.recording.id);
+        done.dialogues.push(await replayDialogue(dialogue, { standIn, thresholdTokens, onTurn }));
+      }
+    }
+  } finally {
+    await standIn.close();
+    bar.end();
+  }
+  return replayed;
+}
+
+async function evaluateTools(wanted: ToolsArguments): Promise<void> {
+  const files = await readFiles(wanted);
+  if (files.length === 0) {
+    write('nothing to do\n');
+    return;
+  }
+  const replayed = await replayFiles(files, wanted);
+  write(`${toolsText(replayed)}\n`);
+  if (wanted.jsonPath !== undefined)
+    await writeFile(wanted.jsonPath, `${JSON.stringify(replayed, undefined, 2)}\n`);
+  const defects = defectsIn(replayed.flatMap(({ dialogues }) => dialogues));
+  if (defects.length > 0) {
+    writeError(`not 0, as they must be: ${defects.join(', ')}\n`);
+    process.exitCode = 1;
+  }
+}
+
+try {
+  const wanted = parseToolsArguments(process.argv.slice(2));
+  if (wanted === 'help') write(`${toolsHelp}\n`);
+  else await evaluateTools(wanted);
+} catch (error) {
+  writeError(`${error instanceof Error ? error.message : String(error)}\n`);
+  if (error instanceof ArgumentError) writeError('--help explains the arguments\n');
+  process.exitCode = error instanceof ArgumentError ? 2 : 1;
+}

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { appActions } from './app-actions.ts';
+import { chatOf, conversation, send, type Action } from './actors.ts';
+import { deliver } from './delivery.ts';
+import { lifecycleActions } from './lifecycle-actions.ts';
+import { questionText } from '../scripted-models.ts';
+import {
+  COMPACTION_LEASE_MS,
+  THRESHOLD_TOKENS,
+  TOOL_RESULT_TIMEOUT_MS,
+  TURN_LEASE_MS,
+} from '../world.ts';
+
+const NAMES = ['alpha', 'bravo', 'charlie'];
+
+const chat = fc.constantFrom('chat-0', 'chat-1');
+const worker = fc.constantFrom('worker-0', 'worker-1');
+const name = fc.constantFrom(...NAMES);
+
+export const sending = (of: { server: string; name: string }): Action => ({
+  text: `${of.name} is sent to ${of.server}`,
+  server: of.server,
+  run: (stage) => send(stage, { name: of.name }),
+});
+const sends = fc.record({ server: chat, name }).map(sending);
+
+const sendsOtherBody = fc.record({ server: chat, name }).map((of): Action => ({
+  text: `another text is sent to ${of.server} under the id of ${of.name}`,
+  server: of.server,
+  run: (stage) => send(stage, { name: of.name, text: `Another text. ${questionText(of.name)}` }),
+}));
+
+export const delivering = (of: { server: string }): Action => ({
+  text: `an event is delivered to ${of.server} (again, late or for nothing)`,
+  server: of.server,
+  run: ({ world, interleaving, flow }) => deliver(world, interleaving, flow),
+});
+const delivers = fc.record({ server: worker }).map(delivering);
+
+const elapses = fc
+  .constantFrom(100, TURN_LEASE_MS + 1, COMPACTION_LEASE_MS + 1, TOOL_RESULT_TIMEOUT_MS + 1, 61_000)
+  .map((ms): Action => ({
+    text: `${ms} ms pass`,
+    run: ({ interleaving }) => {
+      interleaving.elapse(ms);
+      return Promise.resolve();
+    },
+  }));
+
+const setsThreshold = fc
+  .record({ server: chat, tokens: fc.constantFrom(200, 350, THRESHOLD_TOKENS) })
+  .map((of): Action => ({
+    text: `${of.server} sets the threshold to ${of.tokens} tokens`,
+    server: of.server,
+    run: async (stage) => {
+      const patch = { settings: { thresholdTokens: of.tokens } };
+      await updateConversation(chatOf(stage), { ...conversation, patch });
+    },
+  }));
+
+export const askingForCompaction = (of: { server: string; requestId: string }): Action => ({
+  text: `${of.server} is asked for a compaction (${of.requestId})`,
+  server: of.server,
+  run: async (stage) => {
+    await requestCompaction(chatOf(stage), { ...conversation, requestId: of.requestId });
+  },
+});
+const requestsCompaction = fc
+  .record({ server: chat, requestId: fc.constantFrom('request-a', 'request-b') })
+  .map(askingForCompaction);
+
+/** Every action there is, and how often it is drawn. A new one is one more entry. */
+export const actionArbitrary: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 12, arbitrary: sends },
+  { weight: 8, arbitrary: delivers },
+  { weight: 4, arbitrary: elapses },
+  { weight: 2, arbitrary: requestsCompaction },
+  { weight: 1, arbitrary: setsThreshold },
+  { weight: 1, arbitrary: sendsOtherBody },
+  ...lifecycleActions,
+  ...appActions,
+);

@@ -1,0 +1,88 @@
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import {
+  runCompaction,
+  type CompactionResult,
+} from '#functions/worker/compaction/run-compaction.ts';
+import { indexConversation } from '#functions/recall/index-conversation.ts';
+import { workerEventSchema } from '#shared/compaction/decisions/event.ts';
+import { AppError } from '#shared/errors.ts';
+import { CONVERSATION } from '../initial-state.ts';
+import type { Flow, Interleaving } from '../interleaving.ts';
+import type { World } from '../world.ts';
+
+/** What the subscription does: then the event goes to the dead-letter topic. */
+const DELIVERIES_MAX = 8;
+/** After a crash the bus waits for the acknowledgement deadline. */
+const ACKNOWLEDGE_MS = 10_000;
+
+const compaction = { kind: 'compact', conversationId: CONVERSATION } as const;
+
+/** What an event asks for; a sweep is an action of its own. */
+type Asked = Readonly<{
+  kind: 'compact' | 'erase' | 'index';
+  conversationId: string;
+  isBroken?: boolean | undefined;
+}>;
+
+/** One push to the worker of the flow, answered as the push handler answers. */
+export async function deliverOnce(
+  world: World,
+  flow: Flow,
+  asked: Asked = compaction,
+): Promise<CompactionResult> {
+  const dependencies = world.worker(world.server(flow.process?.name ?? ''), flow);
+  const { signal } = new AbortController();
+  const { kind, conversationId, isBroken = false } = asked;
+  try {
+    if (kind === 'compact') return await runCompaction(dependencies, { conversationId, signal });
+    if (kind === 'index')
+      await indexConversation(dependencies, { conversationId, isBroken }, signal);
+    else await eraseConversation(dependencies, conversationId, signal);
+    return { kind: 'done' };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return error.retryable
+      ? { kind: 'retry', retryAfterMs: error.retryAfterMs ?? 1_000, reason: error.reason }
+      : { kind: 'done', reason: error.reason };
+  }
+}
+
+/** A push that is repeated for as long as the worker asks for it. */
+export async function deliver(world: World, interleaving: Interleaving, flow: Flow): Promise<void> {
+  for (let delivery = 0; delivery < DELIVERIES_MAX; delivery++) {
+    const result = await deliverOnce(world, flow);
+    if (result.kind === 'done') return;
+    await interleaving.clock(flow).wait(Math.max(1, result.retryAfterMs));
+  }
+}
+
+/** Pushes every published event until it is acknowledged, to one worker and then to the other. */
+export function connectBus(world: World, interleaving: Interleaving): void {
+  let events = 0;
+
+  async function deliverEvent(event: number, asked: Asked): Promise<void> {
+    const lane = interleaving.lane(`event ${event}`);
+    for (let delivery = 0; delivery < DELIVERIES_MAX; delivery++) {
+      await interleaving.step({ lane, process: undefined }, () => 'is delivered');
+      const { process } = world.server(`worker-${(event + delivery) % 2}`);
+      const result = await Promise.race([
+        deliverOnce(world, { lane, process }, asked),
+        process.crashed.then((): CompactionResult => ({
+          kind: 'retry',
+          retryAfterMs: ACKNOWLEDGE_MS,
+          reason: 'CRASHED',
+        })),
+      ]);
+      if (result.kind === 'done') return;
+      await interleaving.clock({ lane, process: undefined }).wait(Math.max(1, result.retryAfterMs));
+    }
+  }
+
+  world.onEvent((data) => {
+    const asked = workerEventSchema.parse(data);
+    if (asked.kind === 'sweep') return;
+    deliverEvent(events++, asked).catch((error: unknown) =>
+      world.journal.errors.push({ action: 'delivery', error }),
+    );
+  });
+}

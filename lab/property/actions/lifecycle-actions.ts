@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { chatOf, conversation, messageIdOf, send, type Action } from './actors.ts';
+import { FORK } from '../initial-state.ts';
+
+const chat = fc.constantFrom('chat-0', 'chat-1');
+const worker = fc.constantFrom('worker-0', 'worker-1');
+/** A turn that every initial state but the empty one has, and those that come after. */
+const seq = fc.integer({ min: 2, max: 5 });
+
+/** An answer by its turn, or a message that another strand may be sending. */
+const message = fc.oneof(
+  seq.map((of) => `m_${of}`),
+  fc.constantFrom('message-2', messageIdOf('alpha'), messageIdOf('bravo')),
+);
+
+const cancels = fc.record({ server: chat, seq }).map((of): Action => ({
+  text: `turn ${of.seq} is cancelled on ${of.server}`,
+  server: of.server,
+  run: async (stage) => {
+    await cancelTurn(chatOf(stage), { ...conversation, turnId: `t_${of.seq}` });
+  },
+}));
+
+const edits = fc
+  .record({ server: chat, messageId: fc.constantFrom('message-2', messageIdOf('alpha')) })
+  .map((of): Action => ({
+    text: `${of.messageId} is edited on ${of.server}`,
+    server: of.server,
+    run: (stage) =>
+      send(stage, { name: 'edited', replacing: { kind: 'edit', messageId: of.messageId } }),
+  }));
+
+const regenerates = fc.record({ server: chat, seq }).map((of): Action => ({
+  text: `the answer m_${of.seq} is made anew on ${of.server}`,
+  server: of.server,
+  run: (stage) =>
+    send(stage, { name: 'anew', replacing: { kind: 'regenerate', messageId: `m_${of.seq}` } }),
+}));
+
+const deletesMessage = fc.record({ server: chat, messageId: message }).map((of): Action => ({
+  text: `${of.messageId} is deleted on ${of.server}`,
+  server: of.server,
+  run: async (stage) => {
+    await deleteMessage(chatOf(stage), { ...conversation, messageId: of.messageId });
+  },
+}));
+
+const restores = fc
+  .record({
+    server: chat,
+    generation: fc.nat({ max: 2 }),
+    requestId: fc.constantFrom('r-a', 'r-b'),
+  })
+  .map((of): Action => ({
+    text: `generation ${of.generation} is restored on ${of.server} (${of.requestId})`,
+    server: of.server,
+    run: async (stage) => {
+      const { generation, requestId } = of;
+      const request = { ...conversation, generation, requestId, locale: undefined };
+      await restoreGeneration(chatOf(stage), request);
+    },
+  }));
+
+const deletes = fc.record({ server: chat }).map(({ server }): Action => ({
+  text: `the conversation is put into the bin on ${server}`,
+  server,
+  run: async (stage) => {
+    await deleteConversation(chatOf(stage), conversation);
+  },
+}));
+
+const undeletes = fc.record({ server: chat }).map(({ server }): Action => ({
+  text: `the conversation is taken out of the bin on ${server}`,
+  server,
+  run: async (stage) => {
+    await undeleteConversation(chatOf(stage), conversation);
+  },
+}));
+
+export const passingThroughBin = ({ server }: { server: string }): Action => ({
+  text: `the conversation is put into the bin and taken out again on ${server}`,
+  server,
+  run: async (stage) => {
+    await deleteConversation(chatOf(stage), conversation);
+    await undeleteConversation(chatOf(stage), conversation);
+  },
+});
+const passesThroughBin = fc.record({ server: chat }).map(passingThroughBin);
+
+const erases = fc.record({ server: chat }).map(({ server }): Action => ({
+  text: `the conversation is erased on ${server}`,
+  server,
+  run: async (stage) => {
+    await eraseOwnConversation(chatOf(stage), conversation);
+  },
+}));
+
+const forks = fc.record({ server: chat, seq }).map((of): Action => ({
+  text: `the conversation is forked after m_${of.seq} on ${of.server}`,
+  server: of.server,
+  run: async (stage) => {
+    await forkConversation(chatOf(stage), { ...conversation, messageId: `m_${of.seq}`, id: FORK });
+  },
+}));
+
+const sweeps = fc.record({ server: worker }).map(({ server }): Action => ({
+  text: `${server} sweeps`,
+  server,
+  run: async ({ world, flow }) => {
+    const { signal } = new AbortController();
+    await runSweep(world.worker(world.server(server), flow), signal);
+  },
+}));
+
+/** Everything that changes turns that were finished, or the conversation as a whole; and the sweep. */
+export const lifecycleActions = [
+  { weight: 2, arbitrary: cancels },
+  { weight: 2, arbitrary: edits },
+  { weight: 2, arbitrary: regenerates },
+  { weight: 2, arbitrary: deletesMessage },
+  { weight: 2, arbitrary: restores },
+  { weight: 1, arbitrary: deletes },
+  { weight: 1, arbitrary: undeletes },
+  { weight: 1, arbitrary: passesThroughBin },
+  { weight: 1, arbitrary: erases },
+  { weight: 2, arbitrary: forks },
+  { weight: 2, arbitrary: sweeps },
+];

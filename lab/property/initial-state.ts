@@ -1,0 +1,63 @@
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Write } from '#shared/ports/ports.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { answerText, PIN, questionText } from './scripted-models.ts';
+
+/** The one conversation of every program. */
+export const CONVERSATION = 'c1';
+/** Its fork, if a program makes one. */
+export const FORK = 'c2';
+
+/** What stands in the store before a program runs. */
+export interface InitialState {
+  text: string;
+  /** Which marks the turns bear, in order. */
+  marks: readonly string[];
+  writes: readonly Write[];
+}
+
+const BEFORE = new Date('2026-01-02T03:00:00.000Z');
+const MARKS = ['first', 'second', 'third', 'fourth', 'fifth'];
+
+/** About 93 tokens a turn. */
+async function built(text: string, marks: readonly string[], head: Partial<Head>) {
+  const writes: Write[] = [];
+  const sink = {
+    commit: (batch: readonly Write[]) => {
+      writes.push(...batch);
+      return Promise.resolve([]);
+    },
+  };
+  await buildConversation(sink, {
+    conversationId: CONVERSATION,
+    now: BEFORE,
+    turns: marks.map((mark) => ({ user: questionText(mark), answer: answerText(mark) })),
+    head: {
+      epoch: 'epoch',
+      pins: [{ id: 'pin', text: PIN, source: 'api' }],
+      ...head,
+    },
+  });
+  return { text, marks, writes } satisfies InitialState;
+}
+
+const auto = { requestId: 'before', since: BEFORE, trigger: 'auto' as const };
+
+/** The places in a conversation's life where something can go wrong: short, so that runs are fast. */
+export const initialStates: readonly InitialState[] = await Promise.all([
+  built('five turns over the threshold, a compaction is due', MARKS, {
+    settings: { thresholdTokens: 400 },
+    compactionNeeded: { auto },
+  }),
+  built('four turns, the next one crosses the threshold', MARKS.slice(0, 4), {
+    settings: { thresholdTokens: 420 },
+  }),
+  built('two turns, far below the threshold', MARKS.slice(0, 2), {}),
+  built('two turns and an app that runs functions, the next turn crosses', MARKS.slice(0, 2), {
+    settings: { thresholdTokens: 310 },
+    toolsJson: JSON.stringify(
+      ['locate', 'choose'].map((name) => ({ name, parameters: { type: 'object' } })),
+    ),
+  }),
+  Promise.resolve<InitialState>({ text: 'no conversation', marks: [], writes: [] }),
+]);

@@ -1,0 +1,92 @@
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { tokensToGrowFrom } from '#shared/compaction/trigger/compaction-trigger.ts';
+import { isArmed, isOverThreshold } from '#shared/compaction/policy/policy.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
+import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import type { Write } from '#shared/ports/ports.ts';
+import type { Documents } from './documents.ts';
+import { CONVERSATION } from '../initial-state.ts';
+import { when, type Invariant } from './invariant.ts';
+import { fieldOf, isHead, isJob, isOpening } from './journal-writes.ts';
+import type { RunRecord } from '../run-program.ts';
+import { config, sha256 } from '../world.ts';
+
+/** Tokens of a context that would ask for a compaction if a turn ended now; of any other undefined. */
+function dueTokens(head: Head, documents: Documents): number | undefined {
+  const history = documents.histories.find(({ generation }) => generation === head.generation);
+  const policy = policyOf(config, head);
+  const turns = documents.turns.filter(
+    ({ seq, state }) => seq >= firstTailSeq(head) && isTerminal(state),
+  );
+  const { tokens } = contextTokens(
+    { head, history, turns },
+    outputFormsOf({ config, sha256 }, head),
+  );
+  const { overheadTokens } = head.context;
+  const isDue =
+    isOverThreshold({ tokens, overheadTokens, policy }) &&
+    isArmed({
+      tokens,
+      tokensAfterLastSwap: tokensToGrowFrom(history, head.compactionNeeded),
+      policy,
+    });
+  return isDue ? tokens : undefined;
+}
+
+const isSettings = (write: Write) => isHead(write) && fieldOf(write, 'settings') !== undefined;
+
+/** The newest turn in the context, and what was written since it began and since it ended. */
+function newestTurn({ journal, final }: RunRecord) {
+  const { commits } = journal;
+  const seq = final.turns.findLast(({ inContext }) => inContext)?.seq ?? 0;
+  const since = (isThat: (write: Write) => boolean) =>
+    commits
+      .slice(commits.findLastIndex(({ writes }) => writes.some(isThat)) + 1)
+      .flatMap(({ writes }) => writes);
+  return {
+    sinceBegin: since((write) => isOpening(write, seq)),
+    sinceEnd: since(
+      (write) => write.path === turnPath(CONVERSATION, seq) && fieldOf(write, 'inContext') === true,
+    ),
+  };
+}
+
+const isSettling = (write: Write) =>
+  (isJob(write) && fieldOf(write, 'records') !== undefined) ||
+  (isHead(write) &&
+    write.op === 'update' &&
+    (write.remove ?? []).some((field) => field.startsWith('compactionNeeded.')));
+
+/**
+ * Whether the newest outcome is no swap and had not been settled when the newest turn ended: that turn
+ * relied on the need that waited, and what became of it is on record. After a swap nothing is a reason.
+ *
+ * A NOOP is a reason only for the context that it was decided on.
+ */
+function isTold({ final }: RunRecord, tokens: number, sinceEnd: readonly Write[]): boolean {
+  const record = final.job?.records.at(-1);
+  if (!record || record.generation !== undefined) return false;
+  if (record.state === 'NOOP') return record.beforeTokens === tokens;
+  return sinceEnd.some(isSettling);
+}
+
+export const crossings: Invariant = {
+  name: 'I6 a crossing leads to a compaction or to a recorded reason',
+  needsOrder: true,
+  violations(record) {
+    const { head } = record.final;
+    const tokens = head?.state === 'live' ? dueTokens(head, record.final) : undefined;
+    if (tokens === undefined) return [];
+    const { sinceBegin, sinceEnd } = newestTurn(record);
+    // A turn asks by the settings that it began with; other settings are for the next one.
+    const isOverruled = sinceBegin.some(isSettings);
+    return when(
+      !isOverruled && !isTold(record, tokens, sinceEnd),
+      `the context is due with ${tokens} tokens, and there is neither a compaction nor a reason`,
+    );
+  },
+};

@@ -1,0 +1,67 @@
+import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
+import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
+import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
+import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
+import {
+  chunksCollection,
+  compactionJobPath,
+  headPath,
+} from '#shared/conversation/documents/paths.ts';
+import { decodeTurn, readTurnDocument, type Turn } from '#shared/conversation/documents/turn.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { readableFields } from '#test/support/stores/readable-fields.ts';
+
+/** A conversation as it stands in the store; `undefined` head: there is none. */
+export interface Documents {
+  head: Head | undefined;
+  job: CompactionJob | undefined;
+  turns: Turn[];
+  histories: History[];
+  /** Message id → seq. */
+  messages: Map<string, number>;
+}
+
+/** More than any program writes. */
+const LIMIT = 200;
+
+const collections = ['turns', 'histories', 'messages', 'jobs', 'public', 'blobs', 'recall'];
+
+/** Everything below a conversation that has turns up to `lastSeq` at most: path and content as text. */
+export async function readTexts(
+  store: DocumentStore,
+  { conversationId, lastSeq }: { conversationId: string; lastSeq: number },
+): Promise<string[]> {
+  const chunks = Array.from({ length: lastSeq }, (_, i) => chunksCollection(conversationId, i + 1));
+  const all = [...collections.map((name) => `${headPath(conversationId)}/${name}`), ...chunks];
+  const found = await Promise.all(
+    all.map((collection) => store.query({ collection, limit: LIMIT })),
+  );
+  return found.flat().map(({ path, fields }) => `${path} ${readableFields(fields)}`);
+}
+
+/** Reads all of it, straight from the collections and not as the service does. */
+export async function readDocuments(
+  store: DocumentStore,
+  conversationId: string,
+): Promise<Documents> {
+  const root = headPath(conversationId);
+  const all = (name: string) => store.query({ collection: `${root}/${name}`, limit: LIMIT });
+  const [[head, job], turns, histories, messages] = await Promise.all([
+    store.get([root, compactionJobPath(conversationId)]),
+    all('turns'),
+    all('histories'),
+    all('messages'),
+  ]);
+  return {
+    head: head && decodeHead(head).value,
+    job: job && decodeJob(job).value,
+    turns: turns.map((turn) => decodeTurn(readTurnDocument(conversationId, turn)).value),
+    histories: histories.map(decodeHistory),
+    messages: new Map(
+      messages.map((message) => [
+        message.path.slice(message.path.lastIndexOf('/') + 1),
+        decodeMessageGuard(message).seq,
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,244 @@
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { callsOf } from '#shared/conversation/context/tool-calls.ts';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
+import { AppError } from '#shared/errors.ts';
+import { contextOnce } from './context-once.ts';
+import { crossings } from './crossing.ts';
+import { erasures } from './erasure.ts';
+import type { Invariant } from './invariant.ts';
+import { when } from './invariant.ts';
+import { fieldOf, isHead, isHistory, isJob, isTurn } from './journal-writes.ts';
+import type { RunRecord } from '../run-program.ts';
+import { storedFaults } from './stored-checks.ts';
+import { PIN } from '../scripted-models.ts';
+
+/** Its owner had it erased, in whole or the answer alone. */
+const isErased = ({ eraseTime }: Turn) => eraseTime !== undefined;
+
+const transcript: Invariant = {
+  name: 'I1 turns stand without a gap, and nothing acknowledged is missing or other than it was told',
+  violations({ final, journal }) {
+    const { head, turns } = final;
+    if (head?.state === 'erased') return [];
+    return [
+      ...storedFaults(final, 'transcript'),
+      ...journal.acknowledged.flatMap(({ messageId, text, turn }) => {
+        const stored = turns.find(({ seq }) => seq === turn.seq);
+        if (!stored) return [`turn ${turn.seq} was acknowledged for ${messageId} and is gone`];
+        return [
+          ...when(stored.messageId !== messageId, `turn ${turn.seq} is not ${messageId} any more`),
+          ...when(
+            text !== undefined && !isErased(stored) && contentText(stored.user) !== text,
+            `turn ${turn.seq} has another user text`,
+          ),
+          ...when(
+            !isErased(stored) && JSON.stringify(stored.contents) !== JSON.stringify(turn.contents),
+            `turn ${turn.seq} has another answer than was acknowledged`,
+          ),
+        ];
+      }),
+    ];
+  },
+};
+
+const nothingOpen: Invariant = {
+  name: 'I1 nothing is left open, and a turn that runs is the open one',
+  violations({ final }) {
+    const { head, turns } = final;
+    const running = turns.filter(({ state }) => !isTerminal(state)).map(({ seq }) => seq);
+    const isOpen = head?.open && running.includes(head.open.seq);
+    return [
+      ...storedFaults(final, 'open'),
+      ...when(running.length > 0 && !isOpen, `turns ${running.join(',')} run and are not open`),
+      ...when(running.length > 1, `turns ${running.join(',')} run at once`),
+    ];
+  },
+};
+
+const histories: Invariant = {
+  needsOrder: true,
+  name: 'I3 generations rise by one, and histories are complete and never written twice',
+  violations({ final, journal }) {
+    const writes = journal.commits.flatMap((commit) => commit.writes);
+    const generations = writes
+      .filter(isHead)
+      .flatMap((write) => fieldOf(write, 'generation') ?? [])
+      .map(Number);
+    const changed = writes.filter(
+      (write) =>
+        isHistory(write) &&
+        write.op !== 'create' &&
+        fieldOf(write, 'erased') !== true &&
+        fieldOf(write, 'cleaned') === undefined,
+    );
+    return [
+      ...changed.map(({ path }) => `${path} was written again`),
+      ...storedFaults(final, 'histories'),
+      ...when(
+        generations.some((generation, i) => i > 0 && generation - (generations[i - 1] ?? 0) > 1) ||
+          generations.some((generation, i) => generation < (generations[i - 1] ?? 0)),
+        `the head went through generations ${generations.join(',')}`,
+      ),
+    ];
+  },
+};
+
+/** States of histories that a worker makes; the others come with a change by the owner. */
+const isSwap: ReadonlySet<unknown> = new Set(['COMPACTED', 'CONTENT_TRUNCATED']);
+
+const fence: Invariant = {
+  needsOrder: true,
+  name: 'I4 only the worker that holds the lease swaps, and from the generation it read',
+  violations({ final, journal }) {
+    const found = storedFaults(final, 'lease');
+    let owner = '';
+    for (const { writes, process } of journal.commits) {
+      const created = writes.find(
+        (write) => isHistory(write) && isSwap.has(fieldOf(write, 'state')),
+      );
+      const by = created && fieldOf(created, 'by');
+      if (created && by !== owner)
+        found.push(
+          `${process} swapped as ${JSON.stringify(by)} while ${owner || 'nobody'} held the lease`,
+        );
+      const next = writes.filter(isJob).flatMap((write) => fieldOf(write, 'owner') ?? []);
+      if (typeof next[0] === 'string') owner = next[0];
+    }
+    return found;
+  },
+};
+
+const onePerMessage: Invariant = {
+  name: 'I5 a message id is one turn with one terminal answer, and an attempt one model call',
+  violations({ final, journal, initial }) {
+    const calls = (seq: number) =>
+      journal.chatCalls.filter(({ promptId }) => promptId === `t_${seq}`).length;
+    const ends = journal.commits
+      .flatMap(({ writes }) => writes)
+      .filter((write) => isTurn(write) && fieldOf(write, 'state') === 'done')
+      .map(({ path }) => path);
+    return [
+      ...storedFaults(final, 'messages'),
+      ...final.turns.flatMap(({ seq, attempt, rounds }) =>
+        when(
+          seq > initial.marks.length && calls(seq) > attempt + (rounds?.count ?? 0),
+          `turn ${seq} took ${calls(seq)} model calls in ${attempt} attempts and ${rounds?.count ?? 0} rounds`,
+        ),
+      ),
+      ...ends
+        .filter((path, index) => ends.indexOf(path) !== index)
+        .map((path) => `${path} was answered twice`),
+    ];
+  },
+};
+
+const takenResults: Invariant = {
+  name: 'I5 what the app said to a call and was told is taken stands, and nothing else',
+  violations: ({ final: { turns }, journal }) =>
+    journal.taken.flatMap(({ seq, index, response }) => {
+      const stored = turns.find((turn) => turn.seq === seq);
+      if (!stored || isErased(stored)) return [];
+      const call = callsOf(stored.contents)[index];
+      return when(
+        JSON.stringify(call?.response) !== JSON.stringify(response),
+        `call ${index} of turn ${seq} was answered ${JSON.stringify(response)} and has ${JSON.stringify(call?.response)}`,
+      );
+    }),
+};
+
+const acceptedPrompts: Invariant = {
+  name: 'I10 every prompt is one that the model takes: whole pairs of calls and responses, in order',
+  violations: ({ journal }) =>
+    journal.chatCalls.flatMap(({ promptId, contents }) => {
+      const body = { contents: structuredClone([...contents]) };
+      const refusal = refuseGeneration({
+        model: 'gemini-2.5-flash',
+        body,
+        promptTokens: 0,
+        windowTokens: 1,
+      });
+      return refusal ? [`the prompt of ${promptId} is refused: ${refusal.message}`] : [];
+    }),
+};
+
+const settledNeeds: Invariant = {
+  name: 'I6 no need stays unsettled',
+  violations: ({ settled, final }) =>
+    [settled, final].flatMap(({ head }) =>
+      when(
+        // `declined` asks for nothing: it lets the next one wait.
+        Object.values({ ...head?.compactionNeeded, declined: undefined }).some(
+          (need) => need !== undefined,
+        ),
+        'a need is left in the head',
+      ),
+    ),
+};
+
+const pins: Invariant = {
+  name: 'I8 pins stand in every prompt',
+  violations({ initial, journal }) {
+    if (initial.marks.length === 0) return [];
+    const without = journal.chatCalls.filter(
+      ({ contents }) => !contents.some((content) => contentText(content).includes(PIN)),
+    );
+    return without.map(({ promptId }) => `the prompt of ${promptId} lacks the pin`);
+  },
+};
+
+const sameContext: Invariant = {
+  name: 'I9 every server shows the context that the next call sends',
+  violations({ shown, lastCall }) {
+    const [cold, ...warm] = shown;
+    if (!cold) return [];
+    const wanted = JSON.stringify(cold.contents);
+    return [
+      ...warm
+        .filter(({ contents }) => JSON.stringify(contents) !== wanted)
+        .map(({ server }) => `${server} shows another context than a server without a cache`),
+      ...when(
+        lastCall !== undefined && JSON.stringify(lastCall.contents.slice(0, -1)) !== wanted,
+        'the call was sent another context than was shown before',
+      ),
+    ];
+  },
+};
+
+const cleanErrors: Invariant = {
+  name: 'I10 whatever fails ends in a clear error, and everything can go on',
+  violations({ stuck, journal }) {
+    const unclear = journal.errors.filter(
+      ({ error }) => !(error instanceof AppError) || error.reason === 'INTERNAL',
+    );
+    return [...stuck, ...unclear.map(({ action, error }) => `${action}: ${String(error)}`)];
+  },
+};
+
+export const invariants: readonly Invariant[] = [
+  transcript,
+  nothingOpen,
+  contextOnce,
+  histories,
+  fence,
+  onePerMessage,
+  takenResults,
+  acceptedPrompts,
+  settledNeeds,
+  crossings,
+  erasures,
+  pins,
+  sameContext,
+  cleanErrors,
+];
+
+/** All that is wrong with a run, by the name of the invariant. */
+export const violationsOf = (
+  record: RunRecord,
+  { isOrderKnown = true }: { isOrderKnown?: boolean } = {},
+): string[] =>
+  invariants
+    .filter(({ needsOrder }) => isOrderKnown || needsOrder !== true)
+    .flatMap(({ name, violations }) =>
+      violations(record).map((violation) => `${name}: ${violation}`),
+    );

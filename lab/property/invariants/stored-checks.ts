@@ -1,0 +1,49 @@
+import { checkCovered, checkInContext } from '#infra/ops/verify/check-context.ts';
+import { checkErasedTurns } from '#infra/ops/verify/check-erasure.ts';
+import { checkHistories } from '#infra/ops/verify/check-histories.ts';
+import { checkJob } from '#infra/ops/verify/check-job.ts';
+import {
+  checkAnswers,
+  checkGuards,
+  checkOpen,
+  checkTurns,
+} from '#infra/ops/verify/check-transcript.ts';
+import type { Finding } from '#infra/ops/verify/finding.ts';
+import { storedGuardsOf, storedHistoryOf, storedTurnOf } from '#infra/ops/verify/load/loaded.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Documents } from './documents.ts';
+import { CONVERSATION } from '../initial-state.ts';
+
+/** What the checks look at, of the documents of a run. */
+function loaded(documents: Documents, head: Head) {
+  return {
+    conversationId: CONVERSATION,
+    // Times of a run are its own; what waits for too long is asked for elsewhere.
+    now: head.updateTime,
+    head,
+    job: documents.job,
+    turns: documents.turns.map((turn) => storedTurnOf(CONVERSATION, turn)),
+    guards: storedGuardsOf(CONVERSATION, documents.messages),
+    histories: documents.histories.map((history) => storedHistoryOf(CONVERSATION, history)),
+  };
+}
+
+/** The checks of `npm run ops -- verify`, by the invariant that they belong to. */
+const checks = {
+  transcript: checkTurns,
+  open: checkOpen,
+  context: (of) => [...checkCovered(of), ...checkInContext(of)],
+  histories: checkHistories,
+  lease: checkJob,
+  messages: (of) => [...checkGuards(of), ...checkAnswers(of)],
+  erasure: checkErasedTurns,
+} satisfies Record<string, (of: ReturnType<typeof loaded>) => Finding[]>;
+
+/** What an operator would be told of the documents of a run. */
+export function storedFaults(documents: Documents, name: keyof typeof checks): string[] {
+  const { head } = documents;
+  if (!head || head.state === 'erased' || head.state === 'erasing') return [];
+  return checks[name](loaded(documents, head)).map(
+    (found) => `${found.name} ${found.path}: ${found.is}`,
+  );
+}

@@ -1,0 +1,46 @@
+import type { FinishedTurn } from '#functions/chat/turns/live/live-turn.ts';
+import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
+import type { ModelRequest, Write } from '#shared/ports/ports.ts';
+
+/** A commit that was applied, in the order of all. */
+export interface AppliedCommit {
+  process: string;
+  /** The request that it was made for: the same object in all that one action does. */
+  flow: object;
+  atMs: number;
+  writes: readonly Write[];
+}
+
+/** An answer that a client has received in full. */
+export interface Acknowledgement {
+  messageId: string;
+  /** What the user said; absent where a turn says again what another said. */
+  text: string | undefined;
+  turn: FinishedTurn['turn'];
+}
+
+/** What the chat model was sent, and how many commits had been applied by then. */
+export interface ChatCall extends ModelRequest {
+  /** The request that it was made for. */
+  flow: object;
+  afterCommits: number;
+}
+
+/** What the app said to a call, and was told that it was taken. */
+export interface TakenResult {
+  seq: number;
+  index: number;
+  response: Record<string, unknown>;
+}
+
+/** Everything that is remembered of a run beside the documents. */
+export interface Journal {
+  commits: AppliedCommit[];
+  chatCalls: ChatCall[];
+  acknowledged: Acknowledgement[];
+  taken: TakenResult[];
+  /** Message id → how it was sent first. */
+  sent: Map<string, { name: string; replacing: Replacing | undefined }>;
+  /** What an action threw. */
+  errors: { action: string; error: unknown }[];
+}

@@ -1,0 +1,74 @@
+import { askingForCompaction, delivering, sending } from './actions/actions.ts';
+import { askingTheApp } from './actions/app-actions.ts';
+import { initialStates } from './initial-state.ts';
+import type { Turn } from './interleaving.ts';
+import { passingThroughBin } from './actions/lifecycle-actions.ts';
+import { mutants, type Mutant } from './mutants.ts';
+import type { Program } from './program.ts';
+
+/** A program that once broke an invariant. */
+export interface Regression {
+  name: string;
+  program: Program;
+  /** The flaw that it shows, where that can be put back. */
+  mutant?: Mutant;
+}
+
+function startingWith(text: string) {
+  const found = initialStates.find((initial) => initial.text.startsWith(text));
+  if (!found) throw new Error(`no initial state starts with "${text}"`);
+  return found;
+}
+
+const turns = (...all: readonly (readonly [lane: number, steps: number])[]): Turn[] =>
+  all.map(([lane, steps]) => ({ lane, steps }));
+
+const calm = { faults: [], endsWithMessage: false };
+
+export const regressions: readonly Regression[] = [
+  {
+    name: 'a turn that crosses while the compaction before it is under way',
+    mutant: mutants.settlesBlindly,
+    program: {
+      ...calm,
+      initial: startingWith('five turns'),
+      strands: [
+        [delivering({ server: 'worker-0' })],
+        [sending({ server: 'chat-0', name: 'charlie' })],
+      ],
+      schedule: turns([2, 12], [1, 5], [2, 13], [2, 8], [0, 3], [2, 1], [3, 8], [3, 30], [1, 30]),
+    },
+  },
+  {
+    name: 'a turn that crosses while a person’s request is served',
+    program: {
+      ...calm,
+      initial: startingWith('four turns'),
+      strands: [
+        [askingForCompaction({ server: 'chat-0', requestId: 'request-a' })],
+        [sending({ server: 'chat-1', name: 'bravo' })],
+      ],
+      schedule: turns([0, 8], [1, 8], [0, 30], [1, 30]),
+    },
+  },
+  {
+    name: 'a conversation that went into the bin with its compaction due',
+    mutant: mutants.silentUndelete,
+    program: {
+      ...calm,
+      initial: startingWith('five turns'),
+      strands: [[passingThroughBin({ server: 'chat-1' })]],
+      schedule: [],
+    },
+  },
+  {
+    name: 'a turn that crosses while it waits for the app, which never comes back',
+    mutant: mutants.closesBlindly,
+    program: {
+      ...calm,
+      initial: startingWith('two turns and an app'),
+      strands: [[askingTheApp({ server: 'chat-0' })]],
+      schedule: [],
+    },
+  },
+];

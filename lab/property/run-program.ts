@@ -1,0 +1,228 @@
+import { setImmediate } from 'node:timers/promises';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { conversation, send, type Action, type Sending } from './actions/actors.ts';
+import { connectBus, deliverOnce } from './actions/delivery.ts';
+import { shownContents } from '#test/support/chat/shown-contents.ts';
+import { readDocuments, readTexts, type Documents } from './invariants/documents.ts';
+import { CONVERSATION, FORK, type InitialState } from './initial-state.ts';
+import { createInterleaving, type Flow, type Interleaving } from './interleaving.ts';
+import type { Program } from './program.ts';
+import type { Journal } from './journal.ts';
+import { eraseTimeOf } from './invariants/journal-writes.ts';
+import { createWorld, type World, type WorldOptions, TOOL_RESULT_TIMEOUT_MS } from './world.ts';
+
+/** A context as a server shows it, its own cache included. */
+export interface ShownContext {
+  server: string;
+  contents: Content[];
+}
+
+/** What a run left behind, for the invariants to look at. */
+export interface RunRecord {
+  initial: InitialState;
+  journal: Journal;
+  /** When all was still, all events were delivered and time had passed. */
+  settled: Documents;
+  /** Contexts as every server shows them then. */
+  shown: ShownContext[];
+  /** What the model was sent for the last message; absent without one. */
+  lastCall: ModelRequest | undefined;
+  /** After the last message and everything that it led to. */
+  final: Documents;
+  /** Everything that stands below the conversation then, as text; only where something was erased. */
+  remains?: string[];
+  fork?: Documents | undefined;
+  /** What never came to an end, or ended otherwise than it must. */
+  stuck: string[];
+  trace: readonly string[];
+  steps: number;
+}
+
+/** Sent when all is still, in programs that end with a message. */
+export const LAST = 'last';
+
+/** A change in the emulator is heard of within a few milliseconds. */
+const LISTEN_MS = 30;
+
+/** How often what is refused for the moment is tried again. */
+const TRIES = 12;
+/** Longer than any lease, and than a need waits before it is told again. */
+const REST_MS = 61_000;
+
+/** More than any program makes. */
+const TURNS_MAX = 100;
+
+interface Running {
+  world: World;
+  interleaving: Interleaving;
+  stuck: string[];
+}
+
+async function runStrand(running: Running, of: { name: string; actions: readonly Action[] }) {
+  const { world, interleaving } = running;
+  const lane = interleaving.lane(of.name);
+  for (const action of of.actions) {
+    await interleaving.step({ lane, process: undefined }, () => action.text);
+    const process = action.server === undefined ? undefined : world.server(action.server).process;
+    const work = action.run({ world, interleaving, flow: { lane, process } }).catch((error) => {
+      interleaving.note(of.name, `is told ${String(error)}`);
+      world.journal.errors.push({ action: action.text, error });
+    });
+    await (process ? Promise.race([work, process.crashed]) : work);
+  }
+}
+
+/** Runs everything until it is still; work that has not ended by then never will. */
+async function complete<T>(
+  { interleaving, stuck }: Running,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  let ended: { value: T } | undefined;
+  const watched = work().then(
+    (value) => void (ended = { value }),
+    (error: unknown) => void stuck.push(`${name}: ${String(error)}`),
+  );
+  const isEnded = { now: false };
+  void watched.then(() => (isEnded.now = true));
+  await interleaving.rest();
+  if (!isEnded.now) stuck.push(`${name} never ends`);
+  return ended?.value;
+}
+
+/** A process that nothing happens to. */
+function calmFlow({ world, interleaving }: Running, name: string): Flow {
+  return { lane: interleaving.lane(name), process: world.server(name).process };
+}
+
+/** Time passes and the sweep comes by. */
+async function sweepOnce(running: Running): Promise<void> {
+  const { interleaving, world } = running;
+  interleaving.elapse(REST_MS);
+  const flow = calmFlow(running, 'worker-rest');
+  const { signal } = new AbortController();
+  await runSweep(world.worker(world.server('worker-rest'), flow), signal);
+}
+
+/** The need is told to a worker until nobody asks for another delivery. */
+async function deliverAll(running: Running): Promise<void> {
+  const { interleaving, world } = running;
+  const flow = calmFlow(running, 'worker-rest');
+  for (let tries = 0; tries < TRIES; tries++) {
+    const result = await deliverOnce(world, flow);
+    if (result.kind === 'done' && result.reason === 'NO_NEED') return;
+    if (result.kind === 'done' && result.reason === 'NOT_LIVE') return;
+    if (result.kind === 'retry') await interleaving.clock(flow).wait(result.retryAfterMs);
+  }
+  throw new Error(`the need was served ${TRIES} times and is not settled`);
+}
+
+/** Sends until the answer is there or the message is refused for good. */
+async function sendUntilEnded(running: Running, sending: Sending): Promise<void> {
+  const { world, interleaving } = running;
+  const flow = calmFlow(running, 'chat-rest');
+  for (let tries = 0; tries < TRIES; tries++) {
+    try {
+      return await send({ world, interleaving, flow }, sending);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (!error.retryable) return;
+      await interleaving.clock(flow).wait(error.retryAfterMs ?? 1_000);
+    }
+  }
+  throw new Error(
+    `${sending.name} was sent ${TRIES} times and has neither an answer nor a final refusal`,
+  );
+}
+
+async function showOn(running: Running, server: string): Promise<ShownContext> {
+  const { world } = running;
+  const dependencies = world.chat(world.server(server), calmFlow(running, server));
+  const { items } = await showContext(dependencies, conversation);
+  return { server, contents: shownContents(items) };
+}
+
+/** The app never comes back: what waits for it expires. */
+async function expireWaiting(running: Running): Promise<void> {
+  const turns = { collection: `${headPath(CONVERSATION)}/turns`, limit: TURNS_MAX };
+  const found = await running.world.store.query(turns);
+  if (!found.some(({ fields }) => fields['state'] === 'awaiting_tool')) return;
+  running.interleaving.elapse(TOOL_RESULT_TIMEOUT_MS);
+  await complete(running, 'the sweep of what waits', () => sweepOnce(running));
+}
+
+/** Lets everything end, as it would in the hours after: every message is answered, every need settled. */
+async function comeToRest(running: Running, program: Program) {
+  const { world } = running;
+  await complete(running, 'the sweep', () => sweepOnce(running));
+  await complete(running, 'the last delivery', () => deliverAll(running));
+  const answered = new Set(world.journal.acknowledged.map(({ messageId }) => messageId));
+  for (const [messageId, sending] of world.journal.sent)
+    if (!answered.has(messageId))
+      await complete(running, `resending ${sending.name}`, () => sendUntilEnded(running, sending));
+  await expireWaiting(running);
+  await complete(running, 'the delivery after that', () => deliverAll(running));
+  const settled = await readDocuments(world.store, CONVERSATION);
+  const shown: ShownContext[] = [];
+  if (settled.head?.state === 'live')
+    for (const server of ['chat-cold', ...world.warmServers()]) {
+      const context = await complete(running, `the context on ${server}`, () =>
+        showOn(running, server),
+      );
+      if (context) shown.push(context);
+    }
+  if (!program.endsWithMessage) return { settled, shown, lastCall: undefined, final: settled };
+  const calls = world.journal.chatCalls.length;
+  await complete(running, 'sending last', () => sendUntilEnded(running, { name: LAST }));
+  const lastCall = world.journal.chatCalls[calls];
+  await complete(running, 'the delivery after the last', () => deliverAll(running));
+  return { settled, shown, lastCall, final: await readDocuments(world.store, CONVERSATION) };
+}
+
+/** Runs a program as its schedule says, then lets everything come to rest. Equal programs, equal runs. */
+export async function runProgram(
+  program: Program,
+  options: WorldOptions & { isTraced?: boolean } = {},
+): Promise<RunRecord> {
+  const { initial, strands, schedule, faults } = program;
+  // Whatever an earlier run has left to the event loop.
+  await setImmediate();
+  const interleaving = createInterleaving({
+    schedule,
+    faults,
+    isTraced: options.isTraced ?? false,
+    ...(options.store && { listenMs: LISTEN_MS }),
+  });
+  const world = createWorld(interleaving, options);
+  const running: Running = { world, interleaving, stuck: [] };
+  if (initial.writes.length > 0) await world.store.commit(initial.writes);
+  connectBus(world, interleaving);
+  await complete(running, 'a strand', () =>
+    Promise.all(
+      strands.map((actions, index) => runStrand(running, { name: `strand ${index}`, actions })),
+    ),
+  );
+  interleaving.note('all', 'comes to rest');
+  interleaving.calm();
+  const rest = await comeToRest(running, program);
+  const { journal, store } = world;
+  const writes = journal.commits.flatMap((commit) => commit.writes);
+  const isErasing = writes.some((write) => eraseTimeOf(write) !== undefined);
+  const lastSeq = initial.marks.length + journal.sent.size + 1;
+  const isForked = writes.some(({ path }) => path === headPath(FORK));
+  return {
+    ...rest,
+    remains: isErasing ? await readTexts(store, { conversationId: CONVERSATION, lastSeq }) : [],
+    fork: isForked ? await readDocuments(store, FORK) : undefined,
+    initial,
+    journal,
+    stuck: running.stuck,
+    trace: interleaving.trace,
+    steps: interleaving.steps(),
+  };
+}

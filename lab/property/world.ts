@@ -1,0 +1,291 @@
+import { worldTools } from './world-tools.ts';
+import { createHash } from 'node:crypto';
+import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createModelHealth } from '#functions/models/model-health.ts';
+import { noQuota } from '#functions/quota/no-quota.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import { AppError } from '#shared/errors.ts';
+import type {
+  DocumentStore,
+  ModelChunk,
+  ModelRequest,
+  ModelResponse,
+  StoredDocument,
+  Write,
+} from '#shared/ports/ports.ts';
+import { overloaded } from '#test/support/model-down.ts';
+import { localSigner } from '#test/support/signing.ts';
+import { createProcess, type Flow, type Interleaving, type Process } from './interleaving.ts';
+import type { Journal } from './journal.ts';
+import { chatAnswer, chatCalls, summaryAnswer } from './scripted-models.ts';
+
+export const TURN_LEASE_MS = 2_000;
+/** How long a turn waits for the app. */
+export const TOOL_RESULT_TIMEOUT_MS = 300_000;
+export const COMPACTION_LEASE_MS = 2 * TURN_LEASE_MS;
+
+/** Of conversations that set none; five short turns cross it. */
+export const THRESHOLD_TOKENS = 450;
+
+export const config = parseConfig({
+  GOOGLE_CLOUD_PROJECT: 'demo-recap',
+  FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
+  PUBSUB_EMULATOR_HOST: '127.0.0.1:8085',
+  MODEL: 'gemini-2.5-flash',
+  THRESHOLD_TOKENS: String(THRESHOLD_TOKENS),
+  // Prompts are compared with what was sent.
+  TELL_TIME: 'with-context',
+  TURN_LEASE_MS: String(TURN_LEASE_MS),
+  TOOL_RESULT_TIMEOUT_MS: String(TOOL_RESULT_TIMEOUT_MS),
+  COMPACTION_LEASE_MS: String(COMPACTION_LEASE_MS),
+});
+
+const hashes = new Map<string, string>();
+
+/** SHA-256; what is asked again and again is computed once. */
+export function sha256(text: string): string {
+  const known = hashes.get(text);
+  if (known !== undefined) return known;
+  if (hashes.size > 10_000) hashes.clear();
+  const hash = createHash('sha256').update(text, 'utf8').digest('hex');
+  hashes.set(text, hash);
+  return hash;
+}
+
+/** Turns the writes of one commit into other commits, as a careless program would have made them. */
+export type Rewrite = (commit: {
+  writes: readonly Write[];
+  /** Documents as they are now. */
+  peek: (path: string) => Promise<StoredDocument | undefined>;
+  /** The same document as this process last read it. */
+  lastRead: ReadonlyMap<string, StoredDocument>;
+}) => Promise<readonly (readonly Write[])[]>;
+
+/** A server process and what it keeps in its memory. */
+export interface Server {
+  process: Process;
+  cache: ChatDependencies['cache'];
+  liveTurns: ChatDependencies['liveTurns'];
+  lastRead: Map<string, StoredDocument>;
+}
+
+export interface WorldOptions {
+  rewrite?: Rewrite;
+  /** Where the documents are; default: in memory. */
+  store?: DocumentStore;
+}
+
+export type World = ReturnType<typeof createWorld>;
+
+const aborted = () =>
+  new AppError({
+    status: 'CANCELLED',
+    reason: 'ABORTED',
+    message: 'the call was aborted',
+    publicMessage: 'The call was aborted.',
+  });
+
+const silent = { log: () => undefined };
+const neverFires = new AbortController().signal;
+const noCrashPoints = () => Promise.resolve();
+
+/**
+ * Servers on one store, with a bus between them. Whatever a server does to the outside is an effect of
+ * the interleaving; each request has its own flow, the servers' memory is shared by their requests.
+ */
+// oxlint-disable-next-line max-lines-per-function -- one run's state, and what closes over it
+export function createWorld(interleaving: Interleaving, options: WorldOptions = {}) {
+  const store = options.store ?? createMemoryDocumentStore({ pause: () => Promise.resolve() });
+  const servers = new Map<string, Server>();
+  const journal: Journal = {
+    commits: [],
+    chatCalls: [],
+    acknowledged: [],
+    taken: [],
+    sent: new Map(),
+    errors: [],
+  };
+  let identifiers = 0;
+  let subscribe: (event: object) => void = () => undefined;
+
+  /** The server of that name; after a crash a new one without memory. */
+  function server(name: string): Server {
+    const found = servers.get(name);
+    if (found && !found.process.isCrashed) return found;
+    const created: Server = {
+      process: createProcess(name),
+      cache: createMemoryCache({ maxBytes: 1_000_000 }),
+      liveTurns: new Map(),
+      lastRead: new Map(),
+    };
+    servers.set(name, created);
+    return created;
+  }
+
+  async function commit(of: Server, flow: Flow, writes: readonly Write[]): Promise<string[]> {
+    const peek = async (path: string) => (await store.get([path]))[0];
+    const batches = options.rewrite
+      ? await options.rewrite({ writes, peek, lastRead: of.lastRead })
+      : [writes];
+    let times: string[] = [];
+    for (const batch of batches) {
+      times = await store.commit(batch);
+      const atMs = interleaving.now().getTime();
+      journal.commits.push({ process: of.process.name, flow, atMs, writes: batch });
+    }
+    return times;
+  }
+
+  function storeOf(of: Server, flow: Flow): DocumentStore {
+    return {
+      ...store,
+      get: (paths) =>
+        interleaving.effect(flow, () => `read ${paths.map(shortPath).join(' ')}`, {
+          apply: async () => {
+            const found = await store.get(paths);
+            if (options.rewrite)
+              for (const document of found) if (document) of.lastRead.set(document.path, document);
+            return found;
+          },
+        }),
+      query: (query) =>
+        interleaving.effect(flow, () => `query ${shortPath(query.collection)}`, {
+          apply: () => store.query(query),
+        }),
+      commit: (writes) =>
+        interleaving.effect(flow, () => `commit ${writes.map(describeWrite).join(', ')}`, {
+          apply: () => commit(of, flow, writes),
+        }),
+      watch: (collection, signal) => watch(flow, collection, signal),
+      deleteBelow: (path, signal) =>
+        interleaving.effect(flow, () => `delete below ${shortPath(path)}`, {
+          apply: () => store.deleteBelow(path, signal),
+        }),
+    };
+  }
+
+  async function* watch(flow: Flow, collection: string, signal: AbortSignal) {
+    await interleaving.effect(flow, () => `watch ${shortPath(collection)}`, {
+      apply: () => Promise.resolve(),
+    });
+    for await (const documents of store.watch(collection, signal)) {
+      await interleaving.step(flow, () => `hears of ${documents.length} documents`);
+      yield documents;
+    }
+  }
+
+  async function call<T>(
+    flow: Flow,
+    name: string,
+    { signal, answer }: { signal: AbortSignal; answer: () => T },
+  ): Promise<T> {
+    const apply = () => Promise.resolve(answer());
+    const result = await interleaving.effect(flow, () => name, { apply, failure: overloaded });
+    if (signal.aborted) throw aborted();
+    return result;
+  }
+
+  async function* stream(
+    flow: Flow,
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncIterable<ModelChunk> {
+    const text = await call(flow, `model answers ${request.promptId}`, {
+      signal,
+      answer: () => {
+        journal.chatCalls.push({ ...request, flow, afterCommits: journal.commits.length });
+        return chatAnswer(request);
+      },
+    });
+    const calls = chatCalls(request);
+    if (calls.length > 0) {
+      yield { parts: calls, finishReason: 'STOP', usage: usageOf(request, JSON.stringify(calls)) };
+      return;
+    }
+    yield { parts: [{ text }] };
+    yield { parts: [], finishReason: 'STOP', usage: usageOf(request, text) };
+  }
+
+  const shared = (of: Server, flow: Flow) => ({
+    config,
+    store: storeOf(of, flow),
+    cache: of.cache,
+    clock: interleaving.clock(flow),
+    randomness: {
+      uuid: () => `00000000-0000-4000-8000-${String(++identifiers).padStart(12, '0')}`,
+    },
+    sha256,
+    signer: localSigner,
+    logger: silent,
+    atCrashPoint: noCrashPoints,
+    publisher: {
+      publish: (event: { topic: string; data: object }) =>
+        interleaving.effect(flow, () => `publish to ${event.topic}`, {
+          apply: () => {
+            if (event.topic === 'compaction') subscribe(event.data);
+            return Promise.resolve();
+          },
+        }),
+    },
+  });
+
+  return {
+    store,
+    journal,
+    server,
+    /** Chat servers that have lived through something. */
+    warmServers: () =>
+      [...servers.values()].flatMap(({ process }) =>
+        process.name.startsWith('chat-') && !process.isCrashed ? [process.name] : [],
+      ),
+    /** Who gets the compaction events. */
+    onEvent: (subscriber: (event: object) => void) => {
+      subscribe = subscriber;
+    },
+    chat: (of: Server, flow: Flow): ChatDependencies => ({
+      ...shared(of, flow),
+      liveTurns: of.liveTurns,
+      afterwork: new Set(),
+      modelHealth: createModelHealth(shared(of, flow).clock),
+      model: { stream: (request, signal) => stream(flow, request, signal) },
+      idTokens: {
+        verify: () => Promise.resolve({ uid: 'u1', tier: 'signedIn', signedInAt: new Date(0) }),
+      },
+      appCheck: { verify: () => Promise.reject(new Error('App Check is off')) },
+      revocations: { check: () => Promise.resolve() },
+      toolbox: worldTools,
+      quota: noQuota,
+      shutdown: neverFires,
+    }),
+    worker: (of: Server, flow: Flow): CompactionDependencies => ({
+      ...shared(of, flow),
+      pushTokens: { verify: () => Promise.resolve() },
+      shutdown: neverFires,
+      model: {
+        generate: (request, signal): Promise<ModelResponse> =>
+          call(flow, `summariser answers ${request.promptId}`, {
+            signal,
+            answer: () => summaryAnswer(request),
+          }),
+        countTokens: (prompt) => Promise.resolve(estimatePromptTokens(prompt, 'character-class')),
+      },
+    }),
+  };
+}
+
+const usageOf = (request: ModelRequest, text: string) => ({
+  promptTokens: estimatePromptTokens(request, 'character-class'),
+  cachedTokens: 0,
+  outputTokens: Math.ceil(text.length / 4),
+  thoughtsTokens: 0,
+});
+
+/** `conversations/c1/turns/0000000003` → `turns/3`. */
+const shortPath = (path: string) =>
+  path.replace(/^conversations\/[^/]+\/?/, '').replace(/\/0+(?=\d)/, '/') || 'head';
+
+const describeWrite = (write: Write) => `${write.op} ${shortPath(write.path)}`;

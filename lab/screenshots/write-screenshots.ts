@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Page } from 'playwright-core';
+import { type PageStack, startPageStack } from '#test/support/processes/browser.ts';
+import {
+  openConversation,
+  openDetail,
+  tellOfTheBoat,
+} from '#test/support/processes/page-scenarios.ts';
+import { INSTALL_BROWSER, missingBrowser } from '#test/support/tools/tools.ts';
+import { crossingStory, otherStories } from './crossing-story.ts';
+import { shootTools } from './shoot-tools.ts';
+
+const help = `Usage: npm run screenshots
+
+Starts the local stack and a browser, and writes docs/images/*.png anew.
+
+  --help   this text`;
+
+/** A little more than the story has, so that the gauge is nearly full. */
+const THRESHOLD_TOKENS = 2_000;
+
+const directory = fileURLToPath(new URL('../../docs/images/', import.meta.url));
+
+async function control({ stack }: PageStack, what: string, body: object): Promise<void> {
+  const url = `${stack.standInUrl}/control/${what}`;
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${url}: ${await response.text()}`);
+}
+
+/** The stand-in says what the story has. */
+const learnStory = (stack: PageStack): Promise<void> =>
+  control(stack, 'answers', {
+    // Once for the conversation that is compacted, once for the one that is cut.
+    answers: [1, 2].flatMap((ordinal) =>
+      crossingStory.map(({ says, answer }) => ({
+        userHash: createHash('sha256').update(says).digest('hex'),
+        ordinal,
+        contents: [{ role: 'model', parts: [{ text: answer }] }],
+      })),
+    ),
+  });
+
+const shoot = (page: Page, name: string): Promise<Buffer> =>
+  page.screenshot({ path: `${directory}${name}.png`, animations: 'disabled' });
+
+/** The conversation before, while and after it is compacted, and what was kept. */
+async function shootCompaction(stack: PageStack, id: string): Promise<void> {
+  const { page, close } = await stack.open({ viewport: { width: 1360, height: 850 } });
+  await openConversation(page, id);
+  await page.waitForTimeout(500);
+  await control(stack, 'vices', { slowMs: 1_500 });
+  await page.getByRole('button', { name: 'Compact now' }).click();
+  await page.locator('.stages [aria-current=step]', { hasText: 'Summarising' }).waitFor();
+  await shoot(page, 'compaction-under-way');
+  await page.locator('.record').waitFor();
+  await control(stack, 'vices', {});
+  await page.locator('.fold-mark').scrollIntoViewIfNeeded();
+  await page.waitForTimeout(400);
+  await shoot(page, 'page');
+  await openDetail(page);
+  await page.locator('.statement', { hasText: '28.50' }).first().hover();
+  await page.waitForTimeout(300);
+  await shoot(page, 'provenance');
+  await page.keyboard.press('Escape');
+  await page.getByLabel('View as of').selectOption('0');
+  await page.getByRole('button', { name: 'Restore it' }).waitFor();
+  await shoot(page, 'earlier-generation');
+  await close();
+}
+
+async function shootDark(stack: PageStack, id: string): Promise<void> {
+  const { page, close } = await stack.open({
+    viewport: { width: 1360, height: 850 },
+    colorScheme: 'dark',
+  });
+  await openConversation(page, id);
+  await page.locator('.record').waitFor();
+  await page.waitForTimeout(400);
+  await shoot(page, 'dark');
+  await close();
+}
+
+async function shootPhone(stack: PageStack, id: string): Promise<void> {
+  const { page, close } = await stack.open({
+    viewport: { width: 320, height: 640 },
+    deviceScaleFactor: 2,
+    hasTouch: true,
+  });
+  await openConversation(page, id);
+  await page.waitForTimeout(400);
+  await shoot(page, 'phone-transcript');
+  await page.locator('.pane-switch').getByRole('button', { name: 'Context' }).click();
+  await page.waitForTimeout(400);
+  await shoot(page, 'phone-context');
+  await close();
+}
+
+/** The first visit, and an answer on its way. */
+async function shootStream(stack: PageStack): Promise<void> {
+  const { page, close } = await stack.open({ viewport: { width: 1360, height: 850 } });
+  await shoot(page, 'first-visit');
+  await control(stack, 'timing', { tokensPerSecond: 12 });
+  await page.getByLabel('Message', { exact: true }).fill(crossingStory[1]?.says ?? '');
+  await page.keyboard.press('Enter');
+  await page.locator('.prose', { hasText: 'Vlieland' }).waitFor();
+  await shoot(page, 'streaming');
+  await control(stack, 'timing', { tokensPerSecond: 0 });
+  await close();
+}
+
+async function run(): Promise<void> {
+  const { values } = parseArgs({ options: { help: { type: 'boolean', default: false } } });
+  if (values.help) {
+    console.log(help);
+    return;
+  }
+  if (missingBrowser().length > 0) throw new Error(`no browser is installed: ${INSTALL_BROWSER}`);
+  await mkdir(directory, { recursive: true });
+  const stack = await startPageStack({ environment: { TITLES: 'on' } });
+  try {
+    await learnStory(stack);
+    for (const says of otherStories) await tellOfTheBoat(stack, [says]);
+    const id = await tellOfTheBoat(
+      stack,
+      crossingStory.map(({ says }) => says),
+      { thresholdTokens: THRESHOLD_TOKENS },
+    );
+    await shootCompaction(stack, id);
+    await shootDark(stack, id);
+    await shootPhone(stack, id);
+    await shootStream(stack);
+    await shootTools(stack, shoot);
+  } finally {
+    await stack.stop();
+  }
+}
+
+await run();

@@ -1,0 +1,144 @@
+import type { Head, Trigger } from '#shared/conversation/documents/head.ts';
+import type { CompactionJob } from '#shared/conversation/documents/job.ts';
+import { CANCELLED_BY_USER } from './cancel-decision.ts';
+import { isUnpaid, waitsForMoney, type UnpaidReason } from '../trigger/budget-wait.ts';
+
+/** A need is tried this often; then it is settled with what was found, so that none is served for ever. */
+export const ATTEMPTS_PER_NEED = 3;
+
+/** What the head asks for: a person's request comes before the threshold's. */
+export interface Need {
+  kind: 'auto' | 'manual';
+  requestId: string;
+  trigger: Trigger;
+  since: Date;
+  focus?: string | undefined;
+}
+
+export function needOf(head: Pick<Head, 'compactionNeeded'>): Need | undefined {
+  const { manual, auto } = head.compactionNeeded;
+  if (manual) return { kind: 'manual', trigger: 'manual', ...manual };
+  return auto && { kind: 'auto', ...auto };
+}
+
+/** What a worker found in the documents before it takes the lease. */
+export interface ClaimFacts {
+  now: Date;
+  head: (Pick<Head, 'state' | 'compactionNeeded'> & Partial<Pick<Head, 'settings'>>) | undefined;
+  job: CompactionJob | undefined;
+  /** Of the context as the documents show it now; without a need nobody asks. */
+  isOverThreshold: boolean;
+  isArmed: boolean;
+  /** The last swaps made no progress, and nothing has grown since. */
+  isStalled?: boolean;
+  isBreakerClosed: boolean;
+  /** The conversation has spent on compactions what it may for now. */
+  isSpent?: boolean;
+}
+
+/** Why a run may not ask a model. */
+export type ModelRefusal = 'BREAKER_OPEN' | 'SPEND_LIMIT' | UnpaidReason;
+
+export type ClaimDecision =
+  /** Nothing to do and nothing to record: a duplicate, late or orphaned event. */
+  | { kind: 'nothing'; reason: 'NOT_LIVE' | 'NO_NEED' }
+  /** It waits for the day to turn; the sweep comes back to it. */
+  | { kind: 'nothing'; reason: 'UNPAID' }
+  | { kind: 'busy'; reason: 'LEASE_HELD' | 'RETRY_LATER'; retryAfterMs: number }
+  /** The outcome stands in the job already; only the need is left to clear. */
+  | { kind: 'settled'; need: Need }
+  /** An outcome without work. */
+  | { kind: 'outcome'; need: Need; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
+  /** With a `refusal` no model is asked: outputs may be shortened, or turns folded by code. */
+  | {
+      kind: 'claim';
+      need: Need;
+      attempt: number;
+      isModelAllowed: boolean;
+      refusal?: ModelRefusal;
+    };
+
+const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
+  auto: true,
+  modelSwitch: true,
+  manual: false,
+  overflow: false,
+  idle: false,
+};
+
+function isRecorded(job: CompactionJob | undefined, need: Need): boolean {
+  return (job?.records ?? []).some(
+    ({ requestId, state, reason }) =>
+      requestId === need.requestId &&
+      // One that waits for dollars is not settled.
+      !(state === 'NOOP' && isUnpaid(reason)) &&
+      (need.kind === 'manual' || state === 'COMPACTED' || state === 'CONTENT_TRUNCATED'),
+  );
+}
+
+/** Attempts at a need so far, by whichever counter knows it. */
+function attemptsAt(job: CompactionJob | undefined, need: Need): number {
+  if (job?.autoAttempts?.requestId === need.requestId) return job.autoAttempts.count;
+  return job?.requestId === need.requestId ? job.attempts : 0;
+}
+
+/** Whether the settings keep an automatic need from being served: the owner may have changed them while it waited. */
+export function isSwitchedOff(settings: Head['settings'] | undefined, trigger: Trigger): boolean {
+  const { compaction = 'auto' } = settings ?? {};
+  return compaction === 'off' || (compaction === 'manual' && trigger !== 'overflow');
+}
+
+/** Money comes before a breaker that a person passes. */
+function refusalOf({ isSpent, isBreakerClosed }: ClaimFacts, need: Need): ModelRefusal | undefined {
+  if (isSpent === true) return 'SPEND_LIMIT';
+  return need.kind === 'manual' || isBreakerClosed ? undefined : 'BREAKER_OPEN';
+}
+
+function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
+  const { job, now } = facts;
+  const attempts = attemptsAt(job, need);
+  const isManual = need.kind === 'manual';
+  if (job && job.owner !== '' && job.leaseUntil > now)
+    return {
+      kind: 'busy',
+      reason: 'LEASE_HELD',
+      retryAfterMs: job.leaseUntil.getTime() - now.getTime(),
+    };
+  if (isRecorded(job, need)) return { kind: 'settled', need };
+  if (facts.head?.compactionNeeded.cancel === need.requestId)
+    return { kind: 'outcome', need, state: 'ABORTED', reason: CANCELLED_BY_USER };
+  if (attempts >= ATTEMPTS_PER_NEED)
+    return { kind: 'outcome', need, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
+  const waitMs = Math.max(0, (job?.retryAt?.getTime() ?? 0) - now.getTime());
+  if (waitMs > 0 && waitsForMoney(job, need)) return { kind: 'nothing', reason: 'UNPAID' };
+  if (waitMs > 0 && !isManual) return { kind: 'busy', reason: 'RETRY_LATER', retryAfterMs: waitMs };
+  if (!isManual && isSwitchedOff(facts.head?.settings, need.trigger))
+    return { kind: 'outcome', need, state: 'NOOP', reason: 'SWITCHED_OFF' };
+  if (NEEDS_THRESHOLD[need.trigger] && !facts.isOverThreshold)
+    return { kind: 'outcome', need, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
+  if (need.trigger === 'auto' && !facts.isArmed)
+    return { kind: 'outcome', need, state: 'NOOP', reason: 'NOT_ARMED' };
+  if (facts.isStalled === true && !isManual)
+    return { kind: 'outcome', need, state: 'NOOP', reason: 'NO_PROGRESS' };
+  const refusal = refusalOf(facts, need);
+  if (isManual && refusal !== undefined)
+    return { kind: 'outcome', need, state: 'NOOP', reason: refusal };
+  const isModelAllowed = refusal === undefined;
+  return {
+    kind: 'claim',
+    need,
+    attempt: attempts + 1,
+    isModelAllowed,
+    ...(refusal && { refusal }),
+  };
+}
+
+/**
+ * What a delivery leads to, from the documents alone: the event is only a hint. A manual request passes
+ * threshold, breaker and back-off, but neither another worker's lease nor what may be spent.
+ */
+export function decideClaim(facts: ClaimFacts): ClaimDecision {
+  if (facts.head?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
+  const need = needOf(facts.head);
+  return need ? decideNeed(facts, need) : { kind: 'nothing', reason: 'NO_NEED' };
+}

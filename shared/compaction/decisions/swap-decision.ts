@@ -1,0 +1,100 @@
+import type { Trigger } from '#shared/conversation/documents/head.ts';
+import type { OutcomeState } from './outcome-state.ts';
+import type { CompactionPolicy } from '../policy/policy.ts';
+
+/** What became of the snapshot; `none` for a swap that only shortens tool outputs. */
+export type SnapshotState = 'ok' | 'empty' | 'refused' | 'none';
+
+export interface SwapFacts {
+  /** Both by the same counter, system instruction and tools included; null = not countable. */
+  beforeTokens: number | null;
+  afterTokens: number | null;
+  /** Part of both that no compaction can shrink; default 0. */
+  overheadTokens?: number;
+  /**
+   * Part of `afterTokens` alone that no compaction can shrink: a function that the model is told of once
+   * something is folded is no fault of the snapshot. Default 0.
+   */
+  addedOverheadTokens?: number;
+  snapshotState: SnapshotState;
+  policy: Pick<
+    CompactionPolicy,
+    'minimumSavingFraction' | 'minimumSavingTokens' | 'acceptsEqualSize'
+  >;
+  trigger: Trigger;
+  /** Only part of what should be folded was: what it saves is measured at the end, not at each step. */
+  isPartial?: boolean;
+}
+
+export type SwapDecision =
+  | { swap: true }
+  | {
+      swap: false;
+      state: Extract<
+        OutcomeState,
+        | 'FAILED_EMPTY_SUMMARY'
+        | 'FAILED_VERIFICATION'
+        | 'FAILED_TOKEN_COUNT_ERROR'
+        | 'FAILED_INFLATED_TOKEN_COUNT'
+      >;
+      reason: 'EMPTY' | 'VERIFICATION' | 'TOKEN_COUNT' | 'NOT_SMALLER' | 'SAVES_TOO_LITTLE';
+    };
+
+/** Whether a count can be one of a prompt: none is empty. */
+export function isSoundCount(tokens: number | null): tokens is number {
+  return tokens !== null && Number.isFinite(tokens) && tokens > 0;
+}
+
+/**
+ * Tokens that a swap must save: a share of the conversation and a share of the threshold. Where somebody
+ * waits for room, any saving is welcome: 0.
+ */
+export function wantedSaving(swap: {
+  policy: Pick<CompactionPolicy, 'minimumSavingFraction' | 'minimumSavingTokens'>;
+  trigger: Trigger;
+  /** Before, without what no compaction can shrink. */
+  conversationTokens: number;
+}): number {
+  const { policy, trigger } = swap;
+  if (trigger === 'manual' || trigger === 'overflow') return 0;
+  return Math.max(
+    policy.minimumSavingFraction * swap.conversationTokens,
+    policy.minimumSavingTokens,
+  );
+}
+
+function sizeDecision(
+  facts: SwapFacts,
+  counts: { beforeTokens: number; afterTokens: number },
+): SwapDecision {
+  const { beforeTokens, afterTokens } = counts;
+  const { policy, trigger, addedOverheadTokens = 0 } = facts;
+  const state = 'FAILED_INFLATED_TOKEN_COUNT';
+  const isSmaller = policy.acceptsEqualSize
+    ? afterTokens <= beforeTokens
+    : afterTokens < beforeTokens;
+  if (!isSmaller) return { swap: false, state, reason: 'NOT_SMALLER' };
+  // A step on the way: what it saves counts at the end.
+  if (facts.isPartial === true) return { swap: true };
+  const conversationTokens = beforeTokens - (facts.overheadTokens ?? 0);
+  const saved = beforeTokens - (afterTokens - addedOverheadTokens);
+  if (saved < wantedSaving({ policy, trigger, conversationTokens }))
+    return { swap: false, state, reason: 'SAVES_TOO_LITTLE' };
+  return { swap: true };
+}
+
+/**
+ * Whether the result of a compaction replaces the history: the snapshot is sound, both counts are, and
+ * the context gets smaller; runs that neither a person nor an overflow asked for must also save what
+ * `wantedSaving` asks for, unless they fold only a part. In the profile `gemini-cli` an equal size passes.
+ */
+export function decideSwap(facts: SwapFacts): SwapDecision {
+  const { snapshotState, beforeTokens, afterTokens } = facts;
+  if (snapshotState === 'empty')
+    return { swap: false, state: 'FAILED_EMPTY_SUMMARY', reason: 'EMPTY' };
+  if (snapshotState === 'refused')
+    return { swap: false, state: 'FAILED_VERIFICATION', reason: 'VERIFICATION' };
+  if (!isSoundCount(beforeTokens) || !isSoundCount(afterTokens))
+    return { swap: false, state: 'FAILED_TOKEN_COUNT_ERROR', reason: 'TOKEN_COUNT' };
+  return sizeDecision(facts, { beforeTokens, afterTokens });
+}

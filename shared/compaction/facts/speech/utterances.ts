@@ -1,0 +1,103 @@
+import { answerTime, userTime } from '#shared/client-context/user-time.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { headOf, tailOf } from '#shared/text-cut.ts';
+import type { Speaker, Utterance } from './utterance.ts';
+
+/** What is read of one call or response; half of it is its beginning, half its end. */
+const OUTPUT_CHARACTERS = 20_000;
+/** Room for the words that say how much is left out. */
+const MARKER_CHARACTERS = 60;
+/** Deeper values are left unread; what the wire takes is far flatter. */
+const DEPTH_MAX = 64;
+
+function bounded(text: string): string {
+  if (text.length <= OUTPUT_CHARACTERS) return text;
+  const half = (OUTPUT_CHARACTERS - MARKER_CHARACTERS) / 2;
+  const [head, tail] = [headOf(text, half), tailOf(text, half)];
+  return `${head}\n[${text.length - head.length - tail.length} characters left out]\n${tail}`;
+}
+
+/** Fields whose text is the whole result: their name says nothing. */
+const plainFields: ReadonlySet<string> = new Set(['output', 'content', 'result']);
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+function collectLines(
+  value: unknown,
+  place: { key: string; depth: number },
+  lines: string[],
+): void {
+  const { key, depth } = place;
+  if (isScalar(value)) lines.push(key === '' ? String(value) : `${key}: ${value}`);
+  else if (typeof value === 'object' && value !== null && depth < DEPTH_MAX)
+    for (const [name, member] of Object.entries(value)) {
+      const isNamed = !Array.isArray(value) && !plainFields.has(name);
+      // The members of a list are what the list is called.
+      collectLines(member, { key: isNamed ? name : key, depth: depth + 1 }, lines);
+    }
+}
+
+function responseText(response: unknown): string {
+  const lines: string[] = [];
+  collectLines(response, { key: '', depth: 0 }, lines);
+  return bounded(lines.join('\n'));
+}
+
+type Said = Pick<Utterance, 'speaker' | 'text'>;
+
+function saidIn(
+  { text, thought, upload, functionCall, functionResponse }: Part,
+  by: Speaker,
+): Said[] {
+  const said: Said[] = [];
+  // A file is what somebody wrote, as a page that a tool has read is: nothing in it is the user's word.
+  if (text !== undefined && upload !== undefined)
+    said.push({ speaker: 'tool', text: bounded(text) });
+  else if (text !== undefined && thought !== true) said.push({ speaker: by, text });
+  if (functionCall !== undefined) {
+    const { name, args = {} } = functionCall;
+    said.push({ speaker: 'call', text: bounded(`${name}: ${JSON.stringify(args)}`) });
+  }
+  if (functionResponse !== undefined)
+    said.push({ speaker: 'tool', text: responseText(functionResponse.response) });
+  return said;
+}
+
+/** Texts of one speaker that follow each other are one; user parts stand on lines of their own. */
+function joined(said: readonly Said[]): Said[] {
+  const merged: Said[] = [];
+  for (const { speaker, text } of said) {
+    const last = merged.at(-1);
+    if (last?.speaker !== speaker || speaker === 'call' || speaker === 'tool')
+      merged.push({ speaker, text });
+    else last.text += speaker === 'user' ? `\n${text}` : text;
+  }
+  return merged.filter(({ text }) => text.trim() !== '');
+}
+
+const saidInContent = (content: Content, by: Speaker): Said[] =>
+  joined(content.parts.flatMap((part) => saidIn(part, by)));
+
+/**
+ * What is said in turns, in order: the user's text, the model's without its thoughts, each call as
+ * `name: {arguments}`, the values of each response one a line with the names of their fields. Calls and
+ * responses are bounded to 20,000 characters each; what is left out is said. Only the user content of a turn speaks for
+ * the user. The last content of an answer was said when the turn ended, the others when it began.
+ */
+export function utterancesOf(turns: readonly Turn[]): Utterance[] {
+  return turns.flatMap((turn) => {
+    const begun = userTime(turn);
+    const lastAt = turn.contents.length - 1;
+    const answers = turn.contents.flatMap((content, index) =>
+      saidInContent(content, content.role === 'model' ? 'model' : 'tool').map((said) => ({
+        ...said,
+        seq: turn.seq,
+        at: index === lastAt ? answerTime(turn) : begun,
+      })),
+    );
+    const asked = saidInContent(turn.user, 'user');
+    return [...asked.map((said) => ({ ...said, seq: turn.seq, at: begun })), ...answers];
+  });
+}

@@ -1,0 +1,124 @@
+import type { Found } from '../index/fact-match.ts';
+
+const quantity =
+  /^\d+(?:[.,]\d+)?(?:st|nd|rd|th|s|x|k|m|am|pm|h|d|w|y|kg|km|cm|mm|ml|kb|mb|gb|tb|px|em|ms|min|sec|mph|hrs?|fps|hz|khz|mhz|ghz|usd|eur|gbp|krw|jpy|g|l|lb|lbs|oz|ft|mi|p)$/i;
+const numbered = /^(?:v|step|part|day|week|month|year|page|room|level|phase|q|h)[-_.]?\d{1,2}$/i;
+/** Digits in a run that make it a reference rather than a number. */
+const REFERENCE_DIGITS = 6;
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
+const isLetter = (code: number): boolean => {
+  const small = code | 32;
+  return small >= 97 && small <= 122;
+};
+
+interface Signs {
+  digits: number;
+  letters: number;
+  points: number;
+}
+
+function signsIn(text: string): Signs {
+  const signs = { digits: 0, letters: 0, points: 0 };
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (isDigit(code)) signs.digits += 1;
+    else if (isLetter(code)) signs.letters += 1;
+    else if (text.charAt(at) === '.') signs.points += 1;
+  }
+  return signs;
+}
+
+/** `v2.3.1`, `3.11.4`: a version is a value that people refer to. */
+const version = /^v?\d+(?:\.\d+){2,3}(?:-[a-z0-9.]+)?$/i;
+/** `100-150`, `2020-2023`: from one number to another. */
+const range = /^\d{1,4}-\d{1,4}$/;
+const snake = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/i;
+
+/** Figures and signs alone. */
+function strengthOfFigures(text: string, { digits, points }: Signs): 'strong' | undefined {
+  if (/^#\d+$/.test(text) || (points > 1 && version.test(text))) return 'strong';
+  if (digits < REFERENCE_DIGITS || range.test(text)) return undefined;
+  return digits === text.length || /^\d+(?:[-_:]\d+)+$/.test(text) ? 'strong' : undefined;
+}
+
+/**
+ * Identifiers joined from words alone (camel case, snake case) say less: they are of code. Signs are counted first:
+ * they spare most of the expressions.
+ */
+function strengthOf(text: string): 'strong' | 'weak' | undefined {
+  const signs = signsIn(text);
+  const { digits, letters, points } = signs;
+  if (letters === 0) return strengthOfFigures(text, signs);
+  if (points > 1 && version.test(text)) return 'strong';
+  if (isDigit(text.charCodeAt(0)) && quantity.test(text)) return undefined;
+  if (digits <= 2 && numbered.test(text)) return undefined;
+  if (digits >= 2 && text.length >= 4) return 'strong';
+  if (digits >= 1 && /^[A-Z0-9-]{4,}$/.test(text)) return 'strong';
+  if (digits >= 1 && /^[A-Z]{1,3}\d{1,4}[A-Z]?$/.test(text)) return 'strong';
+  if (snake.test(text)) return digits > 0 ? 'strong' : 'weak';
+  return digits >= 1 && text.length >= 5 ? 'weak' : undefined;
+}
+
+export const identifierKey = (text: string): string => text.toLowerCase().replace(/^#/, '');
+
+/** Characters of an identifier, `.` and `:` within it included, by their code. */
+const inWord: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9_.:#-]/.test(String.fromCharCode(code)),
+);
+const isInWord = (text: string, at: number): boolean => inWord[text.charCodeAt(at)] === true;
+/** Signs that stand around an identifier rather than in it. */
+const leading: ReadonlySet<string> = new Set('_.:-');
+const trailing: ReadonlySet<string> = new Set('_.:#-');
+/** Of them on each side; more are no edge. */
+const EDGE_SIGNS = 9;
+/** Longer runs are data. */
+const IDENTIFIER_CHARACTERS = 80;
+const telling = /[0-9_]/g;
+
+/** The run of word characters around a place; empty where it is too long for an identifier. */
+function runAround(text: string, place: number): { start: number; end: number } {
+  let start = place;
+  let end = place + 1;
+  while (start > 0 && isInWord(text, start - 1)) start -= 1;
+  while (end < text.length && isInWord(text, end)) end += 1;
+  return { start, end };
+}
+
+/** The run without the signs at its ends. */
+function withoutEdges(text: string, run: { start: number; end: number }) {
+  let { start, end } = run;
+  while (start < end && start - run.start < EDGE_SIGNS && leading.has(text.charAt(start)))
+    start += 1;
+  while (end > start && run.end - end < EDGE_SIGNS && trailing.has(text.charAt(end - 1))) end -= 1;
+  return { start, end };
+}
+
+/** The identifier in a run without the signs around it; several joined by `::` or `:` are one. */
+function readRun(text: string, start: number, end: number): Found | undefined {
+  if (end - start > IDENTIFIER_CHARACTERS) return undefined;
+  if (text[start - 1] === '@' || text[end] === '@') return undefined;
+  const place = withoutEdges(text, { start, end });
+  const written = text.slice(place.start, place.end);
+  const strength = strengthOf(written);
+  if (strength === undefined || /[^A-Za-z0-9]{3}/.test(written)) return undefined;
+  const found: Found = { kind: 'identifier', ...place, readings: [identifierKey(written)] };
+  return strength === 'weak' ? { ...found, isWeak: true } : found;
+}
+
+/**
+ * Order numbers, user names, codes, versions: words with letters and digits, `#` with figures, runs of
+ * six figures or more. Heuristic: quantities (100km), ranges and numbered words (step-2) are none.
+ */
+export function findIdentifiers(text: string): Found[] {
+  const found: Found[] = [];
+  telling.lastIndex = 0;
+  for (let match = telling.exec(text); match !== null; match = telling.exec(text)) {
+    const { start, end } = runAround(text, match.index);
+    const one = readRun(text, start, end);
+    if (one !== undefined) found.push(one);
+    telling.lastIndex = end;
+  }
+  return found;
+}

@@ -1,0 +1,59 @@
+import { functionWords, STEM_CHARACTERS } from '#shared/compaction/facts/speech/content-words.ts';
+
+/** Runs of letters; in scripts without blanks every pair of neighbours stands for a word. */
+const letters = /\p{L}[\p{L}\p{M}'’]*/gu;
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
+
+/** Signs that nobody sees: a word that has them between its letters is the same word. */
+const unseen = /\p{Cf}/gu;
+
+function pairsOf(run: string): string[] {
+  const points = Array.from(run);
+  return points.length < 2 ? points : points.slice(1).map((point, i) => `${points[i]}${point}`);
+}
+
+/** The words of a text without its figures, each once: what stays equal when a number is altered. Linear. */
+export function wordsOf(text: string): Set<string> {
+  const words = new Set<string>();
+  const seen = text.normalize('NFKC').replaceAll(unseen, '').toLowerCase();
+  for (const [run] of seen.matchAll(letters))
+    for (const word of unspaced.test(run) ? pairsOf(run) : [run]) words.add(word);
+  return words;
+}
+
+/** Of `words`, the beginnings of those that say something: what a paraphrase has in common with its source. */
+export function topicsOf(words: ReadonlySet<string>): Set<string> {
+  const topics = new Set<string>();
+  for (const word of words)
+    if (!functionWords.has(word)) topics.add(Array.from(word).slice(0, STEM_CHARACTERS).join(''));
+  return topics;
+}
+
+const runs = /[\p{L}\p{N}]+/gu;
+const figure = /\p{Nd}/u;
+
+/** What a text says, to be looked for in another: its topics, and whole whatever has figures in it. Linear. */
+export function unitsOf(text: string): Set<string> {
+  const plain = text.normalize('NFKC').replaceAll(unseen, '').toLowerCase();
+  const withFigures: string[] = [];
+  const rest = plain.replaceAll(runs, (run) => {
+    if (!figure.test(run)) return run;
+    withFigures.push(run);
+    return ' ';
+  });
+  return new Set([...topicsOf(wordsOf(rest)), ...withFigures]);
+}
+
+/** Share of `words` that `others` has too, 0–1; no words → 0. */
+export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  if (words.size === 0) return 0;
+  let common = 0;
+  for (const word of words) if (others.has(word)) common += 1;
+  return common / words.size;
+}
+
+/** How alike two sets of words are, 0–1: Dice's coefficient, so that neither may be much longer. */
+export function overlapOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const all = one.size + other.size;
+  return all === 0 ? 0 : (2 * shareIn(one, other) * one.size) / all;
+}

@@ -1,0 +1,136 @@
+import { answerTime, userTime } from '#shared/client-context/user-time.ts';
+import { hasMedia, stringsIn } from '#shared/conversation/repair/content-strings.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { once } from '#shared/once.ts';
+import { indexFacts, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
+import { phrasesOf } from '#shared/compaction/facts/languages/phrases.ts';
+import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
+import type { Speaker, Utterance } from '#shared/compaction/facts/speech/utterance.ts';
+import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { dayKeyOf as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
+import { callText } from '../prompt/ledger-input.ts';
+import { standsIn } from '../items/word-for-word.ts';
+import { topicsOf, wordsOf } from '../items/word-overlap.ts';
+
+/** One sentence of a turn that could stand in for what the model wrote. */
+export interface SaidSentence {
+  seq: number;
+  speaker: Speaker;
+  text: string;
+  words: ReadonlySet<string>;
+  /** The beginnings of those that say something. */
+  topics: ReadonlySet<string>;
+}
+
+/** A text as facts and figures are looked for in it. */
+export interface SaidText {
+  index: () => FactIndex;
+  /** Whether these words stand in it as they are, also as the summariser reads calls. */
+  says: (text: string) => boolean;
+}
+
+/** What an item that cites a turn is checked against; every part is made when it is first asked for. */
+export interface CitedTurn {
+  seq: number;
+  /** The day on which it was said, `2026-11-21`. */
+  day: string;
+  /** Whether it holds more than text: a picture may say what no text says. */
+  holdsMedia: boolean;
+  userText: () => string;
+  /** Everything that was said in it as one text. */
+  allText: () => string;
+  /** Everything that was said in it, tool outputs in full. */
+  all: SaidText;
+  /** What the user wrote. */
+  user: SaidText;
+  /** By the user's clock. */
+  saidAt: Date;
+  /** In order, calls as the summariser reads them. */
+  sentences: () => readonly SaidSentence[];
+  /** Whether there are more of them. */
+  isCut: () => boolean;
+}
+
+/** Sentences of one turn that are compared: enough for any conversation, a bound for logs. */
+const SENTENCES_MAX = 2_000;
+/** A longer call is a text that was written: it is read in pieces. */
+const CALL_CHARACTERS = 1_000;
+
+/** All that was said in a turn as one text, calls and outputs in full. Thoughts are not read by the summariser. */
+function wholeText(turn: Turn): string {
+  const spoken = utterancesOf([turn]).filter(
+    ({ speaker }) => speaker === 'user' || speaker === 'model',
+  );
+  const calls = turn.contents.map((content) => ({
+    ...content,
+    parts: content.parts.filter((part) => part.text === undefined),
+  }));
+  const hasCalls = calls.some(({ parts }) => parts.length > 0);
+  return [...spoken.map(({ text }) => text), ...(hasCalls ? stringsIn(calls) : [])].join('\n');
+}
+
+function piecesOf({ speaker, text }: Utterance): string[] {
+  if (speaker !== 'call') return sentencesOf(text);
+  const call = callText(text);
+  return call.length <= CALL_CHARACTERS ? [call] : sentencesOf(call);
+}
+
+function sentencesIn(turn: Turn): SaidSentence[] {
+  return utterancesOf([turn])
+    .flatMap((said) => piecesOf(said).map((text) => ({ speaker: said.speaker, text })))
+    .slice(0, SENTENCES_MAX)
+    .map(({ speaker, text }) => {
+      const words = wordsOf(text);
+      return { seq: turn.seq, speaker, text, words, topics: topicsOf(words) };
+    });
+}
+
+/** `calls` are read for words alone: what they say stands in the text already. */
+function saidText(
+  text: () => string,
+  turn: Turn,
+  calls: () => readonly string[] = () => [],
+): SaidText {
+  // Words are looked for more often than figures, and found much faster.
+  const phrases = once(() => phrasesOf([text()]));
+  const index = once((): FactIndex => ({
+    ...indexFacts([text()], [userTime(turn), answerTime(turn)]),
+    phrases,
+  }));
+  const callPhrases = once(() => phrasesOf(calls()));
+  return {
+    index,
+    says: (statement) => standsIn(phrases(), statement) || standsIn(callPhrases(), statement),
+  };
+}
+
+/** The calls of a turn as the summariser reads them. */
+const callsIn = (turn: Turn): string[] =>
+  utterancesOf([turn]).flatMap(({ speaker, text }) => (speaker === 'call' ? [callText(text)] : []));
+
+function citedTurn(turn: Turn): CitedTurn {
+  const userText = once(() =>
+    utterancesOf([turn])
+      .filter(({ speaker }) => speaker === 'user')
+      .map(({ text }) => text)
+      .join('\n'),
+  );
+  const allText = once(() => wholeText(turn));
+  const sentences = once(() => sentencesIn(turn));
+  return {
+    seq: turn.seq,
+    day: dayOf(userTime(turn)),
+    holdsMedia: [turn.user, ...turn.contents].some(hasMedia),
+    userText,
+    allText,
+    all: saidText(allText, turn, () => callsIn(turn)),
+    user: saidText(userText, turn),
+    saidAt: userTime(turn),
+    sentences,
+    isCut: () => sentences().length === SENTENCES_MAX,
+  };
+}
+
+/** The folded turns by seq. Nothing of a turn is read before an item cites it, and then once. */
+export const citedTurns = (turns: readonly Turn[]): ReadonlyMap<number, CitedTurn> =>
+  new Map(turns.map((turn) => [turn.seq, citedTurn(turn)]));

@@ -1,0 +1,130 @@
+import type { Content } from '#shared/conversation/documents/content.ts';
+import {
+  workingItems,
+  type ArchivedItem,
+  type Snapshot,
+} from '#shared/conversation/documents/snapshot.ts';
+import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
+import { dayKeyOf as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
+import { attachmentLine, attachmentParts, type Attachment } from '../operations/attachments.ts';
+import { isUnitedList } from '../budget/united-list.ts';
+
+/** Everything that some reader takes for the end of a line. */
+const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u;
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** `name: {"a":1}`, as calls are written among the utterances, as `called name({"a":1})`. */
+export function callText(text: string): string {
+  const end = text.indexOf(': ');
+  return end === -1 ? `called ${text}` : `called ${text.slice(0, end)}(${text.slice(end + 2)})`;
+}
+
+/** So far behind the number of its turn an utterance says it again: nobody should have to look back for it. */
+const NUMBER_CHARACTERS = 8_000;
+
+/**
+ * What a reader could take for a line of ours: a mark, a day, an item, a boundary. Only such lines are indented; the
+ * others go on without, which spares a twentieth of a programming chat.
+ */
+const imitation = /^ ?(?:[[{]|(?:turn|user|model|tool|assistant|system)\b|[\w-]{16,}$)/iu;
+
+const continuedLine = (line: string): string => (imitation.test(line) ? `  ${line}` : line);
+
+/** Fewer equal lines are written out. */
+const EQUAL_LINES = 3;
+
+/** Runs of equal lines as one of them and their number: an answer may hold thousands. */
+function withoutRuns(lines: readonly string[]): string[] {
+  const short: string[] = [];
+  for (let at = 0; at < lines.length;) {
+    const line = lines[at] ?? '';
+    let end = at + 1;
+    while (lines[end] === line) end += 1;
+    const equal = end - at;
+    if (equal < EQUAL_LINES) short.push(...lines.slice(at, end));
+    else short.push(line, `  [the same line ${equal - 1} more times]`);
+    at = end;
+  }
+  return short;
+}
+
+function utteranceText({ speaker, text }: Utterance): string {
+  const name = speaker === 'call' ? 'model' : speaker;
+  const said = speaker === 'call' ? callText(text) : text;
+  const lines = said
+    .split(lineEnd)
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '');
+  const [first = '', ...rest] = withoutRuns(lines);
+  return [`${name}: ${first.trimStart()}`, ...rest.map(continuedLine)].join('\n');
+}
+
+/** One thing that was said or sent. */
+interface Entry {
+  seq: number;
+  at: Date;
+  /** Without the number of its turn. */
+  text: string;
+}
+
+/** What was said and what was sent, a turn's files behind its words. */
+function entriesOf(utterances: readonly Utterance[], attachments: readonly Attachment[]): Entry[] {
+  const said = utterances
+    .filter(({ text }) => text.trim() !== '')
+    .map((utterance) => ({ ...utterance, text: utteranceText(utterance) }));
+  const sent = attachments.map((attachment, index) => ({
+    seq: attachment.seq,
+    at: attachment.at,
+    text: attachmentLine(attachment, index + 1),
+  }));
+  return [...said, ...sent].toSorted((a, b) => a.seq - b.seq);
+}
+
+/** The entries as lines: each day that begins with a line that names it, each turn with its number. */
+function historyLines(entries: readonly Entry[]): string[] {
+  const lines: string[] = [];
+  let day = '';
+  let turn = 0;
+  let charactersBehind = 0;
+  for (const { seq, at, text } of entries) {
+    const today = dayOf(at);
+    const isNumbered = today !== day || seq !== turn || charactersBehind >= NUMBER_CHARACTERS;
+    if (today !== day) lines.push(`turn ${seq}: ${today} ${weekdays[at.getUTCDay()]}`);
+    lines.push(isNumbered ? `[${seq}] ${text}` : text);
+    charactersBehind = text.length + (isNumbered ? 0 : charactersBehind);
+    day = today;
+    turn = seq;
+  }
+  return lines;
+}
+
+const knownLines = (known: readonly ArchivedItem[]): string[] =>
+  known.map(({ id, section, text, status, importance }) =>
+    JSON.stringify({ id, section, text, status, ...(importance !== 2 && { importance }) }),
+  );
+
+/** The items of a snapshot that operations may name: all but the lists that code keeps. */
+export const nameableItems = (snapshot: Snapshot): ArchivedItem[] =>
+  workingItems(snapshot).filter((item) => !isUnitedList(item));
+
+/**
+ * What the model reads, as one user content: the utterances between two lines of `boundary`, then the items of
+ * the previous snapshot as JSON lines up to a third. A mark (`[12] user: ` at the beginning of a turn, `model: ` in it),
+ * a day, a boundary or an item at the margin is always ours: a line of an utterance that looks like one stands behind
+ * two blanks. The files of the turns follow as parts of their own, in the order of their lines. Linear.
+ */
+export function ledgerContents(input: {
+  /** In the order of the turns. */
+  utterances: readonly Utterance[];
+  /** Those of the same turns. */
+  attachments: readonly Attachment[];
+  /** Items that operations may name. */
+  known: readonly ArchivedItem[];
+  /** Random: nobody who wrote the history can know it. */
+  boundary: string;
+}): Content[] {
+  const { attachments, boundary, known } = input;
+  const history = historyLines(entriesOf(input.utterances, attachments));
+  const lines = [boundary, ...history, boundary, ...knownLines(known), boundary];
+  return [{ role: 'user', parts: [{ text: lines.join('\n') }, ...attachmentParts(attachments)] }];
+}

@@ -1,0 +1,239 @@
+import { AppError } from '#shared/errors.ts';
+import { policyConstants } from './policy-constants.ts';
+import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
+import { toolOutputConstants } from '../tool-outputs/tool-output-constants.ts';
+import { contextWindowTokens } from '#shared/models/context-window.ts';
+import type { WindowOverrides } from '#shared/models/context-window.ts';
+import type { ModelTable } from '#shared/models/model-entry.ts';
+import { boundedShift } from './learned-threshold.ts';
+import { findLevel } from './policy-levels.ts';
+import type { DecidingLevel, SettingLevels } from './policy-levels.ts';
+import type { PolicySettings, PolicyTableEntry } from './policy-settings.ts';
+import type { SplitPolicy } from '../split/split-policy.ts';
+import type { TokenRule } from '#shared/tokens/token-estimate.ts';
+
+export interface CompactionPolicy {
+  readonly profile: string;
+  readonly tokenRule: TokenRule;
+  readonly windowTokens: number;
+  /** Conversation tokens at which a compaction is requested; null = never. */
+  readonly softThresholdTokens: number | null;
+  /** Which level decided the soft threshold. */
+  readonly thresholdLevel: DecidingLevel;
+  /** By which share of itself the threshold was moved (`learnShift`); 0 = not at all. */
+  readonly thresholdShift: number;
+  /** Which level gave each of the other settings; those that are absent follow from the threshold. */
+  readonly levels: SettingLevels;
+  /** Conversation tokens from which the chat answers from a shrunken view. */
+  readonly hardThresholdTokens: number;
+  readonly snapshotBudgetTokens: number;
+  readonly splitPolicy: SplitPolicy;
+  /** Tokens of the newest turns that stay verbatim, and what a tail of two turns, or of one, may take. */
+  readonly tailTokens: number;
+  readonly tailCapTokens: number;
+  /** Share of the JSON characters that stays verbatim, in (0, 1); only of `preserve-fraction`. */
+  readonly preserveFraction: number;
+  readonly toolOutputBudgetTokens: number;
+  /** Masks that stand change only if that frees this much more. */
+  readonly toolOutputMinimumGainTokens: number;
+  readonly breakerFailures: number;
+  readonly breakerOpenMs: number;
+  /** Of all failures, only a summary that is larger than the history counts for the breaker (profile `gemini-cli`). */
+  readonly onlyInflationCounts: boolean;
+  /** A swap of an automatic run must save this share of the tokens before. */
+  readonly minimumSavingFraction: number;
+  /** And at least as many tokens: a share of the soft threshold; 0 asks for none. */
+  readonly minimumSavingTokens: number;
+  /** New tokens since the last swap, as a share of the soft threshold, before the next automatic run. */
+  readonly rearmFraction: number;
+  /** Whether a swap that saves nothing passes (profile `gemini-cli`). */
+  readonly acceptsEqualSize: boolean;
+  /** Whether thresholds apply to tokens without system instruction and tools. */
+  readonly excludesOverhead: boolean;
+}
+
+export interface PolicyInput {
+  conversation?: PolicySettings | undefined;
+  environment?: PolicySettings | undefined;
+  /** Document `config/compaction`; 0 and unusable values mean "ask the next level". */
+  remote?: PolicySettings | undefined;
+  /** The deployment's own rows; the first that fits model and profile counts, before the table that ships. */
+  table?: readonly PolicyTableEntry[] | undefined;
+  model: string;
+  profile?: string | undefined;
+  windowOverrides?: WindowOverrides | undefined;
+  /** What is known of models; absent: the registry. */
+  models?: ModelTable;
+  /** Tokens of system instruction and tools as measured; default 0. */
+  overheadTokens?: number | undefined;
+  /** What was learned from compactions by hand; nothing where the conversation names its own threshold. Default 0. */
+  thresholdShift?: number | undefined;
+}
+
+const peerProfile = 'gemini-cli';
+
+function clamp(value: number, minimum: number, maximum: number): number {
+  return Math.min(maximum, Math.max(minimum, value));
+}
+
+/**
+ * Throws AppError OVERHEAD_TOO_LARGE (400) when system instruction and tools take more than half of the
+ * window. To be asked where one of them is written; a policy is resolved whatever they take.
+ */
+export function refuseOverhead(sizes: { overheadTokens: number; windowTokens: number }): void {
+  const { overheadTokens, windowTokens } = sizes;
+  if (overheadTokens <= policyConstants.overheadFraction.value * windowTokens) return;
+  throw new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'OVERHEAD_TOO_LARGE',
+    message: `system instruction and tools take ${overheadTokens} of a window of ${windowTokens} tokens`,
+    publicMessage:
+      'systemInstruction and tools take more than half of the context window. Shorten them or choose a model with a larger window.',
+    metadata: { overheadTokens: String(overheadTokens), windowTokens: String(windowTokens) },
+  });
+}
+
+function usableTokens(windowTokens: number, overheadTokens: number): number {
+  return Math.floor(policyConstants.windowFraction.value * windowTokens) - overheadTokens;
+}
+
+/**
+ * What stays verbatim of a conversation whose threshold, or whose size, is `scaleTokens`; at most
+ * `mostTokens` where more than two turns stay.
+ */
+export const tailValues = (scaleTokens: number, mostTokens: number) => ({
+  tailTokens: Math.min(mostTokens, Math.floor(policyConstants.tailFraction.value * scaleTokens)),
+  tailCapTokens: Math.floor(policyConstants.tailCapFraction.value * scaleTokens),
+});
+
+/** What the profile `gemini-cli` sets: that program's behaviour at once, for comparison. */
+function profileValues(isPeer: boolean, scaleTokens: number) {
+  if (isPeer)
+    return {
+      tokenRule: 'gemini-cli',
+      splitPolicy: 'preserve-fraction',
+      preserveFraction: policyConstants.preserveFraction.value,
+      toolOutputBudgetTokens: toolOutputConstants.toolOutputBudgetTokens.value,
+      breakerFailures: 1,
+      minimumSavingFraction: 0,
+      minimumSavingTokens: 0,
+      rearmFraction: 0,
+    } as const;
+  return {
+    tokenRule: 'character-class',
+    splitPolicy: 'adaptive',
+    preserveFraction: policyConstants.preserveFraction.value,
+    toolOutputBudgetTokens: clamp(
+      Math.floor(toolOutputConstants.toolOutputBudgetFraction.value * scaleTokens),
+      toolOutputConstants.toolOutputBudgetMinimumTokens.value,
+      toolOutputConstants.toolOutputBudgetTokens.value,
+    ),
+    breakerFailures: policyConstants.breakerFailures.value,
+    minimumSavingFraction: policyConstants.minimumSavingFraction.value,
+    minimumSavingTokens: Math.floor(
+      policyConstants.minimumSavingThresholdFraction.value * scaleTokens,
+    ),
+    rearmFraction: policyConstants.rearmFraction.value,
+  } as const;
+}
+
+/**
+ * The policy of one conversation, frozen. Levels in order: conversation, environment, remote document,
+ * table (the deployment's rows, then `threshold-table.ts`), default; the highest level that gives a fraction
+ * or a number of tokens decides the threshold with the smaller of what it gives. Other settings are taken from the highest level that has them.
+ * Throws AppError INVALID_ARGUMENT for an unusable value of conversation or environment (0 included).
+ */
+export function resolvePolicy(input: PolicyInput): CompactionPolicy {
+  const windowTokens = contextWindowTokens(input.model, input.windowOverrides, input.models);
+  const overheadTokens = input.overheadTokens ?? 0;
+  const profile = input.profile ?? 'assistant';
+  const isPeer = profile === peerProfile;
+  const { threshold, settings, levels } = findLevel({ ...input, profile }, { isPeer });
+
+  const given = Math.min(
+    threshold.fraction === 1 ? Infinity : Math.floor(threshold.fraction * windowTokens),
+    threshold.tokens,
+  );
+  const isFixed = isPeer || threshold.level === 'conversation';
+  const thresholdShift = isFixed ? 0 : boundedShift(input.thresholdShift ?? 0);
+  const wanted = given === Infinity ? Infinity : Math.round(given * (1 + thresholdShift));
+  const usable = isPeer ? Infinity : usableTokens(windowTokens, overheadTokens);
+  const soft = wanted === Infinity ? null : Math.max(1, Math.min(wanted, usable));
+  const windowLimit = Math.floor(policyConstants.windowFraction.value * windowTokens);
+  const scaleTokens = soft ?? windowLimit;
+  const values = profileValues(isPeer, scaleTokens);
+  const toolOutputBudgetTokens = settings.toolOutputBudgetTokens ?? values.toolOutputBudgetTokens;
+
+  return Object.freeze({
+    profile,
+    windowTokens,
+    softThresholdTokens: soft,
+    thresholdLevel: threshold.level,
+    thresholdShift,
+    levels,
+    hardThresholdTokens: Math.min(
+      windowLimit,
+      policyConstants.hardThresholdFactor.value * scaleTokens,
+    ),
+    snapshotBudgetTokens:
+      settings.snapshotBudgetTokens ??
+      clamp(
+        Math.floor(snapshotConstants.snapshotBudgetFraction.value * scaleTokens),
+        snapshotConstants.snapshotBudgetMinimumTokens.value,
+        snapshotConstants.snapshotBudgetMaximumTokens.value,
+      ),
+    breakerOpenMs: settings.breakerOpenMs ?? policyConstants.breakerOpenMs.value,
+    onlyInflationCounts: isPeer,
+    acceptsEqualSize: isPeer,
+    excludesOverhead: !isPeer,
+    tokenRule: settings.tokenRule ?? values.tokenRule,
+    // The baseline of comparisons stays what it is, whatever the deployment prefers.
+    splitPolicy: isPeer ? values.splitPolicy : (settings.splitPolicy ?? values.splitPolicy),
+    ...tailValues(scaleTokens, settings.tailTokens ?? policyConstants.tailTokens.value),
+    preserveFraction: settings.preserveFraction ?? values.preserveFraction,
+    toolOutputBudgetTokens,
+    toolOutputMinimumGainTokens: isPeer
+      ? 0
+      : Math.floor(
+          toolOutputConstants.toolOutputMinimumGainFraction.value * toolOutputBudgetTokens,
+        ),
+    breakerFailures: settings.breakerFailures ?? values.breakerFailures,
+    minimumSavingFraction: values.minimumSavingFraction,
+    minimumSavingTokens: values.minimumSavingTokens,
+    rearmFraction: values.rearmFraction,
+  } as const);
+}
+
+/**
+ * Whether a context is due for compaction: its tokens without overhead have reached the soft threshold
+ * (equal counts). With a large overhead the threshold sinks to what 0.8 × window leaves for the
+ * conversation.
+ */
+export function isOverThreshold(context: {
+  /** The whole context: overhead, snapshot and tail. */
+  tokens: number;
+  overheadTokens: number;
+  policy: CompactionPolicy;
+}): boolean {
+  const { tokens, overheadTokens, policy } = context;
+  if (policy.softThresholdTokens === null) return false;
+  if (!policy.excludesOverhead) return tokens >= policy.softThresholdTokens;
+  const usable = usableTokens(policy.windowTokens, overheadTokens);
+  return tokens - overheadTokens >= Math.min(policy.softThresholdTokens, Math.max(1, usable));
+}
+
+/**
+ * Whether automatic compaction may run again: before any swap always, afterwards once the context has
+ * grown by `rearmFraction` of the soft threshold since that swap. Both counts by the same counter.
+ */
+export function isArmed(context: {
+  tokens: number;
+  /** Tokens right after the last swap; null when there was none. */
+  tokensAfterLastSwap: number | null;
+  policy: CompactionPolicy;
+}): boolean {
+  const { tokens, tokensAfterLastSwap, policy } = context;
+  if (policy.softThresholdTokens === null) return false;
+  if (tokensAfterLastSwap === null) return true;
+  return tokens - tokensAfterLastSwap >= policy.rearmFraction * policy.softThresholdTokens;
+}

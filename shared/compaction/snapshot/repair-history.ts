@@ -1,0 +1,85 @@
+import { emptiedHistory, withoutMasksOf } from '#shared/conversation/writes/erased-history.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+
+/** How a snapshot becomes the user text of a context, with the boundary that its generation drew. */
+export type RenderHistory = (
+  snapshot: Snapshot,
+  boundary: string,
+) => Pick<History, 'snapshotText' | 'snapshotTokens'>;
+
+/** What of a conversation is gone, and with it all that came of it. */
+export interface Gone {
+  seqs: readonly number[];
+  /** This turn and all after it too. */
+  fromSeq?: number | undefined;
+  /** Whether an item goes whatever it cites. */
+  isGoneItem?: ((item: Item) => boolean) | undefined;
+}
+
+const isGoneSeq = ({ seqs, fromSeq = Infinity }: Gone, seq: number) =>
+  seq >= fromSeq || seqs.includes(seq);
+
+/** An item stays if it says of which turns it came, and all of them stand. */
+const staysWithout =
+  (gone: Gone) =>
+  (item: Item): boolean =>
+    item.sources.length > 0 &&
+    !item.sources.some((seq) => isGoneSeq(gone, seq)) &&
+    gone.isGoneItem?.(item) !== true;
+
+function snapshotWithout(snapshot: Snapshot, gone: Gone): Snapshot {
+  const stays = staysWithout(gone);
+  const sections = Object.entries(snapshot.sections)
+    .map(([name, items]) => [name, items.filter(stays)] as const)
+    .filter(([, items]) => items.length > 0);
+  return {
+    ...snapshot,
+    sections: Object.fromEntries(sections),
+    archive: snapshot.archive.filter(stays),
+  };
+}
+
+const itemCount = (snapshot: Snapshot) =>
+  Object.values(snapshot.sections).flat().length + snapshot.archive.length;
+
+/** The first gone turn that a history covers, or undefined. */
+function firstCovered(history: History, gone: Gone): number | undefined {
+  const { seq: last } = history.coveredThrough;
+  const covered = [...gone.seqs, gone.fromSeq ?? Infinity].filter((seq) => seq <= last);
+  return covered.length > 0 ? Math.min(...covered) : undefined;
+}
+
+/**
+ * A history with nothing of the given turns, by provenance: in both layers of its snapshot stay the items
+ * that cite none of them; one without sources may tell of any turn, and goes. The text is rendered anew,
+ * the report and the hash of what was folded go. Where nothing stays the history is emptied (`erased`) and
+ * may not go on. The next compaction reads again from the first of the turns (`rederiveFrom`). A history
+ * that covers none of them loses the masks of those turns alone; one that loses nothing is returned as it
+ * is. What is returned needs a new signature.
+ */
+export function withoutTurns(history: History, gone: Gone, render: RenderHistory): History {
+  if (history.erased === true) return history;
+  const first = firstCovered(history, gone);
+  const unmasked = withoutMasksOf(history, (seq) => isGoneSeq(gone, seq));
+  if (first === undefined) return unmasked;
+  if (!history.snapshot) return emptiedHistory(history);
+  const snapshot = snapshotWithout(history.snapshot, gone);
+  if (workingItems(snapshot).length === 0) return emptiedHistory(history);
+  const isWhole = itemCount(snapshot) === itemCount(history.snapshot);
+  const { fromSeq = Infinity } = gone;
+  const isReplaced = fromSeq <= history.coveredThrough.seq;
+  if (isWhole && unmasked === history && history.mended && !isReplaced) return history;
+  return {
+    ...unmasked,
+    ...(!isWhole && { snapshot, ...render(snapshot, history.boundary) }),
+    // A turn that was replaced may have ended statements of others, which stand again.
+    ...((!isWhole || isReplaced) && {
+      rederiveFrom: Math.min(first, history.rederiveFrom ?? Infinity),
+    }),
+    ...(isReplaced && { coveredThrough: { seq: fromSeq - 1, contentIndex: 0 } }),
+    report: {},
+    sourceHash: '',
+    mended: true,
+  };
+}

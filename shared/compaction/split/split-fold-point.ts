@@ -1,0 +1,125 @@
+import {
+  assembleContext,
+  masksBySeq,
+  promptOf,
+  type ContextSource,
+} from '#shared/conversation/context/assemble-context.ts';
+import type { CoveredThrough, Trigger } from '#shared/conversation/documents/head.ts';
+import { policyConstants } from '../policy/policy-constants.ts';
+import type { CompactionPolicy } from '../policy/policy.ts';
+import { maskedTurn } from '../summariser/shown-turns.ts';
+import { adaptiveStart } from './split-adaptive.ts';
+import { preserveFractionPoint } from './split-preserve-fraction.ts';
+import { lazilySized, sizedTurn, type SizedTurns } from './split-sizes.ts';
+import {
+  foldPointOf,
+  largestScaleTokens,
+  pointBefore,
+  splitInside,
+  tailLimits,
+  tailStart,
+} from './split-tail.ts';
+import { estimatePromptTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+
+export interface SplitSource {
+  /** With the masks that the next generation will have. */
+  context: ContextSource;
+  policy: CompactionPolicy;
+  trigger?: Trigger | undefined;
+  counting: TokenCounting;
+  calibration: number;
+}
+
+interface Measured extends SplitSource {
+  visible: ContextSource['turns'];
+  /** Of `visible`, as shown. */
+  sizes: SizedTurns;
+  /** The same without masks: those say nothing about how long the conversation is. */
+  unmasked: SizedTurns;
+}
+
+function measured(source: SplitSource): Measured {
+  const { context, counting } = source;
+  const visible = context.turns.filter(({ inContext }) => inContext);
+  const masks = masksBySeq(context.history?.masks ?? []);
+  const options = { covered: context.coveredThrough, counting };
+  const unmasked = lazilySized(visible, (turn) => sizedTurn(turn, options));
+  const sizes = lazilySized(visible, (turn, index) =>
+    masks.has(turn.seq) ? sizedTurn(maskedTurn(turn, masks), options) : unmasked.at(index),
+  );
+  return { ...source, visible, sizes, unmasked };
+}
+
+/** How long the conversation is, or, where only that matters, that it is long enough. */
+function scaleTokens({ policy, calibration, unmasked }: Measured): number {
+  const enough = largestScaleTokens(policy, calibration);
+  let tokens = 0;
+  for (let index = unmasked.length - 1; index >= 0 && tokens < enough; index--)
+    tokens += unmasked.at(index)?.tokens ?? 0;
+  return tokens;
+}
+
+const limitsOf = (source: Measured) =>
+  tailLimits(source.policy, {
+    tokens: scaleTokens(source),
+    calibration: source.calibration,
+  });
+
+function usualPoint(source: Measured): CoveredThrough | undefined {
+  const { context, policy, visible, sizes } = source;
+  switch (policy.splitPolicy) {
+    case 'preserve-fraction':
+      return preserveFractionPoint(context, visible, policy.preserveFraction);
+    case 'tail-tokens': {
+      const limits = limitsOf(source);
+      return foldPointOf(sizes, tailStart(sizes, limits), limits);
+    }
+    case 'adaptive': {
+      const limits = limitsOf(source);
+      return foldPointOf(sizes, adaptiveStart(visible, sizes, limits), limits);
+    }
+  }
+}
+
+/** Whether the context leaves room for new messages once everything up to `point` is a snapshot. */
+function isRelievedBy(source: Measured, point: CoveredThrough): boolean {
+  const { context, policy } = source;
+  const masks = context.history?.masks ?? [];
+  const after: ContextSource = {
+    ...context,
+    history: { snapshotText: '', masks },
+    coveredThrough: point,
+    turns: keptTurns(context.turns, point),
+  };
+  const prompt = promptOf(after, assembleContext(after));
+  const tokens = Math.ceil(source.calibration * estimatePromptTokens(prompt, source.counting));
+  const limit = policyConstants.overflowTargetFraction.value * policy.windowTokens;
+  return tokens + policy.snapshotBudgetTokens < limit;
+}
+
+/** The turns that stand after everything up to `point` is folded, one that is folded inside among them. */
+export const keptTurns = <T extends { seq: number }>(
+  turns: readonly T[],
+  point: CoveredThrough,
+): T[] =>
+  turns.filter(({ seq }) => seq > point.seq || (seq === point.seq && point.contentIndex > 0));
+
+/**
+ * Up to where a compaction folds; undefined: there is nothing to fold. After an overflow the tail may be
+ * what fills the window: then all turns but the newest go, then what can go of that, and at last all of
+ * it, or the conversation could never be written to again.
+ */
+export function foldPoint(source: SplitSource): CoveredThrough | undefined {
+  const own = measured(source);
+  const usual = usualPoint(own);
+  if (source.trigger !== 'overflow') return usual;
+  const { sizes } = own;
+  const newest = sizes.at(-1);
+  const points = [
+    usual,
+    pointBefore(sizes, sizes.length - 1),
+    newest && splitInside(newest, limitsOf(own)),
+    newest && { seq: newest.seq, contentIndex: 0 },
+  ].filter((point) => point !== undefined);
+  return points.find((point) => isRelievedBy(own, point)) ?? points.at(-1);
+}

@@ -1,0 +1,101 @@
+import { turnContents } from '#shared/conversation/context/assemble-context.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
+import type { Repairs } from '#shared/conversation/repair/repairs.ts';
+import { withoutSurroundings } from '#shared/conversation/context/shown-user.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import type { TurnToRead } from '../split/chunks.ts';
+import { neutraliseContent } from '../snapshot/neutralise-tags.ts';
+import { sentPart, slicedTurn } from './shown-turns.ts';
+import { blocksOf } from '../split/split-sizes.ts';
+import {
+  contentWeight,
+  estimateContentTokens,
+  tokensOfWeight,
+  type TokenCounting,
+} from '#shared/tokens/token-estimate.ts';
+
+/** One turn that is to be folded, with the answer contents that go. */
+export interface WantedTurn {
+  turn: Turn;
+  from: number;
+  end: number;
+}
+
+export interface Weighing {
+  counting: TokenCounting;
+  /** Tokens of what stands around a content where it is read, before calibration. */
+  marginOf: (content: Content) => number;
+}
+
+/** What a summariser reads of a turn, weighed once, whatever is asked about it afterwards. */
+export interface ReadTurn extends WantedTurn {
+  slice: Turn;
+  contents: Content[];
+  /** Of `contents` together, before rounding. */
+  weight: number;
+  /** Tokens of what stands around them. */
+  margin: number;
+  repairs: Repairs | undefined;
+}
+
+/** The turn with the answer contents between `from` and `end`; the same object where those are all. */
+export const sliceOf = (turn: Turn, { from, end }: { from: number; end: number }): Turn =>
+  from === 0 && end === turn.contents.length ? turn : slicedTurn(turn, { from, end });
+
+const unmasked = { coveredThrough: nothingCovered, masks: new Map<number, never>() };
+
+/** Reads a turn as it was said, mended where no model would take it as it was stored. */
+export function readTurn(wanted: WantedTurn, { counting, marginOf }: Weighing): ReadTurn {
+  const { turn, from, end } = wanted;
+  const slice = sliceOf(turn, wanted);
+  const sent = turnContents(withoutSurroundings(slice), unmasked);
+  const contents = sent.contents.map(neutraliseContent);
+  return {
+    turn,
+    from,
+    end,
+    slice,
+    contents,
+    weight: contents.reduce((sum, content) => sum + contentWeight(content, counting), 0),
+    margin: contents.reduce((sum, content) => sum + marginOf(content), 0),
+    repairs: contents.length === 0 ? undefined : sent.repairs,
+  };
+}
+
+/** Tokens of all that is read, `before` first; before calibration. */
+export function tokensToRead(
+  before: readonly Content[],
+  reads: readonly ReadTurn[],
+  { counting, marginOf }: Weighing,
+): number {
+  let weight = 0;
+  let margin = 0;
+  for (const content of before) {
+    weight += contentWeight(content, counting);
+    margin += marginOf(content);
+  }
+  for (const read of reads) {
+    weight += read.weight;
+    margin += read.margin;
+  }
+  return tokensOfWeight(weight, counting.rule) + margin;
+}
+
+/** A turn as it is cut into chunks; inside, where it must be, by its contents as they are stored. */
+export function turnToRead(read: ReadTurn, { counting, marginOf }: Weighing): TurnToRead {
+  const { turn, from, end } = read;
+  const tokensOf = (content: Content): number =>
+    estimateContentTokens(content, counting) + marginOf(content);
+  return {
+    tokens: tokensOfWeight(read.weight, counting.rule) + read.margin,
+    end,
+    parts: () => ({
+      userTokens: tokensOf(turn.user),
+      blocks: blocksOf(turn.contents.slice(0, end), {
+        from,
+        tokensOf: (content) => tokensOf(sentPart(content)),
+      }),
+    }),
+  };
+}

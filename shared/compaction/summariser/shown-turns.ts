@@ -1,0 +1,38 @@
+import { maskedContents, type MasksBySeq } from '#shared/conversation/context/assemble-context.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/head.ts';
+import type { Mask } from '#shared/conversation/documents/history.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+
+/** How many of a turn's answer contents `covered` has folded already. */
+export const foldedContents = (turn: Pick<Turn, 'seq'>, covered: CoveredThrough): number =>
+  turn.seq === covered.seq ? covered.contentIndex : 0;
+
+/** The turn with only the answer contents from `from` up to, and without, `end`; its user content stays. */
+export const slicedTurn = (turn: Turn, range: { from: number; end?: number }): Turn => ({
+  ...turn,
+  contents: turn.contents.slice(range.from, range.end),
+});
+
+/** The turn with its outputs as the masks shorten them. */
+export function maskedTurn(turn: Turn, masks: MasksBySeq): Turn {
+  const own = masks.get(turn.seq);
+  if (own === undefined) return turn;
+  const [user = turn.user, ...contents] = maskedContents([turn.user, ...turn.contents], own);
+  return { ...turn, user, contents };
+}
+
+/** Whether a mask is of something that still stands after everything up to `covered` is folded. */
+export const isShown = (mask: Pick<Mask, 'seq' | 'contentIndex'>, covered: CoveredThrough) =>
+  mask.seq > covered.seq ||
+  (covered.contentIndex > 0 &&
+    mask.seq === covered.seq &&
+    (mask.contentIndex === 0 || mask.contentIndex > covered.contentIndex));
+
+/** Thoughts without a signature are not sent again. */
+const isSent = ({ thought, thoughtSignature }: Part) =>
+  thought !== true || thoughtSignature !== undefined;
+
+/** A content as far as it is sent. */
+export const sentPart = (content: Content): Content =>
+  content.parts.every(isSent) ? content : { ...content, parts: content.parts.filter(isSent) };

@@ -1,0 +1,166 @@
+import type { CompactionNeeded, ContextMeter, Head } from '#shared/conversation/documents/head.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { policyConstants } from '../policy/policy-constants.ts';
+import { isOverLimit } from '../summariser/shrunken-view.ts';
+import { isArmed, isOverThreshold, type CompactionPolicy } from '../policy/policy.ts';
+
+type LastSwap = Pick<History, 'afterTokens' | 'isPartial' | 'unproductiveSwaps'> | undefined;
+
+const hasStalled = (history: LastSwap) =>
+  (history?.unproductiveSwaps ?? 0) >= policyConstants.stalledSwaps.value;
+
+/**
+ * Tokens beyond which compaction re-arms; null: at once, because nothing was swapped, or not all of it and
+ * what was swapped got on.
+ */
+export function tokensAfterLastSwap(history: LastSwap): number | null {
+  if (history === undefined) return null;
+  return history.isPartial === true && !hasStalled(history) ? null : history.afterTokens;
+}
+
+/**
+ * Tokens beyond which automatic compaction re-arms: those after the last swap, or, if they are more, those at
+ * which the owner called a compaction of this generation off, or one saved too little.
+ */
+export function tokensToGrowFrom(
+  history: History | undefined,
+  { declined }: CompactionNeeded,
+): number | null {
+  const afterSwap = tokensAfterLastSwap(history);
+  if (declined === undefined || declined.generation !== (history?.generation ?? 0))
+    return afterSwap;
+  return Math.max(afterSwap ?? 0, declined.tokens);
+}
+
+/**
+ * How many swaps in a row have made no progress, one more included: it saved neither the share that an
+ * automatic run must save nor as much as re-arms it. Both counts by the same counter.
+ */
+export function unproductiveSwapsAfter(
+  history: LastSwap,
+  swap: {
+    beforeTokens: number;
+    afterTokens: number;
+    policy: Pick<
+      CompactionPolicy,
+      'minimumSavingFraction' | 'rearmFraction' | 'softThresholdTokens' | 'hardThresholdTokens'
+    >;
+  },
+): number {
+  const { beforeTokens, afterTokens, policy } = swap;
+  const progressTokens = Math.min(
+    policy.minimumSavingFraction * beforeTokens,
+    policy.rearmFraction * (policy.softThresholdTokens ?? policy.hardThresholdTokens),
+  );
+  if (beforeTokens - afterTokens >= progressTokens) return 0;
+  return (history?.unproductiveSwaps ?? 0) + 1;
+}
+
+/**
+ * Whether compaction without a person's request stops: two swaps in a row made no progress, and the context
+ * has not grown since by what re-arms it. Overflows and partial folds, which need not save much, end here.
+ */
+export function isStalled(context: {
+  history: LastSwap;
+  tokens: number;
+  policy: Pick<CompactionPolicy, 'rearmFraction' | 'softThresholdTokens' | 'hardThresholdTokens'>;
+}): boolean {
+  const { history, tokens, policy } = context;
+  if (history === undefined || !hasStalled(history)) return false;
+  const scaleTokens = policy.softThresholdTokens ?? policy.hardThresholdTokens;
+  return tokens - history.afterTokens < policy.rearmFraction * scaleTokens;
+}
+
+const isAutomatic = ({ settings }: Pick<Head, 'settings'>) =>
+  (settings.compaction ?? 'auto') === 'auto';
+
+/** The threshold at which a conversation is compacted by itself; null: at none. */
+export const automaticThreshold = (
+  { softThresholdTokens }: Pick<CompactionPolicy, 'softThresholdTokens'>,
+  head: Pick<Head, 'settings'>,
+): number | null => (isAutomatic(head) ? softThresholdTokens : null);
+
+interface DueContext {
+  head: Pick<Head, 'settings' | 'context' | 'compactionNeeded'>;
+  history: History | undefined;
+  tokens: number;
+  policy: CompactionPolicy;
+  requestId: string;
+  now: Date;
+}
+
+/**
+ * Whether a context takes a size that no threshold keeps it from: where none is set, the hard one, over which answers
+ * leave turns out; else so much of the window that no message fits behind it.
+ */
+function isOverflowing({ head, tokens, policy }: DueContext): boolean {
+  const { overheadTokens } = head.context;
+  return policy.softThresholdTokens === null
+    ? isOverLimit({ tokens, overheadTokens, policy })
+    : tokens > policyConstants.overflowFraction.value * policy.windowTokens;
+}
+
+/** Whether the owner has called a compaction of about this context off, or one of it saved too little. */
+function isDeclined({ head, history, tokens, policy }: DueContext): boolean {
+  const { declined } = head.compactionNeeded;
+  if (declined?.generation !== (history?.generation ?? 0)) return false;
+  const scaleTokens = policy.softThresholdTokens ?? policy.hardThresholdTokens;
+  return tokens - declined.tokens < policy.rearmFraction * scaleTokens;
+}
+
+/**
+ * The need of a context as it stands, whoever waits for a compaction already; undefined: below the
+ * threshold, not armed since the last swap, or compaction is not automatic. Equal to the threshold compacts. What
+ * overflows waits for neither.
+ */
+export function needOfContext(context: DueContext): CompactionNeeded['auto'] {
+  const { head, history, tokens, policy, requestId, now } = context;
+  if (!isAutomatic(head)) return undefined;
+  if (isOverflowing(context) && !isDeclined(context))
+    return { requestId, since: now, trigger: 'overflow' };
+  if (!isOverThreshold({ tokens, overheadTokens: head.context.overheadTokens, policy }))
+    return undefined;
+  const tokensBefore = tokensToGrowFrom(history, head.compactionNeeded);
+  if (!isArmed({ tokens, tokensAfterLastSwap: tokensBefore, policy })) return undefined;
+  return { requestId, since: now, trigger: 'auto' };
+}
+
+/**
+ * The need of a context that a person has changed (edit, deletion, restore, undelete), unless an automatic
+ * one waits; a person's request is none of the threshold's. Compaction that is not armed is asked for too
+ * where the next answer would have to do without part of the context: it cannot wait for more tokens.
+ */
+export function needOfChangedContext(context: DueContext): CompactionNeeded['auto'] {
+  const { head, tokens, policy, requestId, now } = context;
+  if (head.compactionNeeded.auto) return undefined;
+  const need = needOfContext(context);
+  if (need) return need;
+  const contentTokens = tokens - head.context.overheadTokens;
+  return isAutomatic(head) && contentTokens >= policy.hardThresholdTokens
+    ? { requestId, since: now, trigger: 'overflow' }
+    : undefined;
+}
+
+/**
+ * The need that a finished turn leaves in the head, or undefined: nothing to ask for (`needOfContext`), or
+ * asked for already. A person's request is none of the threshold's: the context may grow beyond it. A
+ * prompt that the model found too long always asks, unless compaction is off.
+ */
+export function compactionNeed(turn: {
+  head: Pick<Head, 'settings' | 'compactionNeeded'>;
+  history: History | undefined;
+  /** Absent when the turn left the context as it was. */
+  meter: ContextMeter | undefined;
+  /** The model refused the prompt for its length: our estimate was too low. */
+  isOverflow: boolean;
+  policy: CompactionPolicy;
+  requestId: string;
+  now: Date;
+}): CompactionNeeded['auto'] {
+  const { head, meter, requestId, now } = turn;
+  if (head.compactionNeeded.auto) return undefined;
+  if (turn.isOverflow && head.settings.compaction !== 'off')
+    return { requestId, since: now, trigger: 'overflow' };
+  if (meter === undefined) return undefined;
+  return needOfContext({ ...turn, head: { ...head, context: meter }, tokens: meter.tokens });
+}

@@ -1,0 +1,202 @@
+import type { MemoryTexts } from '#shared/memory/render-memory.ts';
+import type { Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
+import type { Content, Part } from '../documents/content.ts';
+import { declaredTools } from '../documents/declared-tools.ts';
+import { emptiedResponse } from '../repair/emptied-response.ts';
+import type { CoveredThrough, Pin } from '../documents/head.ts';
+import type { History, Mask } from '../documents/history.ts';
+import { pinText } from '../pins/pin-text.ts';
+import { condensedPart } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+import { mendHistory } from '../repair/repair-prompt.ts';
+import type { Mended } from '../repair/repair-contents.ts';
+import { hasSignature, withOwnSignatures } from '../repair/own-signatures.ts';
+import { addRepairs, type Repairs } from '../repair/repairs.ts';
+import { sendableTurn } from '../repair/sendable.ts';
+import { shownUser } from './shown-user.ts';
+import { answeringModelOf } from './turn-model.ts';
+import type { Turn } from '../documents/turn.ts';
+
+/** Everything that the context is made of. */
+export interface ContextSource {
+  model: string;
+  systemInstruction?: string | undefined;
+  /** Functions that the app runs, as the head has them. */
+  toolsJson?: string | undefined;
+  /** Functions that this server runs; which of them the prompt names is decided with it. */
+  serverTools?: readonly ToolDeclaration[] | undefined;
+  /** What is remembered across conversations, as the prefix shows it; absent: nothing is. */
+  memory?: MemoryTexts | undefined;
+  pins: readonly Pin[];
+  /** Of the history document of the head's generation; absent in generation 0. */
+  history: Pick<History, 'snapshotText' | 'masks'> | undefined;
+  coveredThrough: CoveredThrough;
+  /** The terminal turns after `coveredThrough` in seq order. */
+  turns: readonly Turn[];
+}
+
+/** What of a turn the context shows. */
+type ShownTurn = Pick<
+  Turn,
+  'seq' | 'user' | 'contents' | 'surroundings' | 'inContext' | 'model' | 'routing'
+>;
+
+/** The same with nothing of the turns but what is shown. */
+export type ShownSource = Omit<ContextSource, 'turns'> & { turns: readonly ShownTurn[] };
+
+export type ContextItem = {
+  /** `marker`: stands in for turns that a shrunken view leaves out. */
+  kind: 'memory' | 'pin' | 'snapshot' | 'ack' | 'turn' | 'marker';
+  seq?: number;
+  /** Of a turn that is being answered. */
+  state?: 'running' | 'awaiting_tool';
+  content: Content;
+  /** Of a content with thought signatures: the model that made them, where that is known. */
+  signedBy?: string;
+  /** On the first item of a turn whose stored contents no model would take: what was mended. */
+  repairs?: Repairs;
+};
+
+/** What the model answers to its own memory; fixed, so that the cached prefix stays stable. */
+export const ACKNOWLEDGEMENT = 'Understood. I will use this as reference and continue.';
+
+const userText = (text: string): Content => ({ role: 'user', parts: [{ text }] });
+
+/** What stands in for earlier times, the widest first: later ones win. */
+function prefixItems({ memory, pins, history }: Omit<ContextSource, 'turns'>): ContextItem[] {
+  const items = [
+    { kind: 'memory' as const, text: memory?.app ?? '' },
+    { kind: 'memory' as const, text: memory?.user ?? '' },
+    { kind: 'pin' as const, text: pinText(pins) },
+    { kind: 'snapshot' as const, text: history?.snapshotText ?? '' },
+  ].filter(({ text }) => text !== '');
+  if (items.length === 0) return [];
+  return [
+    ...items.map(({ kind, text }) => ({ kind, content: userText(text) })),
+    { kind: 'ack', content: { role: 'model', parts: [{ text: ACKNOWLEDGEMENT }] } },
+  ];
+}
+
+/** Masks by the turn that they belong to. */
+export type MasksBySeq = ReadonlyMap<number, readonly Mask[]>;
+
+export const masksBySeq = (masks: readonly Mask[]): MasksBySeq =>
+  Map.groupBy(masks, ({ seq }) => seq);
+
+const maskedPart = (part: Part, mask: Mask | undefined): Part =>
+  mask ? (mask.part ?? emptiedResponse(part)) : condensedPart(part);
+
+const isCondensed = ({ condensed }: Part) => condensed !== undefined;
+
+/** One turn's contents, user content first, with the parts that its masks shorten. */
+export function maskedContents(contents: readonly Content[], masks: readonly Mask[]): Content[] {
+  return contents.map((content, contentIndex) => {
+    if (masks.length === 0 && !content.parts.some(isCondensed)) return content;
+    const parts = content.parts.map((part, partIndex) =>
+      maskedPart(
+        part,
+        masks.find((mask) => mask.contentIndex === contentIndex && mask.partIndex === partIndex),
+      ),
+    );
+    return parts.every((part, index) => part === content.parts[index])
+      ? content
+      : { ...content, parts };
+  });
+}
+
+/** One turn as the context shows it: masked where the generation says so, the folded part left out. */
+export function turnContents(
+  turn: ShownTurn,
+  { coveredThrough, masks }: { coveredThrough: CoveredThrough; masks: MasksBySeq },
+): Mended {
+  const { surroundings } = turn;
+  const contents = maskedContents([turn.user, ...turn.contents], masks.get(turn.seq) ?? []);
+  const [user] = contents;
+  if (user && surroundings !== undefined) contents[0] = shownUser({ user, surroundings });
+  const { seq, contentIndex } = coveredThrough;
+  // A fold point inside a turn keeps its user content and drops the folded contents behind it.
+  const kept =
+    turn.seq === seq && contentIndex > 0
+      ? [contents[0], ...contents.slice(contentIndex + 1)].filter((item) => item !== undefined)
+      : contents;
+  return sendableTurn(kept);
+}
+
+/** What of a turn is sent, as items; `model` has answered it. */
+export const turnItems = (
+  seq: number,
+  { contents, repairs }: Mended,
+  model?: string,
+): ContextItem[] =>
+  contents.map((content, index) => ({
+    kind: 'turn',
+    seq,
+    content,
+    ...(model !== undefined && hasSignature(content) && { signedBy: model }),
+    ...(index === 0 && repairs && { repairs }),
+  }));
+
+/** The turns of a context alone. */
+export function itemsOfTurns({
+  history,
+  coveredThrough,
+  turns,
+}: Pick<ShownSource, 'history' | 'coveredThrough' | 'turns'>): ContextItem[] {
+  const masks = masksBySeq(history?.masks ?? []);
+  return turns
+    .filter(({ inContext }) => inContext)
+    .flatMap((turn) => {
+      const contents = turnContents(turn, { coveredThrough, masks });
+      return turnItems(turn.seq, contents, answeringModelOf(turn));
+    });
+}
+
+/**
+ * The context: the one function behind the model call, `/context` and the compactor, so that what is
+ * shown is what is sent. Pure; an empty conversation gives no items.
+ */
+export const assembleContext = (source: ShownSource): ContextItem[] => [
+  ...prefixItems(source),
+  ...itemsOfTurns(source),
+];
+
+const prefixKinds: ReadonlySet<ContextItem['kind']> = new Set(['memory', 'pin', 'snapshot']);
+
+function joinedPrefix(items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] {
+  const contents: Content[] = [];
+  for (const [index, { kind, content }] of items.entries()) {
+    const before = items[index - 1];
+    const last = contents.at(-1);
+    const isSame = before && prefixKinds.has(before.kind) && prefixKinds.has(kind);
+    if (isSame && last)
+      contents[contents.length - 1] = { ...last, parts: [...last.parts, ...content.parts] };
+    else contents.push(content);
+  }
+  return contents;
+}
+
+/**
+ * The contents that items make in a prompt, in order: one for each, but memory, pins and snapshot, which are
+ * parts of one user content, so that user and model go on taking turns, and where turns beside each other
+ * do not fit, as `mendHistory` mends them.
+ */
+export const contentsOf = (items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] =>
+  mendHistory(joinedPrefix(items)).contents;
+
+/** The prompt of the next call: the context, with no signatures but those of `source.model`, and, last, the new user content. */
+export function promptOf(
+  source: Omit<ContextSource, 'turns'>,
+  items: readonly ContextItem[],
+  user?: Content,
+): Prompt {
+  const own = withOwnSignatures(items, source.model);
+  const mended = mendHistory([...joinedPrefix(own), ...(user ? [user] : [])]);
+  const repairs = items.reduce((sum, item) => addRepairs(sum, item.repairs), mended.repairs);
+  const { contents } = mended;
+  return {
+    model: source.model,
+    systemInstruction: source.systemInstruction,
+    tools: declaredTools({ ...source, contents }),
+    contents,
+    ...(repairs && { repairs }),
+  };
+}

@@ -1,0 +1,97 @@
+import { cleanHistory } from '../writes/erased-history.ts';
+import type { Head } from '../documents/head.ts';
+import type { History } from '../documents/history.ts';
+import { historyPath } from '../documents/paths.ts';
+import type { HistorySource } from './read-conversation.ts';
+import { readSignedHistory } from './signed-history.ts';
+
+/** Generations of one read. */
+const PAGE = 20;
+
+/** What it takes to read histories past the cache. */
+export type StoredHistories = Omit<HistorySource, 'cache'>;
+
+interface Of {
+  conversationId: string;
+  head: Head;
+}
+
+/** The histories of some generations in the order asked for; missing ones are left out. */
+export async function readHistories(
+  source: StoredHistories,
+  { conversationId, head }: Of,
+  generations: readonly number[],
+): Promise<History[]> {
+  const documents = await source.store.get(
+    generations.map((generation) => historyPath(conversationId, generation)),
+  );
+  return documents.flatMap((document) =>
+    document
+      ? [cleanHistory(head, readSignedHistory(source, { conversationId, head }, document))]
+      : [],
+  );
+}
+
+/** First turn that was replaced, where a generation took turns out of the context that still have words. */
+const replacedFrom = ({ changedFromSeq, erasedSeqs }: History): number =>
+  erasedSeqs === undefined ? (changedFromSeq ?? Infinity) : Infinity;
+
+/**
+ * The newest history that covers no turn after `throughSeq` and may go on, or undefined: its signature
+ * verifies, it was not emptied, and no turn that it covers was replaced since. Its masks may be of later
+ * turns.
+ */
+export async function newestHistoryThrough(
+  source: StoredHistories,
+  of: Of,
+  throughSeq: number,
+): Promise<History | undefined> {
+  let lastSeq = throughSeq;
+  for (let newest = of.head.generation; newest > 0; newest -= PAGE) {
+    const generations = Array.from({ length: Math.min(PAGE, newest) }, (_, i) => newest - i);
+    for (const history of await readHistories(source, of, generations)) {
+      const { erased, isUntrusted, coveredThrough } = history;
+      if (erased !== true && !isUntrusted && coveredThrough.seq <= lastSeq) return history;
+      lastSeq = Math.min(lastSeq, replacedFrom(history) - 1);
+    }
+  }
+  return undefined;
+}
+
+/**
+ * What may go on in the place of `history`: itself, or, where its signature does not verify, the newest
+ * earlier one that does, or none.
+ */
+export const trustedHistory = async (
+  source: StoredHistories,
+  of: Of,
+  history: History | undefined,
+): Promise<History | undefined> =>
+  history?.isUntrusted ? newestHistoryThrough(source, of, history.coveredThrough.seq) : history;
+
+/** Turns that changed after a generation was made. */
+export interface ChangesSince {
+  /** First turn that was replaced, it and all after it. */
+  replacedFromSeq: number | undefined;
+  /** Turns that were erased; histories that cover them are mended or emptied by that. */
+  erasedSeqs: number[];
+}
+
+/** What changed after `generation` was made. One read for every 20 generations since. */
+export async function changesSince(
+  source: StoredHistories,
+  of: Of,
+  generation: number,
+): Promise<ChangesSince> {
+  let first = Infinity;
+  const erasedSeqs: number[] = [];
+  for (let next = generation + 1; next <= of.head.changedIn; next += PAGE) {
+    const length = Math.min(PAGE, of.head.changedIn - next + 1);
+    const generations = Array.from({ length }, (_, i) => next + i);
+    for (const history of await readHistories(source, of, generations)) {
+      first = Math.min(first, replacedFrom(history));
+      erasedSeqs.push(...(history.erasedSeqs ?? []));
+    }
+  }
+  return { replacedFromSeq: first === Infinity ? undefined : first, erasedSeqs };
+}

@@ -1,0 +1,232 @@
+import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
+import { sentOutputs, type OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
+import { memoryTokens, type MemoryTexts } from '#shared/memory/render-memory.ts';
+import { itemsOfTurns } from './assemble-context.ts';
+import { hasFunctionResponse } from '../documents/content.ts';
+import type { z } from 'zod';
+import type { ContextMeter, Head, measuredSchema } from '../documents/head.ts';
+import type { History } from '../documents/history.ts';
+import { nothingCovered } from '../writes/next-generation.ts';
+import { pinnedTokens } from '../pins/pinned-tokens.ts';
+import { shownTokens } from './shown-tokens.ts';
+import type { Turn, TurnUsage } from '../documents/turn.ts';
+
+/** Weight of a new report in the moving average, and its bounds: a wild report moves it little. */
+export const CALIBRATION_ALPHA = 0.2;
+export const CALIBRATION_MIN = 0.5;
+export const CALIBRATION_MAX = 2;
+
+/** What the meter looks at of a turn. */
+export type MeteredTurn = Pick<
+  Turn,
+  'seq' | 'user' | 'contents' | 'surroundings' | 'tokens' | 'inContext' | 'model' | 'routing'
+>;
+
+export interface MeterSource {
+  head: Pick<Head, 'context' | 'generation' | 'pins'>;
+  history: History | undefined;
+  /** As the prefix shows it; absent: as it was when the last turn finished. */
+  memory?: MemoryTexts | undefined;
+  /** The terminal turns of the tail. */
+  turns: readonly MeteredTurn[];
+}
+
+const hasOutputs = ({ user, contents }: MeteredTurn) =>
+  [user, ...contents].some(hasFunctionResponse);
+
+interface Shown {
+  history: MeterSource['history'];
+  turns: readonly MeteredTurn[];
+}
+
+/** Those turns that have tool outputs, as the context shows them. */
+const outputItems = ({ history, turns }: Shown) =>
+  itemsOfTurns({
+    history,
+    coveredThrough: history?.coveredThrough ?? nothingCovered,
+    turns: turns.filter(hasOutputs),
+  });
+
+/**
+ * Uncalibrated tokens of turns without their tool outputs: from the counts that were stored with them, and of those
+ * with outputs, whose counts are of the whole turn, weighed anew.
+ */
+function wordTokens({ history, turns }: Shown, { counting }: OutputForms): number {
+  const shown = turns.filter(({ inContext }) => inContext);
+  const stored = shown
+    .filter((turn) => !hasOutputs(turn))
+    .reduce((sum, turn) => sum + shownTokens(turn, history?.coveredThrough), 0);
+  return outputItems({ history, turns: shown })
+    .flatMap(({ content }) => content.parts)
+    .filter((part) => part.functionResponse === undefined)
+    .reduce((sum, part) => sum + estimatePartTokens(part, counting), stored);
+}
+
+/** Uncalibrated tokens of the tool outputs of turns, in the forms in which they are sent. */
+const outputTokens = (shown: Shown, forms: OutputForms): number =>
+  sentOutputs(outputItems(shown), forms).tokens;
+
+/** A figure of a whole prompt, and what it is about. */
+type Measured = z.infer<typeof measuredSchema> & Pick<ContextMeter, 'tokens'>;
+
+/** What the swap counted that made this generation; undefined: none did, or it is not known. */
+const countedBySwap = ({ head, history }: MeterSource): Measured | undefined =>
+  history?.counted && history.generation === head.generation
+    ? { ...history.counted, tokens: history.afterTokens }
+    : undefined;
+
+/** The last figure of this generation that a model gave: its report of a turn, else the count of the swap. */
+function measuredOf(source: MeterSource): Measured | undefined {
+  const { context, generation } = source.head;
+  const isReported = context.generation === generation && context.source !== 'estimated';
+  return isReported ? context : countedBySwap(source);
+}
+
+const ownMemoryTokens = (source: MeterSource): number =>
+  source.memory
+    ? memoryTokens(source.memory)
+    : ((measuredOf(source) ?? source.head.context).memoryTokens ?? 0);
+
+/** Of pins and memory. */
+const standingTokens = (source: MeterSource): number =>
+  pinnedTokens(source.head.pins, source.history, ownMemoryTokens(source));
+
+/** The same as the meter stores it. */
+function standingFigures(source: MeterSource): Pick<ContextMeter, 'pinTokens' | 'memoryTokens'> {
+  const pinTokens = standingTokens(source);
+  const memory = ownMemoryTokens(source);
+  return { ...(pinTokens > 0 && { pinTokens }), ...(memory > 0 && { memoryTokens: memory }) };
+}
+
+/** Uncalibrated estimate of memory, pins, snapshot and tail as the next prompt has them. */
+export const estimatedContentTokens = (source: MeterSource, forms: OutputForms): number =>
+  standingTokens(source) +
+  (source.history?.snapshotTokens ?? 0) +
+  wordTokens(source, forms) +
+  outputTokens(source, forms);
+
+/** A measured figure with an estimate for what came after it, for outputs that take another form since, for pins and notes. */
+function grownTokens(source: MeterSource, measured: Measured, forms: OutputForms): number {
+  const { head, history, turns } = source;
+  const later = turns.filter(({ seq }) => seq > measured.seq);
+  const then = turns.filter(({ seq }) => seq <= measured.seq);
+  const outputsThen = measured.outputTokens ?? outputTokens({ history, turns: then }, forms);
+  const moreTokens =
+    wordTokens({ history, turns: later }, forms) +
+    (outputTokens(source, forms) - outputsThen) +
+    (standingTokens(source) - (measured.pinTokens ?? 0));
+  return Math.max(0, Math.ceil(measured.tokens + head.context.calibration * moreTokens));
+}
+
+/**
+ * Tokens of the present context as the next prompt has it, system instruction and tools included, but for what is left
+ * out over the hard threshold: tool outputs count in the forms in which they are sent. The model's own report while it
+ * is about this generation, else what the swap counted that made it, plus an estimate for what came after; where neither
+ * is known everything is estimated.
+ */
+export function contextTokens(
+  source: MeterSource,
+  forms: OutputForms,
+): { tokens: number; source: ContextMeter['source'] } {
+  const { overheadTokens, calibration } = source.head.context;
+  const measured = measuredOf(source);
+  if (measured) return { tokens: grownTokens(source, measured, forms), source: measured.source };
+  return {
+    tokens: Math.ceil(overheadTokens + calibration * estimatedContentTokens(source, forms)),
+    source: 'estimated',
+  };
+}
+
+/** What the model reported of a call: prompt and answer, and what of the turn they were. */
+export interface ReportedCall {
+  tokens: number;
+  /** Contents of the turn in the prompt, and the answer. */
+  contents: number;
+  /** Uncalibrated, of all tool outputs as the prompt had them. */
+  outputTokens: number;
+}
+
+/**
+ * Tokens of the next prompt of a turn that is being answered, `turn` the last of the source's: what the model reported
+ * of the call before, and an estimate for what came after it. Nothing reported: as a context with this turn.
+ */
+export function roundTokens(
+  source: MeterSource & { turn: MeteredTurn },
+  forms: OutputForms,
+  reported: ReportedCall | undefined,
+): number {
+  const { head, turn, history } = source;
+  const turns = [...source.turns, turn];
+  if (!reported) return contextTokens({ ...source, turns }, forms).tokens;
+  const newer = { ...turn, contents: turn.contents.slice(reported.contents) };
+  const words = newer.contents
+    .flatMap(({ parts }) => parts)
+    .filter((part) => part.functionResponse === undefined)
+    .reduce((sum, part) => sum + estimatePartTokens(part, forms.counting), 0);
+  const outputs = outputTokens({ history, turns }, forms) - reported.outputTokens;
+  return Math.max(0, Math.ceil(reported.tokens + head.context.calibration * (words + outputs)));
+}
+
+export function nextCalibration(
+  calibration: number,
+  observed: { reportedTokens: number; estimatedTokens: number },
+): number {
+  if (observed.estimatedTokens <= 0 || observed.reportedTokens <= 0) return calibration;
+  const ratio = observed.reportedTokens / observed.estimatedTokens;
+  const bounded = Math.min(CALIBRATION_MAX, Math.max(CALIBRATION_MIN, ratio));
+  return (1 - CALIBRATION_ALPHA) * calibration + CALIBRATION_ALPHA * bounded;
+}
+
+/** The meter after a finished turn: as reported where the model reported, else estimated. */
+export function meterAfterTurn(
+  turn: {
+    before: MeterSource;
+    /** This turn as it ended. */
+    own: MeteredTurn;
+    /** Uncalibrated estimates. */
+    overheadTokens: number;
+    /** What the call said beside the message, and no later one says again by itself. */
+    saidTokens?: number;
+    /** Of what came of the last call. */
+    answerTokens: number;
+    /** What the model reported of the last call; absent also where its prompt was not the context. */
+    usage: TurnUsage | undefined;
+  },
+  forms: OutputForms,
+): ContextMeter {
+  const { before, own, usage, saidTokens = 0 } = turn;
+  const { context, generation } = before.head;
+  const after = { ...before, turns: [...before.turns, { ...own, inContext: true }] };
+  const estimate = turn.overheadTokens + estimatedContentTokens(after, forms);
+  const outputs = outputTokens(after, forms);
+  const base = {
+    generation,
+    seq: own.seq,
+    ...standingFigures(before),
+    ...(outputs > 0 && { outputTokens: outputs }),
+  };
+  if (usage === undefined || usage.promptTokens <= 0) {
+    const counted = countedBySwap(after);
+    return {
+      ...base,
+      tokens: counted
+        ? grownTokens(after, counted, forms)
+        : Math.ceil(context.calibration * estimate),
+      overheadTokens: Math.ceil(context.calibration * turn.overheadTokens),
+      calibration: context.calibration,
+      source: counted?.source ?? 'estimated',
+    };
+  }
+  const calibration = nextCalibration(context.calibration, {
+    reportedTokens: usage.promptTokens,
+    estimatedTokens: estimate - turn.answerTokens + saidTokens,
+  });
+  const tokens = usage.promptTokens + usage.outputTokens - Math.ceil(calibration * saidTokens);
+  return {
+    ...base,
+    tokens: Math.max(0, tokens),
+    overheadTokens: Math.ceil(calibration * turn.overheadTokens),
+    calibration,
+    source: 'reported',
+  };
+}

@@ -1,0 +1,92 @@
+import { wholeOutputs, type OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
+import { newestHistoryThrough } from './find-history.ts';
+import type { CoveredThrough, Head } from '../documents/head.ts';
+import type { History } from '../documents/history.ts';
+import { contextTokens } from './meter.ts';
+import { nothingCovered } from '../writes/next-generation.ts';
+import {
+  firstTailSeq,
+  readContextParts,
+  readTurnRange,
+  type HistorySource,
+} from './read-conversation.ts';
+import { isTerminal, type Turn } from '../documents/turn.ts';
+
+/** What a compaction starts from. */
+export interface FoldingBase {
+  history: History | undefined;
+  /** How far `history` stands in for turns. */
+  coveredThrough: CoveredThrough;
+  /** `history` is not the present one, so that turns which were folded before are read again. */
+  isReadAgain: boolean;
+  /** The terminal turns behind it. */
+  turns: Turn[];
+  /** Of the present context, whatever is read again. */
+  present: ReturnType<typeof contextTokens>;
+}
+
+interface Of {
+  conversationId: string;
+  head: Head;
+}
+
+/** The last turn that the base of a compaction may cover; undefined: the present history will do. */
+function lastTrusted({ isUntrusted, rederiveFrom, coveredThrough }: History): number | undefined {
+  if (isUntrusted) return coveredThrough.seq;
+  return rederiveFrom === undefined ? undefined : rederiveFrom - 1;
+}
+
+async function readBehind(
+  source: HistorySource,
+  { conversationId, head }: Of,
+  history: History | undefined,
+): Promise<Omit<FoldingBase, 'present'>> {
+  const coveredThrough = history?.coveredThrough ?? nothingCovered;
+  const fromSeq = firstTailSeq({ ...head, coveredThrough });
+  const toSeq = head.lastSeq;
+  const turns = await readTurnRange(source, { conversationId, head, fromSeq, toSeq });
+  return {
+    history,
+    coveredThrough,
+    isReadAgain: true,
+    turns: turns.filter(({ state }) => isTerminal(state)),
+  };
+}
+
+/** Calibrated estimate of what the base makes. */
+export const baseTokens = (
+  head: Head,
+  base: Pick<FoldingBase, 'history' | 'turns'>,
+  forms: OutputForms,
+): number =>
+  contextTokens(
+    { ...base, head: { ...head, context: { ...head.context, source: 'estimated' } } },
+    forms,
+  ).tokens;
+
+/**
+ * What a compaction of `head` folds: the present context, unless its history is not the server's own, or
+ * lost statements that are to be derived again. Then the newest earlier history that may go on and tells
+ * nothing of those turns, or none, with the turns behind it verbatim. Statements are derived again only
+ * where that makes at most `readAgainTokens`; else the mended history stays. Undefined when the document of
+ * the generation is missing.
+ */
+export async function readFoldingBase(
+  source: HistorySource,
+  of: Of,
+  { readAgainTokens, forms }: { readAgainTokens: number; forms: OutputForms },
+): Promise<FoldingBase | undefined> {
+  const { head } = of;
+  const parts = await readContextParts(source, of);
+  // The document of a generation stands before the head names it; missing means the head is old.
+  if (head.generation > 0 && parts.history === undefined) return undefined;
+  const present = contextTokens({ head, ...parts }, forms);
+  const unchanged = { ...parts, coveredThrough: head.coveredThrough, isReadAgain: false, present };
+  const throughSeq = parts.history && lastTrusted(parts.history);
+  if (throughSeq === undefined) return unchanged;
+  const base = await readBehind(source, of, await newestHistoryThrough(source, of, throughSeq));
+  // The summariser reads outputs whole.
+  const wholeTokens = baseTokens(head, base, wholeOutputs(forms));
+  const isReadAgain = parts.history?.isUntrusted || wholeTokens <= readAgainTokens;
+  return isReadAgain ? { ...base, present } : unchanged;
+}

@@ -1,0 +1,239 @@
+import { StoreUnavailableError } from '#shared/errors.ts';
+import type { DocumentStore, Logger, Signer, StoredDocument } from '#shared/ports/ports.ts';
+import type { Segment } from '#shared/recall/segment.ts';
+import type { TurnTexts } from '#shared/search/turn-texts.ts';
+import { cleanHistory } from '../writes/erased-history.ts';
+import { decodeAnyHead, decodeHead, type Head, type Versioned } from '../documents/head.ts';
+import type { History } from '../documents/history.ts';
+import type { KnownJob } from '../decisions/known-job.ts';
+import { headPath, historyPath, turnPath } from '../documents/paths.ts';
+import { readSignedHistory } from './signed-history.ts';
+import {
+  decodeStoredTurn,
+  decodeTurn,
+  isFinal,
+  isTerminal,
+  readTurnDocument,
+  type Turn,
+  type TurnDocument,
+} from '../documents/turn.ts';
+
+/** How many documents one read asks for. */
+const READ_PAGE = 300;
+
+export interface SegmentEntry {
+  segment: Segment;
+  throughSeq: number;
+  loadedAt: number;
+  /** About what it takes in memory. */
+  sizeBytes: number;
+}
+
+/** Finished turns and histories never change but by a new generation, so an instance may keep them. */
+export interface ConversationCache {
+  turn(epoch: string, seq: number): { turn: Turn; loadedAt: number } | undefined;
+  keepTurn(epoch: string, entry: { turn: Turn; loadedAt: number }): void;
+  history(epoch: string, generation: number): { history: History; loadedAt: number } | undefined;
+  keepHistory(epoch: string, entry: { history: History; loadedAt: number }): void;
+  /** What can be searched of a turn: far more turns of it fit than of whole ones. */
+  texts(epoch: string, seq: number): { texts: TurnTexts; loadedAt: number } | undefined;
+  keepTexts(epoch: string, entry: { texts: TurnTexts; loadedAt: number }): void;
+  /** A part of the index of recall, with the turns up to `throughSeq` of those that it is for. */
+  segment(epoch: string, number: number): SegmentEntry | undefined;
+  keepSegment(epoch: string, number: number, entry: SegmentEntry): void;
+  /** Bytes that the index of one conversation may take; 0: none is kept. */
+  readonly segmentBytes: number;
+  /** What the job of a conversation tells of the past; see `known-job.ts`. */
+  job(conversationId: string): KnownJob | undefined;
+  keepJob(conversationId: string, known: KnownJob): void;
+}
+
+/** What histories are read with. */
+export interface HistorySource {
+  store: Pick<DocumentStore, 'get'>;
+  cache: ConversationCache;
+  signer: Pick<Signer, 'isValid'>;
+  logger: Pick<Logger, 'log'>;
+}
+
+/** A cache that keeps nothing. */
+export const noCache: ConversationCache = {
+  turn: () => undefined,
+  keepTurn: () => undefined,
+  history: () => undefined,
+  keepHistory: () => undefined,
+  texts: () => undefined,
+  keepTexts: () => undefined,
+  segment: () => undefined,
+  keepSegment: () => undefined,
+  segmentBytes: 0,
+  job: () => undefined,
+  keepJob: () => undefined,
+};
+
+export async function readHead(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+): Promise<Versioned<Head> | undefined> {
+  const [document] = await store.get([headPath(conversationId)]);
+  return document && decodeHead(document);
+}
+
+/** The same for who erases: also one that cannot be read. */
+export async function readAnyHead(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+): Promise<Versioned<Head> | undefined> {
+  const [document] = await store.get([headPath(conversationId)]);
+  return document && decodeAnyHead(document);
+}
+
+async function getInPages(
+  store: Pick<DocumentStore, 'get'>,
+  paths: readonly string[],
+): Promise<(StoredDocument | undefined)[]> {
+  const found: (StoredDocument | undefined)[] = [];
+  for (let i = 0; i < paths.length; i += READ_PAGE)
+    found.push(...(await store.get(paths.slice(i, i + READ_PAGE))));
+  return found;
+}
+
+/** Turn documents by seq, without overflow pieces, in the order asked for. No read when none is. */
+export async function readTurnDocuments(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  seqs: readonly number[],
+): Promise<(TurnDocument | undefined)[]> {
+  const paths = seqs.map((seq) => turnPath(conversationId, seq));
+  const documents = await getInPages(store, paths);
+  return documents.map((document) => document && readTurnDocument(conversationId, document));
+}
+
+/** The text of an overflow piece; '' where it is gone. */
+export const pieceText = (piece: StoredDocument | undefined) => {
+  const text = piece?.fields['text'];
+  return typeof text === 'string' ? text : '';
+};
+
+/** A turn that is emptied, or begun anew, between the reads of its document and of its pieces. */
+const PIECES_TRIES = 3;
+
+async function readTurnsTry(
+  store: Pick<DocumentStore, 'get'>,
+  read: { conversationId: string; seqs: readonly number[]; tries: number },
+): Promise<Versioned<Turn>[]> {
+  const { conversationId, seqs, tries } = read;
+  const documents = await readTurnDocuments(store, conversationId, seqs);
+  const turns = documents.filter((document) => document !== undefined);
+  const pieces = await getInPages(
+    store,
+    turns.flatMap(({ piecePaths }) => piecePaths),
+  );
+  if (tries < PIECES_TRIES && pieces.includes(undefined))
+    return readTurnsTry(store, { conversationId, seqs, tries: tries + 1 });
+  let next = 0;
+  return turns.map((turn) => {
+    const own = pieces.slice(next, (next += turn.piecePaths.length));
+    return decodeTurn(turn, own.map(pieceText));
+  });
+}
+
+/** A turn with its overflow pieces as it is stored: calls that nobody answered are open in an ended one, too. */
+export async function readStoredTurn(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  document: TurnDocument,
+): Promise<Versioned<Turn>> {
+  const pieces = await getInPages(store, document.piecePaths);
+  if (pieces.includes(undefined))
+    throw new StoreUnavailableError({
+      operation: `pieces of turn ${document.value.seq} of ${conversationId}`,
+    });
+  return decodeStoredTurn(document, pieces.map(pieceText));
+}
+
+/** Turns by seq with their overflow pieces, in the order asked for; missing ones are left out. */
+export const readTurns = (
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  seqs: readonly number[],
+): Promise<Versioned<Turn>[]> => readTurnsTry(store, { conversationId, seqs, tries: 1 });
+
+/** Whether what a cache gave is as it was loaded: no finished turn has changed since. */
+export const isFresh = <Entry extends { loadedAt: number }>(
+  head: Pick<Head, 'changedIn'>,
+  entry: Entry | undefined,
+): entry is Entry => entry !== undefined && entry.loadedAt >= head.changedIn;
+
+export interface TurnRange {
+  conversationId: string;
+  head: Head;
+  fromSeq: number;
+  toSeq: number;
+}
+
+/** The turns of a range through the cache; only turns that will not change are kept. */
+export async function readTurnRange(
+  source: { store: Pick<DocumentStore, 'get'>; cache: ConversationCache },
+  { conversationId, head, fromSeq, toSeq }: TurnRange,
+): Promise<Turn[]> {
+  const seqs = Array.from({ length: Math.max(0, toSeq - fromSeq + 1) }, (_, i) => fromSeq + i);
+  const cached = new Map<number, Turn>();
+  for (const seq of seqs) {
+    const entry = source.cache.turn(head.epoch, seq);
+    if (entry && isFresh(head, entry)) cached.set(seq, entry.turn);
+  }
+  const missing = seqs.filter((seq) => !cached.has(seq));
+  for (const { value: turn } of await readTurns(source.store, conversationId, missing)) {
+    cached.set(turn.seq, turn);
+    // One that cannot be read may be mended any time.
+    if (isFinal(turn) && turn.unreadable === undefined)
+      source.cache.keepTurn(head.epoch, { turn, loadedAt: head.generation });
+  }
+  return seqs.flatMap((seq) => cached.get(seq) ?? []);
+}
+
+/**
+ * The history document of a generation, or undefined for generation 0 and for one that is missing. One
+ * that the server did not sign says nothing (`isUntrusted`) and is not kept: it may be mended any time.
+ */
+export async function readHistory(
+  source: HistorySource,
+  { conversationId, head, generation }: { conversationId: string; head: Head; generation: number },
+): Promise<History | undefined> {
+  if (generation === 0) return undefined;
+  const cached = source.cache.history(head.epoch, generation);
+  if (cached && isFresh(head, cached)) return cached.history;
+  const [document] = await source.store.get([historyPath(conversationId, generation)]);
+  if (!document) return undefined;
+  const stored = readSignedHistory(source, { conversationId, head }, document);
+  const history = cleanHistory(head, stored);
+  // While an erasure is under way the document may still change; nothing of it may outlive that here.
+  if (!head.pendingErasure && !history.isUntrusted)
+    source.cache.keepHistory(head.epoch, { history, loadedAt: head.generation });
+  return history;
+}
+
+/** First turn that may still stand verbatim in the context. */
+export const firstTailSeq = ({ coveredThrough }: Pick<Head, 'coveredThrough'>) =>
+  coveredThrough.contentIndex > 0 ? coveredThrough.seq : coveredThrough.seq + 1;
+
+/**
+ * History and terminal turns that the context of `head` is made of, up to `toSeq` (default: all), and the open turn. A
+ * turn that cannot be read is told in the log, and is in no context.
+ */
+export async function readContextParts(
+  source: HistorySource,
+  target: { conversationId: string; head: Head; toSeq?: number },
+): Promise<{ history: History | undefined; turns: Turn[]; open?: Turn }> {
+  const { conversationId, head, toSeq = head.lastSeq } = target;
+  const [history, turns] = await Promise.all([
+    readHistory(source, { conversationId, head, generation: head.generation }),
+    readTurnRange(source, { conversationId, head, fromSeq: firstTailSeq(head), toSeq }),
+  ]);
+  for (const { seq, unreadable: problem } of turns)
+    if (problem !== undefined)
+      source.logger.log('ERROR', 'turn_unreadable', { conversationId, seq, problem });
+  const open = turns.find(({ state }) => state === 'running' || state === 'awaiting_tool');
+  return { history, turns: turns.filter(({ state }) => isTerminal(state)), ...(open && { open }) };
+}

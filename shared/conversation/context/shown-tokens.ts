@@ -1,0 +1,23 @@
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import type { Content } from '../documents/content.ts';
+import type { CoveredThrough } from '../documents/head.ts';
+import type { Turn } from '../documents/turn.ts';
+
+const tokensOf = (contents: readonly Content[]) =>
+  contents.reduce((sum, content) => sum + estimateContentTokens(content, 'character-class'), 0);
+
+/**
+ * Uncalibrated tokens of what the context shows of a turn, from the counts that were stored with it. Of one
+ * that is folded inside, the answer counts by the share of it that still stands.
+ */
+export function shownTokens(
+  turn: Pick<Turn, 'seq' | 'contents' | 'tokens'>,
+  covered: CoveredThrough | undefined,
+): number {
+  const { tokens, contents, seq } = turn;
+  if (covered === undefined || covered.contentIndex === 0 || covered.seq !== seq)
+    return tokens.user + tokens.answer;
+  const whole = tokensOf(contents);
+  const share = whole === 0 ? 1 : tokensOf(contents.slice(covered.contentIndex)) / whole;
+  return tokens.user + Math.ceil(share * tokens.answer);
+}

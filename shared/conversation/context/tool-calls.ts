@@ -1,0 +1,95 @@
+import { hasFunctionCall, type Content, type Part } from '../documents/content.ts';
+
+/**
+ * A turn with calls is stored in rounds: the model's content with its calls, and behind it one user content
+ * with a response for every call, in their order. A response that nobody has given yet is a part without
+ * `response`, so that calls and responses are whole pairs at every moment.
+ */
+
+/** One call of a turn. */
+export interface ToolCall {
+  /** Counts the calls of the turn from 0, over all of its rounds. */
+  index: number;
+  /** As the model sent it; most send none. */
+  id?: string | undefined;
+  name: string;
+  args: Record<string, unknown>;
+  /** Absent while the call is open. */
+  response?: Record<string, unknown> | undefined;
+}
+
+/** Why a call has no response of its own; what the model reads in its place. */
+export const unansweredReasons = ['cancelled_by_user', 'expired', 'interrupted'] as const;
+export type UnansweredReason = (typeof unansweredReasons)[number];
+
+/** How a call is named on the wire. */
+export const callId = (seq: number, index: number): string => `t_${seq}_c${index}`;
+
+/** The turn that a call on the wire belongs to. */
+export const turnIdOfCall = (id: string): string => id.replace(/_c\d+$/, '');
+
+/** The same for every attempt at a call: what a tool with an effect knows it again by. */
+export const callKey = (seq: number, index: number): string => `t_${seq}:${index}`;
+
+const callParts = (content: Content) => content.parts.flatMap((part) => part.functionCall ?? []);
+
+const responseParts = (content: Content | undefined) =>
+  (content?.parts ?? []).flatMap((part) => part.functionResponse ?? []);
+
+/** The user content of a round in which nobody has answered yet. */
+export const openResponses = (content: Content): Content => ({
+  role: 'user',
+  parts: callParts(content).map(({ id, name }) => ({
+    functionResponse: { ...(id !== undefined && { id }), name },
+  })),
+});
+
+/** The calls that a turn's contents hold, in order. */
+export function callsOf(contents: readonly Content[]): ToolCall[] {
+  const calls: ToolCall[] = [];
+  for (const [place, content] of contents.entries()) {
+    if (content.role !== 'model') continue;
+    const responses = responseParts(contents[place + 1]);
+    for (const [within, call] of callParts(content).entries())
+      calls.push({
+        index: calls.length,
+        id: call.id,
+        name: call.name,
+        args: call.args ?? {},
+        response: responses[within]?.response,
+      });
+  }
+  return calls;
+}
+
+/** The calls that nobody has answered. */
+export const openCallsOf = (contents: readonly Content[]): ToolCall[] =>
+  callsOf(contents).filter(({ response }) => response === undefined);
+
+/** The contents with the responses that `responseTo` has for open calls; what is answered stays. */
+export function withResponses(
+  contents: readonly Content[],
+  responseTo: (call: ToolCall) => Record<string, unknown> | undefined,
+): Content[] {
+  const calls = callsOf(contents);
+  let next = 0;
+  return contents.map((content, place) => {
+    const before = contents[place - 1];
+    if (before?.role !== 'model' || !hasFunctionCall(before)) return content;
+    const own = calls.slice(next, (next += callParts(before).length));
+    let within = 0;
+    const parts = content.parts.map((part): Part => {
+      if (part.functionResponse === undefined) return part;
+      const call = own[within++];
+      const response = call && (call.response ?? responseTo(call));
+      return response
+        ? { ...part, functionResponse: { ...part.functionResponse, response } }
+        : part;
+    });
+    return { ...content, parts };
+  });
+}
+
+/** The contents of a turn that has ended: no call is without a response. */
+export const endedContents = (contents: readonly Content[], reason: UnansweredReason): Content[] =>
+  withResponses(contents, () => ({ error: reason }));

@@ -1,0 +1,226 @@
+import type { Head, OnBusy } from '../documents/head.ts';
+import type { MessageGuard } from '../documents/message-guard.ts';
+import { isInTheWay, QUEUE_MAX, QUEUE_SPAN_MAX, type QueuedDecision } from './queue-decision.ts';
+import { isReplaced } from '../writes/replaced-by.ts';
+import { isTerminal, type TurnDocument } from '../documents/turn.ts';
+
+/** After this many attempts an unanswered turn is closed as failed instead of taken over, and then rests. */
+export const MAX_ATTEMPTS = 3;
+
+/**
+ * How long a turn rests after an attempt that failed, once it has had MAX_ATTEMPTS, ms: a message that ends every
+ * process which answers it must not end one after the other.
+ */
+export const RESTING_MS = 60_000;
+
+/** Turns that one edit replaces at most: all of them change in the one batch that starts the new turn. */
+export const REPLACED_MAX = 400;
+
+type TurnFields = TurnDocument['value'];
+
+/** What an edit or a regeneration puts a new turn in the place of. */
+export interface ReplacingFacts {
+  kind: 'edit' | 'regenerate';
+  /** The turn of the message that was named; absent when there is none, or what it says was erased. */
+  target: TurnFields | undefined;
+  /** The message was named as an answer (`m_<seq>`). */
+  isAnswer: boolean;
+}
+
+/** What a send found in the store, and who asks. */
+export interface StartFacts {
+  now: Date;
+  uid: string;
+  bodyHash: string;
+  head: Head | undefined;
+  guard: MessageGuard | undefined;
+  /** The turn that the guard names. */
+  known: TurnFields | undefined;
+  /** The turn that `head.open` names. */
+  open: TurnFields | undefined;
+  /** The turns that `head.queue` spans, in order; those that ended meanwhile too. */
+  queue: readonly TurnFields[];
+  /** What the caller asked for; absent: as the conversation is set. */
+  onBusy?: OnBusy | undefined;
+  /** The caller only reads the known turn: takes it over where nobody answers it, and begins nothing that has ended. */
+  isReader?: boolean | undefined;
+  replacing?: ReplacingFacts | undefined;
+}
+
+export type StartDecision =
+  /** The conversation is not there, or not this caller's: the same answer for both. */
+  | { kind: 'notFound' }
+  /** The message id is known with another body. */
+  | { kind: 'keyReused'; seq: number }
+  /** The answer stands; no model call. */
+  | { kind: 'replay'; seq: number }
+  /** Someone is answering this message now. */
+  | { kind: 'attach'; seq: number; attempt: number }
+  /**
+   * This message has no answer, and failed for now or is abandoned: the same turn, next attempt. Of one that
+   * failed, the same batch closes the abandoned turns in `abandoned`.
+   */
+  | { kind: 'takeOver'; seq: number; attempt: number; abandoned?: readonly number[] }
+  /** The same for one that waited and could not begin when its turn came. */
+  | Extract<QueuedDecision, { kind: 'beginQueued' }>
+  /** It failed, and the time after which another try makes sense has not passed: no attempt is spent. */
+  | { kind: 'retryLater'; seq: number; retryAfterMs: number }
+  /** Given up after MAX_ATTEMPTS, or waited for the app for too long: close it, then replay that. */
+  | { kind: 'giveUp'; seq: number }
+  /** This message waits for its turn, and someone waits with it. */
+  | { kind: 'waiting'; seq: number }
+  /** This message waits for its turn and nobody does with it: the caller becomes the one. */
+  | { kind: 'rejoin'; seq: number }
+  /** Another message is being answered. */
+  | { kind: 'busy'; seq: number; retryAfterMs: number }
+  /** Another message is being answered, and no more may wait. */
+  | { kind: 'queueFull'; seq: number; retryAfterMs: number }
+  /** Another message is being answered: this one is stored and waits. */
+  | { kind: 'enqueue'; seq: number; replaces?: number }
+  /** Other messages are being answered or wait: they are cancelled, the newest first. */
+  | { kind: 'interrupt'; seqs: readonly number[]; retryAfterMs: number }
+  /** A new turn; the same batch closes the abandoned turns in `abandoned`. */
+  | { kind: 'start'; seq: number; abandoned: readonly number[]; replaces?: number }
+  /** The message to replace is not there. */
+  | { kind: 'targetNotFound' }
+  /** An answer was to be edited. */
+  | { kind: 'notUserMessage' }
+  /** Only the last answer can be made anew. */
+  | { kind: 'notLastAnswer'; lastSeq: number }
+  /** Another message has taken the place of the one to edit: what goes on from it is another branch. */
+  | { kind: 'messageReplaced' }
+  /** More turns would be replaced than one batch holds. */
+  | { kind: 'tooFarBack'; replaced: number };
+
+/** A compaction takes seconds, ms. */
+const COMPACTING_RETRY_MS = 5_000;
+
+const retryAfterMs = (turn: TurnFields, now: Date) =>
+  Math.max(1_000, Math.min(turn.leaseUntil.getTime() - now.getTime(), 5_000));
+
+const isRetryableFailure = (turn: TurnFields) =>
+  turn.state === 'failed' && turn.error?.retryable === true;
+
+/** Never more than is asked for: the clock of the instance that wrote `finishTime` may be ahead. */
+const remainingWaitMs = ({ finishTime, error, attempt }: TurnFields, now: Date) => {
+  const restMs = attempt < MAX_ATTEMPTS ? 0 : RESTING_MS;
+  const askedMs = Math.max(error?.retryAfterMs ?? 0, restMs);
+  return Math.min(askedMs, (finishTime?.getTime() ?? 0) + askedMs - now.getTime());
+};
+
+/** The turns that have not ended: of those, who is in the way of another, and who nobody answers any more. */
+function unfinishedTurns({ open, queue, now }: StartFacts) {
+  const unfinished = [...(open ? [open] : []), ...queue].filter(({ state }) => !isTerminal(state));
+  return {
+    working: unfinished.filter((turn) => isInTheWay(turn, now)),
+    abandoned: unfinished.map(({ seq }) => seq),
+  };
+}
+
+/** Others stand behind the turn, and a worker may be folding it as a failure. */
+const mayBeFolded = ({ compactionNeeded, coveredThrough, lastSeq }: Head, seq: number) =>
+  seq > coveredThrough.seq &&
+  seq < lastSeq &&
+  (compactionNeeded.auto !== undefined || compactionNeeded.manual !== undefined);
+
+/**
+ * A message that failed for now is answered in its place whenever it is sent again, whatever stands behind it, as
+ * soon as nobody else is being answered.
+ */
+function decideFailed(facts: StartFacts, head: Head, turn: TurnFields): StartDecision {
+  const { seq, attempt, model } = turn;
+  if (isReplaced(turn) || facts.isReader === true) return { kind: 'replay', seq };
+  // Only a turn that began has noted its model. What refused another, a quota or the window, is asked again at once.
+  const hasBegun = model !== undefined;
+  const waitMs = hasBegun ? remainingWaitMs(turn, facts.now) : 0;
+  if (waitMs > 0) return { kind: 'retryLater', seq, retryAfterMs: waitMs };
+  const { working, abandoned } = unfinishedTurns(facts);
+  const [first] = working;
+  if (first) return { kind: 'busy', seq: first.seq, retryAfterMs: retryAfterMs(first, facts.now) };
+  if (mayBeFolded(head, seq)) return { kind: 'retryLater', seq, retryAfterMs: COMPACTING_RETRY_MS };
+  return { kind: hasBegun ? 'takeOver' : 'beginQueued', seq, attempt: attempt + 1, abandoned };
+}
+
+function decideKnown(facts: StartFacts, head: Head, turn: TurnFields): StartDecision {
+  const { seq, attempt } = turn;
+  // An erased message keeps its id and no hash: whatever comes under it gets the empty turn again.
+  const hash = facts.guard?.bodyHash;
+  if (hash !== '' && hash !== facts.bodyHash) return { kind: 'keyReused', seq };
+  if (turn.eraseTime !== undefined) return { kind: 'replay', seq };
+  if (isRetryableFailure(turn)) return decideFailed(facts, head, turn);
+  if (isTerminal(turn.state)) return { kind: 'replay', seq };
+  // The grace of a queued turn is for its own sender: who comes with the message need not wait for it.
+  const hasLease = turn.leaseUntil > facts.now;
+  if (turn.state === 'queued') return { kind: hasLease ? 'waiting' : 'rejoin', seq };
+  if (turn.state === 'awaiting_tool') return { kind: hasLease ? 'replay' : 'giveUp', seq };
+  if (hasLease) return { kind: 'attach', seq, attempt };
+  return attempt < MAX_ATTEMPTS
+    ? { kind: 'takeOver', seq, attempt: attempt + 1 }
+    : { kind: 'giveUp', seq };
+}
+
+/** Why a replacement is refused, or the first turn that it replaces; `{}` for a plain message. */
+function decideReplacing(
+  { replacing }: StartFacts,
+  head: Head,
+): { refusal?: StartDecision; replaces?: number } {
+  if (!replacing) return {};
+  const { kind, target, isAnswer } = replacing;
+  if (!target) return { refusal: { kind: 'targetNotFound' } };
+  if (kind === 'edit' && isAnswer) return { refusal: { kind: 'notUserMessage' } };
+  if (kind === 'regenerate' && target.seq !== head.lastSeq)
+    return { refusal: { kind: 'notLastAnswer', lastSeq: head.lastSeq } };
+  if (isReplaced(target)) return { refusal: { kind: 'messageReplaced' } };
+  const replaced = head.lastSeq - target.seq + 1;
+  if (replaced > REPLACED_MAX) return { refusal: { kind: 'tooFarBack', replaced } };
+  return { replaces: target.seq };
+}
+
+/** What happens to a new message while the turns in `working` are being answered or wait for it. */
+function decideBusy(
+  facts: StartFacts,
+  busy: { head: Head; working: readonly TurnFields[]; first: TurnFields; replaces?: number },
+): StartDecision {
+  const { head, working, first, replaces } = busy;
+  const waitMs = retryAfterMs(first, facts.now);
+  switch (facts.onBusy ?? head.settings.onBusy ?? 'reject') {
+    case 'reject':
+      return { kind: 'busy', seq: first.seq, retryAfterMs: waitMs };
+    case 'interrupt':
+      return {
+        kind: 'interrupt',
+        seqs: working.map(({ seq }) => seq).toReversed(),
+        retryAfterMs: waitMs,
+      };
+    case 'queue': {
+      const waiting = facts.queue.filter(({ state }) => state === 'queued').length;
+      if (waiting >= QUEUE_MAX || facts.queue.length >= QUEUE_SPAN_MAX)
+        return { kind: 'queueFull', seq: first.seq, retryAfterMs: waitMs };
+      return {
+        kind: 'enqueue',
+        seq: head.lastSeq + 1,
+        ...(replaces !== undefined && { replaces }),
+      };
+    }
+  }
+}
+
+/**
+ * What a send does, from what it read: attach or create. A duplicate never becomes a second turn, and a
+ * known message is never refused but for another body under the same id. Nobody overtakes a message that
+ * waits for its turn.
+ */
+export function decideStart(facts: StartFacts): StartDecision {
+  const { head, known } = facts;
+  if (head === undefined)
+    return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, abandoned: [] };
+  if (head.state !== 'live' || head.ownerUid !== facts.uid) return { kind: 'notFound' };
+  if (known !== undefined) return decideKnown(facts, head, known);
+  const { refusal, replaces } = decideReplacing(facts, head);
+  if (refusal) return refusal;
+  const { working, abandoned } = unfinishedTurns(facts);
+  const [first] = working;
+  const replacing = replaces !== undefined && { replaces };
+  if (first) return decideBusy(facts, { head, working, first, ...replacing });
+  return { kind: 'start', seq: head.lastSeq + 1, abandoned, ...replacing };
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { uploadedFileSchema } from '#shared/uploads/uploaded-file.ts';
+
+/**
+ * Part and Content as the Gemini API has them. The schemas are tolerant: fields that Recap does not
+ * know are kept, because what a model sent (thought signatures above all) must go back unchanged.
+ */
+export const partSchema = z.looseObject({
+  text: z.string().optional(),
+  /** True for a thought summary; never shown or sent again without its signature. */
+  thought: z.boolean().optional(),
+  thoughtSignature: z.string().optional(),
+  functionCall: z
+    .looseObject({
+      id: z.string().optional(),
+      name: z.string(),
+      args: z.record(z.string(), z.unknown()).optional(),
+    })
+    .optional(),
+  functionResponse: z
+    .looseObject({
+      id: z.string().optional(),
+      name: z.string(),
+      response: z.record(z.string(), z.unknown()).optional(),
+    })
+    .optional(),
+  inlineData: z.looseObject({ mimeType: z.string(), data: z.string() }).optional(),
+  fileData: z.looseObject({ mimeType: z.string().optional(), fileUri: z.string() }).optional(),
+  /** Ours alone: the upload that the part is. It is taken off before a model sees the part. */
+  upload: uploadedFileSchema.optional(),
+  /** Ours alone: what a model made of a very long tool output. Prompts show it in the place of the output. */
+  condensed: z.string().optional(),
+});
+export type Part = z.infer<typeof partSchema>;
+
+export const contentSchema = z.looseObject({
+  role: z.enum(['user', 'model']),
+  parts: z.array(partSchema),
+});
+export type Content = z.infer<typeof contentSchema>;
+
+/** The readable text of a content: its text parts without thoughts, joined without separator. */
+export function contentText(content: Content): string {
+  return content.parts
+    .filter((part) => part.text !== undefined && part.thought !== true)
+    .map((part) => part.text)
+    .join('');
+}
+
+export function hasFunctionCall(content: Content): boolean {
+  return content.parts.some((part) => part.functionCall !== undefined);
+}
+
+export function hasFunctionResponse(content: Content): boolean {
+  return content.parts.some((part) => part.functionResponse !== undefined);
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { StoredDocument, Write } from '#shared/ports/ports.ts';
+import { utf8Length } from '#shared/store/names.ts';
+import type { StreamChunk, StreamFrame } from '#shared/wire/stream.ts';
+import { chunkPath } from './paths.ts';
+import { NewerDocumentError, refuseNewer } from './schema-version.ts';
+
+/** JSON of one chunk document, bytes of UTF-8: far below Firestore's 1 MiB, and a page of them fits memory. */
+export const CHUNK_MAX_BYTES = 256 * 1024;
+
+/** How long a stream can be resumed frame by frame; the answer itself stays. */
+export const CHUNK_TTL_MS = 24 * 60 * 60 * 1_000;
+
+const frameSchema = z.object({
+  id: z.number().int().nonnegative(),
+  chunk: z.custom<StreamChunk>(
+    (value) => typeof value === 'object' && value !== null && 'type' in value,
+  ),
+});
+const framesSchema = z.array(frameSchema);
+
+const streamChunkSchema = z.object({
+  schemaVersion: z.literal(1),
+  attempt: z.number().int().positive(),
+  /** Counts from 1 within an attempt. */
+  n: z.number().int().positive(),
+  /** Nonce of the instance that wrote it. */
+  producer: z.string(),
+  firstId: z.number().int().nonnegative(),
+  lastId: z.number().int().nonnegative(),
+  /** JSON text: deltas may hold lone surrogates, which Firestore refuses as they are. */
+  framesJson: z.string(),
+  /** The last chunk of the attempt, written together with the end of the turn. */
+  final: z.boolean().optional(),
+  /** The turn waits for the app after this chunk; the attempt may go on. */
+  pause: z.boolean().optional(),
+  expireTime: z.date(),
+});
+
+/** `conversations/{c}/streams/{turnId}/chunks/{attempt}-{n}`: a stretch of one attempt's frames, never changed. */
+export interface StreamChunkDocument extends Omit<
+  z.infer<typeof streamChunkSchema>,
+  'framesJson' | 'schemaVersion'
+> {
+  frames: StreamFrame[];
+}
+
+/** Reads a chunk document. Throws NewerDocumentError, and ZodError for a shape that no version knows. */
+export function decodeStreamChunk(document: StoredDocument): StreamChunkDocument {
+  refuseNewer(document);
+  const { framesJson, schemaVersion: _, ...fields } = streamChunkSchema.parse(document.fields);
+  return { ...fields, frames: framesSchema.parse(JSON.parse(framesJson)) };
+}
+
+/** The same; one that cannot be read is as one that is gone: the answer itself stays. Throws NewerDocumentError. */
+export function readStreamChunk(document: StoredDocument): StreamChunkDocument | undefined {
+  try {
+    return decodeStreamChunk(document);
+  } catch (error) {
+    if (error instanceof NewerDocumentError) throw error;
+    return undefined;
+  }
+}
+
+/** What a stream comes to with a chunk: the end of the turn, or a pause until the app answers. */
+export type StreamEnd = 'final' | 'pause';
+
+/** Bytes that a frame takes in a chunk document. */
+export const frameBytes = (frame: StreamFrame) => utf8Length(JSON.stringify(frame)) + 1;
+
+/** The write that stores `frames` (at least one, at most CHUNK_MAX_BYTES of JSON) as chunk `n`. */
+export function streamChunkWrite(chunk: {
+  conversationId: string;
+  seq: number;
+  attempt: number;
+  producer: string;
+  n: number;
+  frames: readonly StreamFrame[];
+  end: StreamEnd | undefined;
+  now: Date;
+}): Write {
+  const { attempt, producer, n, frames, end, now } = chunk;
+  return {
+    op: 'create',
+    path: chunkPath(chunk, { attempt, n }),
+    fields: {
+      schemaVersion: 1,
+      attempt,
+      n,
+      producer,
+      firstId: frames.at(0)?.id,
+      lastId: frames.at(-1)?.id,
+      framesJson: JSON.stringify(frames),
+      ...(end && { [end]: true }),
+      expireTime: new Date(now.getTime() + CHUNK_TTL_MS),
+    },
+  };
+}

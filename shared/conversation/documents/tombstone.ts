@@ -1,0 +1,70 @@
+import type { Write } from '#shared/ports/ports.ts';
+import type { Head } from './head.ts';
+import { headPath } from './paths.ts';
+
+/** How long an erased id stays taken, in milliseconds: longer than any client repeats a message. */
+export const TOMBSTONE_MS = 30 * 24 * 60 * 60_000;
+
+/** Optional fields of a head; a tombstone has none of them. */
+const OPTIONAL_FIELDS = [
+  'title',
+  'autoTitle',
+  'systemInstruction',
+  'toolsJson',
+  'sweepShard',
+  'open',
+  'queue',
+  'indexedThrough',
+  'pendingErasure',
+  'erasedIn',
+  'deleteTime',
+  'purgeTime',
+  'forkedFrom',
+  'memoryRevision',
+  'client',
+] as const satisfies readonly (keyof Head)[];
+
+/** A head that says nothing of anybody and keeps the id taken until `expireTime`. */
+const tombstone = (
+  generation: number,
+  now: Date,
+): Omit<Head, (typeof OPTIONAL_FIELDS)[number]> => ({
+  schemaVersion: 1,
+  epoch: '',
+  state: 'erased',
+  ownerUid: '',
+  model: '',
+  profile: 'assistant',
+  settings: {},
+  metadata: {},
+  createTime: now,
+  updateTime: now,
+  expireTime: new Date(now.getTime() + TOMBSTONE_MS),
+  generation,
+  coveredThrough: { seq: 0, contentIndex: 0 },
+  lastSeq: 0,
+  changedIn: generation,
+  context: {
+    tokens: 0,
+    overheadTokens: 0,
+    calibration: 1,
+    source: 'estimated',
+    generation: 0,
+    seq: 0,
+  },
+  pins: [],
+  compactionNeeded: {},
+});
+
+/** The last step of erasing: what is left is no document but this, which the sweep drops in its time. */
+export const tombstoneWrite = (
+  conversationId: string,
+  head: { generation: number; updateTime: string },
+  now: Date,
+): Write => ({
+  op: 'update',
+  path: headPath(conversationId),
+  fields: { ...tombstone(head.generation, now) },
+  remove: OPTIONAL_FIELDS,
+  guard: { updateTime: head.updateTime },
+});

@@ -1,0 +1,260 @@
+import { z } from 'zod';
+import { toldSchema } from '#shared/client-context/told.ts';
+import { errorStatuses } from '#shared/errors.ts';
+import type { StoredDocument } from '#shared/ports/ports.ts';
+import { boundedContent } from '../repair/bounded-answer.ts';
+import { contentSchema, type Content } from './content.ts';
+import type { Versioned } from './head.ts';
+import { noticeSchema } from '#shared/notification/notice-schema.ts';
+import { turnPiecePath } from './paths.ts';
+import { readWhole } from './read-fields.ts';
+import { routingSchema } from '#shared/routing/routing.ts';
+import { repairsSchema } from '../repair/repairs.ts';
+import { refuseNewer } from './schema-version.ts';
+import { endedContents, unansweredReasons } from '../context/tool-calls.ts';
+import { readSaid, standInTurn, unreadableText } from './unreadable-turn.ts';
+
+/** `queued`: the message is stored and waits until the one before it is answered. */
+export const turnStateSchema = z.enum([
+  'queued',
+  'running',
+  'awaiting_tool',
+  'done',
+  'failed',
+  'cancelled',
+]);
+export type TurnState = z.infer<typeof turnStateSchema>;
+
+/** What one answer cost. */
+export const turnUsageSchema = z.object({
+  promptTokens: z.number(),
+  cachedTokens: z.number(),
+  outputTokens: z.number(),
+  thoughtsTokens: z.number(),
+  /** Millionths of a US dollar; absent where the model's price is not known. */
+  costMicros: z.number().optional(),
+});
+export type TurnUsage = z.infer<typeof turnUsageSchema>;
+
+/** Why a turn failed, as it is replayed to a retry. */
+export const turnErrorSchema = z.object({
+  status: z.enum(errorStatuses),
+  reason: z.string(),
+  message: z.string(),
+  retryable: z.boolean(),
+  /** How long the model asked to be left alone, counted from the end of the turn. */
+  retryAfterMs: z.number().optional(),
+});
+export type TurnError = z.infer<typeof turnErrorSchema>;
+
+/** What the user thinks of an answer. */
+export const feedbackSchema = z.object({
+  rating: z.enum(['up', 'down']),
+  reason: z.string().optional(),
+  comment: z.string().optional(),
+  time: z.date(),
+});
+export type Feedback = z.infer<typeof feedbackSchema>;
+
+/** What a turn with calls notes of its rounds while it is answered. */
+export const roundsSchema = z.object({
+  /** Rounds whose calls are stored; twice as many contents are theirs. The last one may be open. */
+  count: z.number().int().positive(),
+  /** Rises with every store of contents: a writer knows its own by it. */
+  step: z.number().int().positive(),
+  /** Id of the last frame of each round in the stream of this attempt; of none that is open. */
+  frames: z.array(z.number().int().nonnegative()),
+  /** Calls that the app answers, by index. */
+  app: z.array(z.number().int().nonnegative()),
+  /** Calls of this server that wait for the user to allow them, and those that were allowed. */
+  asks: z.array(z.number().int().nonnegative()).optional(),
+  approved: z.array(z.number().int().nonnegative()).optional(),
+});
+export type Rounds = z.infer<typeof roundsSchema>;
+
+export const recalledSchema = z.object({
+  seqs: z.array(z.number().int().positive()),
+  tokens: z.number().nonnegative(),
+});
+export type RecalledTurns = z.infer<typeof recalledSchema>;
+
+const turnFieldsSchema = z.object({
+  schemaVersion: z.literal(1),
+  seq: z.number().int().positive(),
+  messageId: z.string(),
+  state: turnStateSchema,
+  /** Counts from 1; rises with every take-over. */
+  attempt: z.number().int().positive(),
+  /** Nonce of the instance that owns the attempt. */
+  producer: z.string(),
+  leaseUntil: z.date(),
+  createTime: z.date(),
+  finishTime: z.date().optional(),
+  /** Estimated tokens of the user content and of the answer, before calibration. */
+  tokens: z.object({ user: z.number(), answer: z.number() }),
+  /** The sum of all calls of the model. */
+  usage: turnUsageSchema.optional(),
+  /** Part of `usage` that the user's quota has been charged with: what the turn took before it waited. */
+  settled: turnUsageSchema.optional(),
+  /** What of the history had to be mended before a model would take it. */
+  repairs: repairsSchema.optional(),
+  /**
+   * The model of the conversation when the turn began, an id or `auto`; it stays for as long as the turn is answered.
+   * Absent while the turn is queued.
+   */
+  model: z.string().optional(),
+  /** Of a turn of an `auto` conversation: which model answers it. */
+  routing: routingSchema.optional(),
+  finishReason: z.string().optional(),
+  error: turnErrorSchema.optional(),
+  inContext: z.boolean(),
+  /** The client's wish: `keep` stays verbatim, `drop` is folded first. */
+  retention: z.enum(['keep', 'normal', 'drop']).optional(),
+  /** First of the turns that this one stands in for, after an edit or a regeneration. */
+  replaces: z.number().int().optional(),
+  /** The turn before this one, whose user content this one repeats: a regeneration. */
+  regenerates: z.number().int().optional(),
+  /** Ids of the turns that stand in for this one (`t_<seq>`), once they have begun. */
+  replacedBy: z.record(z.string(), z.literal(true)).optional(),
+  cancelRequested: z.boolean().optional(),
+  /**
+   * Of a turn that was begun anew when a compaction had folded its place: whether it was in the context that was folded.
+   * It stays so, whatever comes of it.
+   */
+  foldedInContext: z.boolean().optional(),
+  rounds: roundsSchema.optional(),
+  /** Of a turn that ended with open calls: why nobody answered them. */
+  unanswered: z.enum(unansweredReasons).optional(),
+  /** Stream chunks that this attempt has stored. */
+  chunks: z.number().int().nonnegative().optional(),
+  /** Id of the last frame of a finished turn's stream. */
+  lastFrameId: z.number().int().nonnegative().optional(),
+  /** When its content was erased; the empty turn keeps its place. */
+  eraseTime: z.date().optional(),
+  feedback: feedbackSchema.optional(),
+  /** What a model reads before the user content and nobody else does: the app's context, what hooks added. */
+  surroundings: z.string().optional(),
+  /** What of the app's context stands in `surroundings`. */
+  told: toldSchema.optional(),
+  /** Folded turns that were brought back for the message, and what that took, uncalibrated tokens; not their words. */
+  recalled: recalledSchema.optional(),
+  /** Which end of the turn the owner's devices have been told of. */
+  notice: noticeSchema.optional(),
+});
+
+/** A message and an answer of the largest size that may be configured have fewer. */
+const pieceCount = z.number().int().min(0).max(1_000);
+
+const turnDocumentSchema = turnFieldsSchema.extend({
+  userJson: z.string(),
+  /** How many further pieces of userJson stand in `parts/u-{n}`. */
+  userPieces: pieceCount,
+  answerJson: z.string(),
+  answerPieces: pieceCount,
+  /** What the pieces of the answer are named after; absent: `a{attempt}`. */
+  answerName: z
+    .string()
+    .regex(/^a\d+(?:s\d+)?$/)
+    .optional(),
+});
+
+/** `conversations/{c}/turns/{seq}`: one user content and all that answers it. */
+export interface Turn extends z.infer<typeof turnFieldsSchema> {
+  user: Content;
+  /** Model and tool contents in order; empty until the turn has an answer. */
+  contents: Content[];
+  /** Why what is stored cannot be read; then the turn is in no context. Never stored. */
+  unreadable?: string | undefined;
+}
+
+export const isTerminal = (state: TurnState) =>
+  state === 'done' || state === 'failed' || state === 'cancelled';
+
+/** Whether nobody answers a turn any more, or until the app has done its part: its stream is at an end. */
+export const isResting = (state: TurnState) => isTerminal(state) || state === 'awaiting_tool';
+
+/** Whether nothing but an edit changes the turn again: a retryable failure may still be answered. */
+export const isFinal = (turn: Pick<Turn, 'state' | 'error'>) =>
+  isTerminal(turn.state) && !(turn.state === 'failed' && turn.error?.retryable === true);
+
+const answerSchema = z.array(contentSchema);
+const nobodySaid: Content = { role: 'user', parts: [] };
+
+/** A turn document whose overflow pieces may still have to be read. */
+export interface TurnDocument extends Versioned<z.infer<typeof turnDocumentSchema>> {
+  /** Paths of the pieces, user content first; usually none. */
+  piecePaths: string[];
+  /** Why what it says cannot be read. */
+  unreadable?: string | undefined;
+}
+
+/**
+ * Reads a turn document, whatever it says: what cannot be read is left out, and where that is what was said, the turn
+ * says nothing (`unreadable`). Throws NewerDocumentError.
+ */
+export function readTurnDocument(conversationId: string, document: StoredDocument): TurnDocument {
+  refuseNewer(document);
+  const { fields, path, updateTime } = document;
+  const { value: read, problems } = readWhole(turnDocumentSchema, fields, standInTurn(path));
+  const unreadable = problems && unreadableText(problems);
+  const value = unreadable === undefined ? read : { ...read, inContext: false };
+  const pieces = (of: string, count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      turnPiecePath({ conversationId, seq: value.seq }, { of, index: i + 1 }),
+    );
+  return {
+    value,
+    updateTime,
+    ...(problems && { problems }),
+    unreadable,
+    piecePaths: [
+      ...pieces('u', value.userPieces),
+      ...pieces(value.answerName ?? `a${value.attempt}`, value.answerPieces),
+    ],
+  };
+}
+
+/** A turn as it is stored: of one that ended, calls that nobody answered are open still. */
+export function decodeStoredTurn(
+  document: TurnDocument,
+  pieces: readonly string[] = [],
+): Versioned<Turn> {
+  const {
+    userJson,
+    userPieces,
+    answerJson,
+    answerPieces: _,
+    answerName: __,
+    ...fields
+  } = document.value;
+  const userText = userJson + pieces.slice(0, userPieces).join('');
+  const answerText = answerJson + pieces.slice(userPieces).join('');
+  const user = readSaid(contentSchema, { text: userText, field: 'userJson' }, nobodySaid);
+  const answer = readSaid(answerSchema, { text: answerText, field: 'answerJson' }, []);
+  const unreadable = document.unreadable ?? user.problem ?? answer.problem;
+  return {
+    value: {
+      ...fields,
+      // Earlier versions stored values that are nested deeper than anything here goes.
+      user: boundedContent(user.said),
+      contents: answer.said.map(boundedContent),
+      ...(unreadable !== undefined && { inContext: false, unreadable }),
+    },
+    updateTime: document.updateTime,
+  };
+}
+
+/** A turn whose calls all have responses once it has ended: those that nobody answered say why. */
+export const withWholePairs = (turn: Turn): Turn =>
+  turn.rounds && isTerminal(turn.state)
+    ? { ...turn, contents: endedContents(turn.contents, turn.unanswered ?? 'interrupted') }
+    : turn;
+
+/** Joins a turn document with its pieces (texts in the order of `piecePaths`). */
+export function decodeTurn(
+  document: TurnDocument,
+  pieces: readonly string[] = [],
+): Versioned<Turn> {
+  const { value, updateTime } = decodeStoredTurn(document, pieces);
+  return { value: withWholePairs(value), updateTime };
+}

@@ -1,0 +1,47 @@
+import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { firstFrameId, textPartId } from '#shared/wire/frame-ids.ts';
+import type { Content } from '../documents/content.ts';
+import type { PartialAnswer } from '../writes/end-abandoned.ts';
+import { readStoredTurn } from '../context/read-conversation.ts';
+import { readFramesAfter } from '../documents/stored-frames.ts';
+import type { TurnDocument } from '../documents/turn.ts';
+
+/** The text of an attempt behind its stored rounds, from the chunks of its stream. */
+async function saidText(
+  store: Pick<DocumentStore, 'get'>,
+  { conversationId, turn }: { conversationId: string; turn: TurnDocument['value'] },
+): Promise<string> {
+  const { seq, attempt, chunks = 0, rounds } = turn;
+  const before = firstFrameId(attempt) - 1;
+  const frames = await readFramesAfter(store, { conversationId, seq, attempt, chunks }, before);
+  const partId = textPartId(attempt, rounds?.count ?? 0);
+  return (frames ?? [])
+    .map(({ chunk }) => (chunk.type === 'text-delta' && chunk.id === partId ? chunk.delta : ''))
+    .join('');
+}
+
+/**
+ * What the last attempt at an abandoned turn has said, as its readers saw it: its rounds, and the text behind
+ * them. `undefined` when there is no such text: then what is stored is all there is, or nothing was said, the
+ * chunks are purged, or the message was erased.
+ */
+export async function readPartialAnswer(
+  store: Pick<DocumentStore, 'get'>,
+  of: { conversationId: string; turn: TurnDocument; counting: TokenCounting },
+): Promise<PartialAnswer | undefined> {
+  const { conversationId, turn, counting } = of;
+  const { attempt, chunks = 0, tokens, rounds, state, eraseTime } = turn.value;
+  if (state !== 'running' || chunks === 0 || eraseTime !== undefined) return undefined;
+  const text = await saidText(store, { conversationId, turn: turn.value });
+  if (text === '') return undefined;
+  const before = rounds ? (await readStoredTurn(store, conversationId, turn)).value.contents : [];
+  const content: Content = { role: 'model', parts: [{ text }] };
+  const own = estimateContentTokens(content, counting);
+  return {
+    attempt,
+    ...(rounds && { step: rounds.step + 1 }),
+    contents: [...before, content],
+    tokens: { user: tokens.user, answer: (rounds ? tokens.answer : 0) + own },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Need } from '#shared/compaction/decisions/claim-decision.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
+import type { Head, Versioned } from '../documents/head.ts';
+import { RECORDS_KEPT, type CompactionJob, type CompactionRecord } from '../documents/job.ts';
+import { compactionJobPath, headPath } from '../documents/paths.ts';
+
+/** A need that is settled without a worker, and why. */
+export interface DroppedNeed {
+  conversationId: string;
+  head: Versioned<Head>;
+  /** `unreadable`: the reason stands in the log alone. */
+  job: Versioned<CompactionJob> | 'missing' | 'unreadable';
+  need: Need;
+  state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED';
+  reason: string;
+  /** Of the context. */
+  tokens: number;
+  now: Date;
+}
+
+const recordOf = ({ need, state, reason, tokens, now }: DroppedNeed): CompactionRecord => ({
+  requestId: need.requestId,
+  state,
+  trigger: need.trigger,
+  requestedAt: need.since,
+  finishedAt: now,
+  beforeTokens: tokens,
+  afterTokens: tokens,
+  turnsFolded: 0,
+  modelCalls: 0,
+  durationMs: 0,
+  reason,
+});
+
+/** A job that nobody holds and nobody has worked at, without its records. */
+export const freeJob = (now: Date): Omit<CompactionJob, 'records'> => ({
+  schemaVersion: 1,
+  owner: '',
+  leaseUntil: now,
+  fence: 0,
+  requestId: '',
+  step: '',
+  failures: 0,
+  breakerOpenUntil: null,
+  attempts: 0,
+  retryAt: null,
+});
+
+const recordsAfter = (dropped: DroppedNeed): CompactionRecord[] => {
+  const { job } = dropped;
+  const records = typeof job === 'string' ? [] : job.value.records;
+  return [...records, recordOf(dropped)].slice(-RECORDS_KEPT);
+};
+
+/** The job with the record of the dropped need, for whoever shows it. */
+export const jobAfterDrop = (dropped: DroppedNeed): CompactionJob => ({
+  ...(typeof dropped.job === 'string' ? freeJob(dropped.now) : dropped.job.value),
+  records: recordsAfter(dropped),
+});
+
+/**
+ * The record in the job. With `frees` a worker whose lease is over loses the job for good: it may be slow
+ * and not dead. A job that is missing is created; the head's guard in the same batch keeps it from appearing
+ * below a conversation that is erased.
+ */
+function jobWrites(dropped: DroppedNeed, frees: boolean): Write[] {
+  const { conversationId, job, now } = dropped;
+  const path = compactionJobPath(conversationId);
+  const records = recordsAfter(dropped).map((record) => ({ ...record }));
+  if (job === 'unreadable') return [];
+  if (job === 'missing')
+    return frees ? [{ op: 'create', path, fields: { ...freeJob(now), records } }] : [];
+  const free = { owner: '', leaseUntil: now, fence: job.value.fence + 1, step: '' };
+  const isOver = job.value.owner !== '' && job.value.leaseUntil <= now;
+  return [
+    {
+      op: 'update',
+      path,
+      fields: { records, ...(frees && isOver && free) },
+      guard: { updateTime: job.updateTime },
+    },
+  ];
+}
+
+/**
+ * The batch that takes a need off the head with a record of the reason, under the update times that were
+ * read: when the conversation has moved on, somebody is there to serve it.
+ */
+export function dropNeedWrites(
+  dropped: DroppedNeed,
+  { fields = {}, frees = false }: { fields?: DocumentFields; frees?: boolean } = {},
+): Write[] {
+  const { conversationId, head, need } = dropped;
+  return [
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { ...fields, settledNeed: need.requestId },
+      remove: [`compactionNeeded.${need.kind}`],
+      guard: { updateTime: head.updateTime },
+    },
+    ...jobWrites(dropped, frees),
+  ];
+}

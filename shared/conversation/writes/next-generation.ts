@@ -1,0 +1,120 @@
+import type { DocumentFields } from '#shared/ports/ports.ts';
+import type { CompactionNeeded, CoveredThrough, Head } from '../documents/head.ts';
+import type { History } from '../documents/history.ts';
+
+/*
+ * Generations that no compaction made: an edit, a deletion, a regeneration or a restore takes the next one
+ * in its own batch, so that a worker in flight always loses the creation of that document.
+ */
+
+/** How far no history at all stands in for turns. */
+export const nothingCovered: CoveredThrough = { seq: 0, contentIndex: 0 };
+
+/** What goes on unchanged; with no history nothing is folded. */
+const nothingFolded = {
+  coveredThrough: nothingCovered,
+  from: 0,
+  turnsFolded: 0,
+  snapshotTokens: 0,
+  boundary: '',
+  snapshotText: '',
+  snapshot: null,
+  masks: [],
+  sourceHash: '',
+  model: '',
+  promptVersion: '',
+} satisfies Partial<History>;
+
+/** The history of the next generation, made of an earlier one or of none. */
+export function continuedHistory(next: {
+  head: Pick<Head, 'generation'>;
+  /** The history that goes on; undefined: none, every turn stands verbatim again. */
+  source: History | undefined;
+  state: Extract<History['state'], 'RESTORED' | 'CHANGED'>;
+  /** Turns whose masks go with their content. */
+  changedSeqs: readonly number[];
+  /** First turn that changed; default: the first of `changedSeqs`. */
+  changedFromSeq?: number;
+  /** Of a deletion: the turns that it erased. */
+  erasedSeqs?: readonly number[] | undefined;
+  requestId: string;
+  /** Nonce of the writer: finding one's own after a lost reply is success. */
+  by: string;
+  now: Date;
+  beforeTokens: number;
+  /** Automatic compaction re-arms on tokens beyond these. */
+  afterTokens: number;
+  restoredFrom?: number;
+}): History {
+  const { head, source, now, changedSeqs } = next;
+  const firstChanged = changedSeqs.length > 0 ? Math.min(...changedSeqs) : undefined;
+  return {
+    ...(source ?? nothingFolded),
+    schemaVersion: 1,
+    generation: head.generation + 1,
+    parent: head.generation,
+    state: next.state,
+    strategy: 'copy',
+    trigger: 'manual',
+    requestId: next.requestId,
+    turnsFolded: 0,
+    masks: (source?.masks ?? []).filter(({ seq }) => !changedSeqs.includes(seq)),
+    maskedTokensSaved: changedSeqs.length > 0 ? 0 : (source?.maskedTokensSaved ?? 0),
+    beforeTokens: next.beforeTokens,
+    afterTokens: next.afterTokens,
+    counted: undefined,
+    report: {},
+    modelCalls: 0,
+    usage: { promptTokens: 0, outputTokens: 0 },
+    // What the source cost stands in its own record.
+    costMicros: 0,
+    requestedAt: now,
+    createTime: now,
+    durationMs: 0,
+    by: next.by,
+    restoredFrom: next.restoredFrom,
+    changedFromSeq: next.state === 'CHANGED' ? (next.changedFromSeq ?? firstChanged) : undefined,
+    erasedSeqs: next.erasedSeqs && [...next.erasedSeqs],
+    isPartial: undefined,
+    unproductiveSwaps: undefined,
+    erased: undefined,
+    mended: undefined,
+    signature: undefined,
+    cleaned: undefined,
+    isUntrusted: undefined,
+  };
+}
+
+/**
+ * Tokens from which automatic compaction re-arms after an edit or a deletion: those that the last summary
+ * left, or, if they are more, those at which a compaction of it was declined. Where an older history, or none, goes on
+ * instead of the present one, turns that were folded stand verbatim again, and compaction is armed at once: 0.
+ */
+export function rearmsFrom(change: {
+  source: Pick<History, 'generation' | 'afterTokens'> | undefined;
+  present: Pick<History, 'generation'> | undefined;
+  declined: CompactionNeeded['declined'];
+  /** Of the context after the change. */
+  tokens: number;
+}): number {
+  const { source, present, declined, tokens } = change;
+  if (source?.generation !== present?.generation) return 0;
+  const isDeclined = declined?.generation === (present?.generation ?? 0);
+  return Math.min(Math.max(source?.afterTokens ?? 0, isDeclined ? declined.tokens : 0), tokens);
+}
+
+/** What the head says of a new generation in which finished turns changed. */
+export const generationFields = (history: History): DocumentFields => ({
+  generation: history.generation,
+  coveredThrough: { ...history.coveredThrough },
+  changedIn: history.generation,
+});
+
+/**
+ * Whether a history holds nothing of the turns from `seq` on, so that it may go on as it is when one of
+ * them changes.
+ */
+export const endsBefore = (
+  history: Pick<History, 'coveredThrough' | 'erased' | 'isUntrusted'>,
+  seq: number,
+) => history.erased !== true && !history.isUntrusted && history.coveredThrough.seq < seq;

@@ -1,0 +1,216 @@
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
+import type { Content } from '../documents/content.ts';
+import type { CompactionNeeded, ContextMeter, Head, Versioned } from '../documents/head.ts';
+import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './end-abandoned.ts';
+import { headPath, messageGuardPath, turnPath } from '../documents/paths.ts';
+import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
+import type { UnansweredReason } from '../context/tool-calls.ts';
+import { encodeAnswer, encodeUser } from '../documents/encode-turn.ts';
+import { sweepShardOf } from '../decisions/sweep-shard.ts';
+import type { Rounds, Turn, TurnError, TurnState, TurnUsage } from '../documents/turn.ts';
+import type { Repairs } from '../repair/repairs.ts';
+
+/** Whose attempt it is and until when; written with every start and renewed while it runs. */
+export interface Lease {
+  producer: string;
+  leaseUntil: Date;
+}
+
+/** The fields of a turn without an answer. */
+export const answerNone = { answerJson: '[]', answerPieces: 0 };
+
+/** What an attempt goes on from: the whole rounds of those before it. */
+export interface KeptRounds {
+  contents: readonly Content[];
+  rounds: Rounds;
+}
+
+/** A turn that is stored for the first time. */
+export interface NewTurn {
+  conversationId: string;
+  messageId: string;
+  bodyHash: string;
+  seq: number;
+  user: Content;
+  retention?: Turn['retention'];
+  /** First of the turns that this one stands in for. */
+  replaces?: number | undefined;
+  /** The turn whose user content this one repeats. */
+  regenerates?: number | undefined;
+  /** Of the conversation; absent while the turn waits in the queue. */
+  model?: Turn['model'];
+  /** Of a regeneration: the model that answered before answers again. */
+  routing?: Turn['routing'];
+  surroundings?: Turn['surroundings'];
+  told?: Turn['told'];
+  /** Where the message tells of its client what the head does not say yet. */
+  client?: Head['client'];
+  userTokens: number;
+  lease: Lease;
+  now: Date;
+}
+
+export interface StartBatch extends NewTurn {
+  /** The head as read, or the head to create for the first message of a conversation. */
+  head: Versioned<Head> | { create: Head };
+  abandoned?: readonly AbandonedTurn[];
+  replacement?: Replacement | undefined;
+}
+
+function headStartWrite(batch: StartBatch): Write {
+  const { conversationId, seq, now, lease, head, replacement } = batch;
+  const fields: DocumentFields = {
+    lastSeq: seq,
+    open: { seq, leaseUntil: lease.leaseUntil },
+    updateTime: now,
+    sweepShard: sweepShardOf(conversationId),
+    ...(batch.client && { client: { ...batch.client } }),
+  };
+  if ('create' in head)
+    return {
+      op: 'create',
+      path: headPath(conversationId),
+      fields: { ...head.create, ...fields },
+    };
+  return {
+    op: 'update',
+    path: headPath(conversationId),
+    fields: { ...fields, ...(replacement && replacementFields(replacement)) },
+    // Whoever starts found nobody waiting.
+    remove: ['queue'],
+    guard: { updateTime: head.updateTime },
+  };
+}
+
+/** The documents of a turn that is stored for the first time. */
+export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write[] {
+  const { conversationId, seq, messageId, lease, now } = turn;
+  const user = encodeUser({ conversationId, seq }, turn.user);
+  return [
+    {
+      op: 'create',
+      path: turnPath(conversationId, seq),
+      fields: {
+        schemaVersion: 1,
+        seq,
+        messageId,
+        state,
+        attempt: 1,
+        ...lease,
+        createTime: now,
+        tokens: { user: turn.userTokens, answer: 0 },
+        retention: turn.retention,
+        replaces: turn.replaces,
+        regenerates: turn.regenerates,
+        model: turn.model,
+        routing: turn.routing && { ...turn.routing },
+        surroundings: turn.surroundings,
+        told: turn.told && { ...turn.told },
+        inContext: false,
+        ...user.fields,
+        ...answerNone,
+      },
+    },
+    ...user.writes,
+  ];
+}
+
+/** The one batch that makes a message durable before the model is called. */
+export function startWrites(batch: StartBatch): Write[] {
+  const { conversationId, seq, messageId, bodyHash, now } = batch;
+  const { replacement } = batch;
+  const abandoned = abandonedBefore(seq, { abandoned: batch.abandoned ?? [], replacement });
+  return [
+    headStartWrite(batch),
+    { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
+    ...newTurnWrites(batch, 'running'),
+    ...closeAbandonedWrites(conversationId, { abandoned, now }),
+    ...(replacement ? replacementWrites(conversationId, { seq, abandoned, replacement }) : []),
+  ];
+}
+
+export interface FinishBatch {
+  conversationId: string;
+  seq: number;
+  attempt: number;
+  turnUpdateTime: string;
+  /** `awaiting_tool`: no end, but nobody answers until the app has done its part. */
+  state: Exclude<TurnState, 'queued' | 'running'>;
+  /** Of a turn that waits: until when. */
+  waitsUntil?: Date | undefined;
+  contents: readonly Content[];
+  answerTokens: number;
+  userTokens: number;
+  inContext: boolean;
+  /** Of a turn with calls. */
+  rounds?: Rounds | undefined;
+  unanswered?: UnansweredReason | undefined;
+  usage?: TurnUsage;
+  repairs?: Repairs | undefined;
+  /** Absent: the conversation is not `auto`, or is so no more. */
+  routing?: Turn['routing'];
+  /** Absent: nothing was brought back of folded turns. */
+  recalled?: Turn['recalled'];
+  finishReason?: string;
+  error?: TurnError;
+  now: Date;
+  /** The new meter; absent when the turn left the context as it was. */
+  meter?: ContextMeter;
+  /** Set in the same batch as the crossing, so that no crash forgets it. */
+  need?: CompactionNeeded['auto'];
+  /** The head must not have changed since; absent: its existence is enough. */
+  headUpdateTime?: string | undefined;
+  /** The rest of the stream: its last chunks, how many there are in all, and the id of the last frame. */
+  stream?: { writes: readonly Write[]; chunks: number; lastFrameId: number };
+}
+
+/**
+ * The one batch that ends a turn, or lets it wait for the app. The turn is the guard; the head is updated on existence only, unless the
+ * turn relies on what it read there.
+ */
+export function finishWrites(batch: FinishBatch): Write[] {
+  const { conversationId, seq, attempt, now, stream } = batch;
+  const step = batch.rounds?.step;
+  const answer = encodeAnswer({ conversationId, seq, attempt, step }, batch.contents);
+  return [
+    {
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: {
+        state: batch.state,
+        ...(batch.rounds && { rounds: { ...batch.rounds } }),
+        ...(batch.unanswered && { unanswered: batch.unanswered }),
+        ...(batch.state === 'cancelled' && { cancelRequested: true }),
+        ...(batch.waitsUntil
+          ? { leaseUntil: batch.waitsUntil, settled: batch.usage && { ...batch.usage } }
+          : { finishTime: now }),
+        tokens: { user: batch.userTokens, answer: batch.answerTokens },
+        inContext: batch.inContext,
+        usage: batch.usage && { ...batch.usage },
+        repairs: batch.repairs && { ...batch.repairs },
+        routing: batch.routing && { ...batch.routing },
+        recalled: batch.recalled && { ...batch.recalled },
+        finishReason: batch.finishReason,
+        error: batch.error && { ...batch.error },
+        ...(stream && { chunks: stream.chunks, lastFrameId: stream.lastFrameId }),
+        ...answer.fields,
+      },
+      remove: [...(batch.routing ? [] : ['routing']), ...(batch.recalled ? [] : ['recalled'])],
+      guard: { updateTime: batch.turnUpdateTime },
+    },
+    ...answer.writes,
+    ...(stream?.writes ?? []),
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: {
+        updateTime: now,
+        ...(batch.meter && { context: { ...batch.meter } }),
+        ...(batch.need && { 'compactionNeeded.auto': { ...batch.need } }),
+        ...(batch.waitsUntil && { open: { seq, leaseUntil: batch.waitsUntil } }),
+      },
+      remove: batch.waitsUntil ? [] : ['open'],
+      guard: batch.headUpdateTime ? { updateTime: batch.headUpdateTime } : { exists: true },
+    },
+  ];
+}

@@ -1,0 +1,93 @@
+import { AppError, type ErrorStatus } from '#shared/errors.ts';
+
+/** HTTP code of each status, as google.rpc.Code maps them. */
+export const httpStatusByStatus: Readonly<Record<ErrorStatus, number>> = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  UNAUTHENTICATED: 401,
+  NOT_FOUND: 404,
+  ABORTED: 409,
+  ALREADY_EXISTS: 409,
+  RESOURCE_EXHAUSTED: 429,
+  CANCELLED: 499,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+};
+
+/**
+ * Conflicts that an immediate second try meets again. Clients that repeat every 409 by themselves
+ * (the OpenAI SDK: three times) heed the header `x-should-retry`.
+ */
+const hopelessConflicts: ReadonlySet<string> = new Set([
+  'TURN_IN_PROGRESS',
+  'COMPACTION_RUNNING',
+  'IDEMPOTENCY_KEY_REUSED',
+]);
+
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
+const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
+const DOMAIN = 'recap';
+
+export type ErrorDetail =
+  | {
+      '@type': typeof ERROR_INFO;
+      reason: string;
+      domain: string;
+      metadata: Readonly<Record<string, string>>;
+    }
+  | { '@type': typeof RETRY_INFO; retryDelay: string };
+
+/** The AIP-193 body of an error. */
+export interface ErrorBody {
+  error: { code: number; status: ErrorStatus; message: string; details: ErrorDetail[] };
+}
+
+export interface ErrorReply {
+  httpStatus: number;
+  headers: Record<string, string>;
+  body: ErrorBody;
+}
+
+/** An error of which nothing may be told: a defect, or what an SDK threw past its adapter. */
+const unknownError = (cause: unknown) =>
+  new AppError({
+    status: 'INTERNAL',
+    reason: 'INTERNAL',
+    message: 'an error that is not an AppError reached the edge',
+    publicMessage: 'Something went wrong here. The error is logged; try again later.',
+    cause,
+  });
+
+function errorHeaders(error: AppError, httpStatus: number): Record<string, string> {
+  return {
+    ...(error.retryAfterMs !== undefined && {
+      'retry-after': String(Math.ceil(error.retryAfterMs / 1_000)),
+    }),
+    ...(httpStatus === 409 && hopelessConflicts.has(error.reason) && { 'x-should-retry': 'false' }),
+    ...(httpStatus === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(httpStatus === 405 && { allow: error.metadata['allow'] ?? '' }),
+  };
+}
+
+/**
+ * What a caller sees of an error: HTTP code, headers, and an AIP-193 body with ErrorInfo and, where a
+ * wait helps, RetryInfo. Only `publicMessage`, `reason` and `metadata` leave; anything but an AppError
+ * becomes a bare 500. `Retry-After` is in whole seconds, rounded up.
+ */
+export function errorReply(thrown: unknown): ErrorReply {
+  const error = thrown instanceof AppError ? thrown : unknownError(thrown);
+  const httpStatus = error.httpStatus ?? httpStatusByStatus[error.status];
+  const details: ErrorDetail[] = [
+    { '@type': ERROR_INFO, reason: error.reason, domain: DOMAIN, metadata: error.metadata },
+  ];
+  if (error.retryAfterMs !== undefined)
+    details.push({ '@type': RETRY_INFO, retryDelay: `${error.retryAfterMs / 1_000}s` });
+  return {
+    httpStatus,
+    headers: errorHeaders(error, httpStatus),
+    body: {
+      error: { code: httpStatus, status: error.status, message: error.publicMessage, details },
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import { AppError } from '#shared/errors.ts';
+import { safeParse } from '#shared/safe-parse.ts';
+import { issueSentence } from './issue-sentence.ts';
+
+/** How many problems one answer names. */
+const PROBLEMS_NAMED = 3;
+/** UTF-16 units of an unknown field's name that are repeated to the caller. */
+const NAME_SHOWN_CHARACTERS = 64;
+
+/** Parts of a message, of our own requests and inside the `data` of a callable. */
+const PARTS = /^(data\.)?message\.parts/;
+
+type Issue = z.core.$ZodIssue;
+
+const shown = (name: string) => name.slice(0, NAME_SHOWN_CHARACTERS).toWellFormed();
+
+/** `message.parts[0].text`; '' for the value itself. */
+function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    const name = shown(String(key));
+    return text === '' ? name : `${text}.${name}`;
+  }, '');
+}
+
+/** The limit that every whole number has says nothing where the field has one of its own. */
+const isBehindAnother = (issue: Issue, issues: readonly Issue[]) =>
+  issue.code === 'too_big' &&
+  issue.maximum === Number.MAX_SAFE_INTEGER &&
+  issues.some(
+    (other) =>
+      other !== issue && other.code === 'too_big' && pathText(other.path) === pathText(issue.path),
+  );
+
+/** Whether what is wrong lies in the value, such as in an entry of a list, and not in what it is. */
+const isWithin = (issues: readonly Issue[]) => issues.every(({ path }) => path.length > 0);
+
+/**
+ * The problems of the only branch of a union that takes such a value as a whole: of a list of parts what is wrong
+ * with one of them, instead of that it is neither a text nor a list. Undefined where there is no such branch.
+ */
+function problemsOfBranch(issue: Issue): Issue[] | undefined {
+  if (issue.code !== 'invalid_union' || issue.discriminator !== undefined) return undefined;
+  const branches = issue.errors.filter(isWithin);
+  const [branch] = branches;
+  if (branch === undefined || branches.length > 1) return undefined;
+  return branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** An unknown field is a problem of its own path, not of the object that holds it. */
+function problemsOf(issue: Issue): { field: string; text: string }[] {
+  const inner = problemsOfBranch(issue);
+  if (inner) return inner.flatMap(problemsOf);
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => {
+      const field = pathText([...issue.path, key]);
+      return { field, text: `\`${field}\` is not a field of this request. Remove it.` };
+    });
+  const field = pathText(issue.path);
+  return [{ field, text: issueSentence(issue, field) }];
+}
+
+/**
+ * The 400 of a request that its schema refused: names each field by its path, the limit and the remedy,
+ * never the value. Reason BAD_PART for what lies in `message.parts`, else BAD_FIELD.
+ */
+export function validationError(error: z.ZodError): AppError {
+  const problems = error.issues
+    .filter((issue) => !isBehindAnother(issue, error.issues))
+    .flatMap(problemsOf);
+  const fields = problems.map(({ field }) => field);
+  const isPart = fields.length > 0 && fields.every((field) => PARTS.test(field));
+  const left = problems.length - PROBLEMS_NAMED;
+  return new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: isPart ? 'BAD_PART' : 'BAD_FIELD',
+    message: `a request was refused by its schema with ${problems.length} problems`,
+    publicMessage: [
+      ...problems.slice(0, PROBLEMS_NAMED).map(({ text }) => text),
+      ...(left > 0 ? [`${left} more problems.`] : []),
+    ].join(' '),
+    metadata: { field: fields.slice(0, PROBLEMS_NAMED).join(',') },
+    cause: error,
+  });
+}
+
+/** Reads `value` by `schema`. Throws AppError BAD_FIELD | BAD_PART (400). */
+export function parseRequest<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = safeParse(schema, value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  throw validationError(parsed.error);
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
+import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
+import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { modelRequestSchema, type RequestPart } from '#infra/fake-gemini/server/request.ts';
+import { createUploadResponse } from '#shared/wire/responses/uploads.ts';
+import { startChatServer, type ChatServer } from './chat-server.ts';
+import { startLocalBucket, type LocalBucket } from '../processes/local-bucket.ts';
+import { createRecordedStore, type RecordedStore } from '../stores/recorded-store.ts';
+
+/** A file as somebody attaches it. */
+export interface Attached {
+  bytes: Uint8Array;
+  mimeType: string;
+  name?: string;
+}
+
+type CreatedUpload = z.infer<typeof createUploadResponse>;
+
+/** Chat with the real client of Gemini before the stand-in, and the real bucket before its own. */
+export interface AttachingWorld extends RecordedStore {
+  chat: ChatServer;
+  local: LocalBucket;
+  standIn: StandIn;
+  model: ReturnType<typeof withFiles>;
+  begin(file: Attached, uid?: string): Promise<CreatedUpload>;
+  /** Begins an upload and sends its bytes; its id. */
+  upload(file: Attached, uid?: string): Promise<string>;
+  send(message: Sent): Promise<Response>;
+  /** All parts of the newest prompt that the model got, in order. */
+  prompt(): readonly RequestPart[];
+  stop(): Promise<void>;
+}
+
+export interface Sent {
+  conversationId: string;
+  uploadIds: readonly string[];
+  text?: string;
+  id?: string;
+  uid?: string;
+  /** Behind the path of the messages, for an edit. */
+  path?: string;
+}
+
+/** No answer of a server on this machine takes as long. */
+const PATIENCE_MS = 60_000;
+
+export const newUser = () => `user-${randomUUID()}`;
+
+/** The beginning of a picture, and as many bytes as are wanted; `salt` makes it another one. */
+export function png(sizeBytes = 64, salt = ''): Attached {
+  const bytes = new Uint8Array(sizeBytes);
+  bytes.set(Buffer.from(`\x89PNG\r\n\x1a\n${salt}`, 'latin1'));
+  return { bytes, mimeType: 'image/png', name: 'receipt.png' };
+}
+
+export const textFile = (text: string, name = 'notes.txt'): Attached => ({
+  bytes: new TextEncoder().encode(text),
+  mimeType: 'text/plain',
+  name,
+});
+
+export const base64Of = ({ bytes }: Attached) => Buffer.from(bytes).toString('base64');
+
+export async function startAttaching(
+  environment: Record<string, string> = {},
+): Promise<AttachingWorld> {
+  const [local, standIn] = await Promise.all([startLocalBucket(), startStandIn()]);
+  const recorded = createRecordedStore();
+  const gemini = createGeminiModel({
+    apiKey: 'local',
+    baseUrl: standIn.url,
+    firstEventTimeoutMs: PATIENCE_MS,
+    eventIdleTimeoutMs: PATIENCE_MS,
+    requestTimeoutMs: PATIENCE_MS,
+  });
+  const model = withFiles(gemini, { files: local.bucket, modelReadsBucket: false });
+  const overrides = { store: recorded.store, files: local.bucket, model };
+  const chat = await startChatServer({ overrides, environment });
+
+  const begin: AttachingWorld['begin'] = async ({ bytes, mimeType, name }, uid) => {
+    const body = { mimeType, sizeBytes: bytes.length, ...(name !== undefined && { name }) };
+    const response = await chat.call('/v1/uploads', { body, ...(uid !== undefined && { uid }) });
+    return createUploadResponse.parse(await response.json());
+  };
+  const prompt = () => {
+    const newest = standIn.journal().findLast(({ operation }) => operation !== 'countTokens');
+    if (!newest) throw new Error('no model was called');
+    const { contents = [] } = modelRequestSchema.parse(standIn.requestBody(newest.n));
+    return contents.flatMap(({ parts = [] }) => parts);
+  };
+  return {
+    ...recorded,
+    chat,
+    local,
+    standIn,
+    model,
+    begin,
+    upload: async (file, uid) => {
+      const created = await begin(file, uid);
+      const status = await local.put(created, file.bytes);
+      if (status !== 200) throw new Error(`the bucket answered ${status}`);
+      return created.uploadId;
+    },
+    send: ({ conversationId, uploadIds, text = 'What is this?', id = randomUUID(), ...rest }) => {
+      const files = uploadIds.map((uploadId) => ({ type: 'file', uploadId }));
+      const message = { id, parts: [{ type: 'text', text }, ...files] };
+      const path = `/v1/conversations/${conversationId}/messages${rest.path ?? ''}`;
+      return chat.call(path, { body: { message }, ...(rest.uid && { uid: rest.uid }) });
+    },
+    prompt,
+    stop: async () => {
+      await Promise.all([chat.stop(), standIn.close(), local.storage.close()]);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { collect, request } from './sending.ts';
+import { sayEach, steeredChat } from './streaming.ts';
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+
+/** Its owner cancels a turn. */
+export const cancel = (dependencies: ChatDependencies, conversationId: string, seq = 1) =>
+  cancelTurn(dependencies, { caller, conversationId, turnId: `t_${seq}` });
+
+/** An answer of which two words have been said. */
+export async function halfSaid(overrides: Partial<ChatDependencies> = {}) {
+  const clock = createManualClock();
+  const store = createMemoryDocumentStore();
+  const conversationId = randomUUID();
+  const chat = steeredChat({ clock, store, ...overrides });
+  const send = request(conversationId, 'Tell me.');
+  const handle = await sendMessage(chat.dependencies, send);
+  const frames = collect(handle.frames());
+  const call = await chat.call();
+  await sayEach(clock, call, ['Half an ', 'answer']);
+  return { ...chat, clock, store, conversationId, send, handle, frames, call };
+}

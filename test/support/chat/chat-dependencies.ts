@@ -1,0 +1,68 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { createModelHealth } from '#functions/models/model-health.ts';
+import { parseConfig } from '#functions/config.ts';
+import { noQuota } from '#functions/quota/no-quota.ts';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { localSigner } from '../signing.ts';
+import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+
+export interface PublishedEvent {
+  topic: string;
+  data: object;
+}
+
+/** Chat on the embedded store with a scripted model; everything can be replaced. */
+export function chatDependencies(
+  overrides: Partial<ChatDependencies> = {},
+  environment: Record<string, string> = {},
+): ChatDependencies & { published: PublishedEvent[]; told: PublishedEvent[] } {
+  const published: PublishedEvent[] = [];
+  const told: PublishedEvent[] = [];
+  return {
+    config: parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
+      // Scripted answers that are to be long say the same over and over.
+      LOOP_DETECTION: 'off',
+      // Prompts are compared with what was sent.
+      TELL_TIME: 'with-context',
+      ...environment,
+    }),
+    store: createMemoryDocumentStore(),
+    cache: createMemoryCache({ maxBytes: 10_000_000 }),
+    liveTurns: new Map(),
+    afterwork: new Set(),
+    modelHealth: createModelHealth(systemClock),
+    publisher: {
+      publish: (event) => {
+        // What workers are to do, and what is told to whoever listens.
+        (event.topic === 'compaction' ? published : told).push(event);
+        return Promise.resolve();
+      },
+    },
+    model: scriptedStreamer(textAnswer('Fine.')).model,
+    idTokens: {
+      verify: () => Promise.resolve({ uid: 'u1', tier: 'signedIn', signedInAt: new Date(0) }),
+    },
+    appCheck: {
+      verify: () => Promise.reject(new Error('App Check is off unless a test enforces it')),
+    },
+    revocations: { check: () => Promise.resolve() },
+    toolbox: createToolbox([]),
+    quota: noQuota,
+    clock: systemClock,
+    randomness: { uuid: () => randomUUID() },
+    signer: localSigner,
+    sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
+    logger: { log: () => undefined },
+    atCrashPoint: () => Promise.resolve(),
+    shutdown: new AbortController().signal,
+    published,
+    told,
+    ...overrides,
+  };
+}

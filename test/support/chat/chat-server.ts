@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import { http } from '@google-cloud/functions-framework';
+import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { createAppCheckVerifier } from '#functions/adapters/auth/app-check-verifier.ts';
+import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createChatHandler } from '#functions/chat/handler.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
+import { guardServer } from '#functions/bootstrap/server-guard.ts';
+import type { LogFields } from '#shared/ports/ports.ts';
+import { chatDependencies } from './chat-dependencies.ts';
+import { openServer } from '../processes/open-server.ts';
+import { idTokenClaims, startTokenKeys, type TokenKeys } from '../token-keys.ts';
+import { localKeysVariable } from '../signing.ts';
+
+export interface LogLine {
+  severity: string;
+  event: string;
+  fields: LogFields;
+}
+
+export interface ChatServer {
+  url: string;
+  server: Server;
+  project: string;
+  keys: TokenKeys;
+  dependencies: ChatDependencies & ReturnType<typeof chatDependencies>;
+  logs: LogLine[];
+  /** A request as a user; the path begins with `/v1`. `body` is sent as JSON, a string as it is. */
+  call(path: string, options?: CallOptions): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export interface CallOptions {
+  method?: string;
+  /** Default `alice`; null sends no token. */
+  uid?: string | null;
+  /** In place of a good token of `uid`. */
+  token?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+export interface ChatServerOptions {
+  overrides?: Partial<ChatDependencies>;
+  environment?: Record<string, string>;
+  collaborators?: Partial<Pick<RouteDependencies, 'sendMessage' | 'heartbeatMs'>>;
+  /** Whether the framework's body parsers are kept away from the start; default true. */
+  isGuarded?: boolean;
+}
+
+/** The chat function under the functions framework, with signed tokens, on a free port. */
+export async function startChatServer(options: ChatServerOptions = {}): Promise<ChatServer> {
+  const { overrides = {}, environment = {}, collaborators = {}, isGuarded = true } = options;
+  const keys = await startTokenKeys();
+  const project = `recap-${randomUUID().slice(0, 8)}`;
+  const logs: LogLine[] = [];
+  const settings = {
+    GOOGLE_CLOUD_PROJECT: project,
+    ID_TOKEN_KEYS_URL: keys.url,
+    APP_CHECK_KEYS_URL: keys.url,
+    SNAPSHOT_KEYS: localKeysVariable,
+    // Tests count the calls of the model.
+    TITLES: 'off',
+    // Attacks make more calls in a minute than a user does.
+    USER_CALLS_AT_ONCE: '0',
+    USER_CALLS_PER_MINUTE: '0',
+    ...environment,
+  };
+  const { config } = chatDependencies({}, settings);
+  const dependencies = chatDependencies(
+    {
+      idTokens: createIdTokenVerifier(config),
+      appCheck: createAppCheckVerifier(config),
+      logger: { log: (severity, event, fields) => void logs.push({ severity, event, fields }) },
+      ...overrides,
+    },
+    settings,
+  );
+  const target = `chat-${randomUUID()}`;
+  http(target, createChatHandler(dependencies, collaborators));
+  const server = getTestServer(target);
+  if (isGuarded) guardServer(server);
+  const { url, close } = await openServer(server);
+  const tokenOf = async ({ uid = 'alice', token }: CallOptions) =>
+    token ?? (uid === null ? undefined : await keys.sign(idTokenClaims(project, uid)));
+  return {
+    url,
+    server,
+    project,
+    keys,
+    dependencies,
+    logs,
+    call: async (path, call = {}) => {
+      const token = await tokenOf(call);
+      const { body, method = body === undefined ? 'GET' : 'POST', headers, signal } = call;
+      return fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(signal && { signal }),
+      });
+    },
+    stop: async () => {
+      await Promise.all([close(), keys.close()]);
+    },
+  };
+}
+
+/** The parts of an AIP-193 answer that tests look at. */
+export async function errorOf(response: Response) {
+  const text = await response.text();
+  const { error } = JSON.parse(text);
+  return {
+    http: response.status,
+    type: response.headers.get('content-type'),
+    code: error.code,
+    status: error.status,
+    message: error.message,
+    reason: error.details[0].reason,
+    metadata: error.details[0].metadata,
+    text,
+  };
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { Note } from '#shared/memory/note.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from './chat-dependencies.ts';
+import { compactOnce, manualNeed, see } from '../compaction/compacted-conversation.ts';
+import { compactionBench } from '../compaction/compaction-dependencies.ts';
+import { notesOf, storeNotes } from '../notes.ts';
+import { appNoteOf } from '#test/unit/memory/notes.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+
+export const alice = { uid: 'alice', tier: 'signedIn' } as const;
+
+/** Chat and the worker of an app with a memory, and its user alice. */
+export function rememberingChat(
+  options: { app?: string; environment?: Record<string, string> } = {},
+) {
+  const streamer = scriptedStreamer(textAnswer('Fine.'));
+  const chat = chatDependencies({ model: streamer.model }, options.environment);
+  const notes = options.app === undefined ? [] : [appNoteOf('a', { text: options.app })];
+  const appMemory = { notes: () => notes, refresh: () => Promise.resolve() };
+  const dependencies = { ...chat, config: { ...chat.config, appMemory } };
+  const bench = compactionBench({ store: chat.store, cache: chat.cache });
+  const worker = { ...bench, config: { ...bench.config, appMemory } };
+  const { store } = chat;
+  return {
+    store,
+    save: (saved: readonly Note[], uid = 'alice') => storeNotes(store, uid, saved),
+    revision: async () => (await notesOf(store, 'alice')).revision,
+    begin: async () =>
+      (await createConversation(dependencies, { caller: alice, fields: {} })).conversationId,
+    /** The prompt of one message. */
+    send: async (conversationId: string, text: string, uid = 'alice') => {
+      const message = { id: randomUUID(), parts: [{ text }] };
+      const caller = { ...alice, uid };
+      const handle = await sendMessage(dependencies, { caller, conversationId, message });
+      await handle.result;
+      return streamer.requests.at(-1)?.contents ?? [];
+    },
+    show: (conversationId: string) => showContext(dependencies, { caller: alice, conversationId }),
+    compact: async (conversationId: string) => {
+      const head = await readHead(store, conversationId);
+      if (!head) throw new Error('there is no head');
+      const compactionNeeded = manualNeed(randomUUID());
+      await store.commit([
+        {
+          op: 'update',
+          path: headPath(conversationId),
+          fields: { compactionNeeded },
+          guard: { updateTime: head.updateTime },
+        },
+      ]);
+      return compactOnce(worker, conversationId);
+    },
+    head: async (conversationId: string) => {
+      const head = await readHead(store, conversationId);
+      if (!head) throw new Error('there is no head');
+      return head.value;
+    },
+    history: async (conversationId: string) => (await see(store, conversationId)).history,
+    fork: (conversationId: string) =>
+      forkConversation(dependencies, { caller: alice, conversationId, messageId: 'm_1' }),
+  };
+}

@@ -1,0 +1,39 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { callId } from '#shared/conversation/context/tool-calls.ts';
+import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
+import { caller } from './routing.ts';
+import { sentPrompt, signaturesIn } from '../random-tools/prompt-checks.ts';
+import { storedTurn } from './streaming.ts';
+
+/** Lets another model answer from the next turn on. */
+export const switchTo = (chat: ChatDependencies, conversationId: string, model: string) =>
+  updateConversation(chat, { caller, conversationId, patch: { model } });
+
+/** The app answers all calls that turn `seq` waits for; the turn as it ends. */
+export async function answerAll(chat: ChatDependencies, conversationId: string, seq: number) {
+  const waiting = waitingCalls(await storedTurn(chat, conversationId, seq));
+  const results = waiting.map(({ index }) => ({
+    callId: callId(seq, index),
+    kind: 'response' as const,
+    response: { at: 'home' },
+  }));
+  const of = { caller, conversationId, turnId: `t_${seq}`, results, locale: undefined };
+  return (await (await answerCalls(chat, { ...of, sendMessage })).result).turn;
+}
+
+/** The chat calls of a server in order: who was asked, and how many signatures the prompt had. */
+export const signedCalls = (server: Pick<StandIn, 'journal' | 'requestBody'>): string[] =>
+  server
+    .journal()
+    .filter(({ role }) => role === 'chat')
+    .map(({ model, n }) => {
+      const signatures = signaturesIn(sentPrompt(server.requestBody(n)));
+      return `${model}: ${signatures}`;
+    });
+
+export const refusalsOf = (server: Pick<StandIn, 'journal'>): string[] =>
+  server.journal().flatMap(({ refusal }) => refusal ?? []);

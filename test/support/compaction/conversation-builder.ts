@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { headSchema, type Head } from '#shared/conversation/documents/head.ts';
+import { headPath, messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
+import { sweepShardOf } from '#shared/conversation/decisions/sweep-shard.ts';
+import { encodeAnswer, encodeUser } from '#shared/conversation/documents/encode-turn.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
+
+/** A finished turn to store. Text that is not given is made up: about 130 tokens a turn. */
+export interface TurnToBuild {
+  user?: string | Content;
+  /** The answer as text, or as contents when tools took part. */
+  answer?: string | readonly Content[];
+  state?: Extract<Turn['state'], 'done' | 'failed' | 'cancelled'>;
+  inContext?: boolean;
+  retention?: Turn['retention'];
+}
+
+export interface ConversationToBuild {
+  conversationId?: string;
+  /** How many turns, or which. */
+  turns: number | readonly TurnToBuild[];
+  head?: Partial<Head>;
+  now?: Date;
+  /** The model said of the last prompt that it had all of this, tool outputs whole; default: all is estimated. */
+  isReported?: boolean;
+}
+
+/** Writes of one commit; turns have two documents each. */
+const WRITES_PER_COMMIT = 200;
+
+const RULE = 'character-class';
+
+const places = ['a harbour', 'a market', 'a temple', 'a museum', 'a beach', 'a tea house'];
+const placeOf = (seq: number) => places[seq % places.length] ?? 'a place';
+
+export const userText = (text: string): Content => ({ role: 'user', parts: [{ text }] });
+export const modelText = (text: string): Content => ({ role: 'model', parts: [{ text }] });
+
+/** What the user says in turn `seq` when the test does not care. */
+export const madeUpQuestion = (seq: number) =>
+  `Question ${seq}: what do you know about ${placeOf(seq)} that is worth a visit on day ${seq} of the trip, and how long should we stay there?`;
+
+export const madeUpAnswer = (seq: number) =>
+  `Answer ${seq}: ${placeOf(seq)} is worth about two hours in the morning, when it is quiet and the light is soft; take the bus from the station, bring some water, and walk back along the river afterwards. `.repeat(
+    2,
+  );
+
+function userOf({ user }: TurnToBuild, seq: number): Content {
+  return typeof user === 'object' ? user : userText(user ?? madeUpQuestion(seq));
+}
+
+const contentsOf = (turn: TurnToBuild, seq: number): Content[] =>
+  typeof turn.answer === 'object'
+    ? [...turn.answer]
+    : [modelText(turn.answer ?? madeUpAnswer(seq))];
+
+const tokensOf = (contents: readonly Content[]) =>
+  contents.reduce((sum, content) => sum + estimateContentTokens(content, RULE), 0);
+
+interface PlacedTurn {
+  conversationId: string;
+  seq: number;
+  turn: TurnToBuild;
+  now: Date;
+}
+
+/** The documents of one finished turn and its message guard. */
+function turnWrites({ conversationId, seq, turn, now }: PlacedTurn): Write[] {
+  const user = userOf(turn, seq);
+  const contents = contentsOf(turn, seq);
+  const messageId = `message-${seq}`;
+  const encodedUser = encodeUser({ conversationId, seq }, user);
+  const encodedAnswer = encodeAnswer({ conversationId, seq, attempt: 1 }, contents);
+  const fields: DocumentFields = {
+    schemaVersion: 1,
+    seq,
+    messageId,
+    state: turn.state ?? 'done',
+    attempt: 1,
+    producer: 'builder',
+    leaseUntil: now,
+    createTime: now,
+    finishTime: now,
+    tokens: { user: tokensOf([user]), answer: tokensOf(contents) },
+    inContext: turn.inContext ?? turn.state !== 'failed',
+    ...(turn.retention && { retention: turn.retention }),
+    ...encodedUser.fields,
+    ...encodedAnswer.fields,
+  };
+  return [
+    { op: 'create', path: turnPath(conversationId, seq), fields },
+    {
+      op: 'create',
+      path: messageGuardPath(conversationId, messageId),
+      fields: { seq, bodyHash: 'built' },
+    },
+    ...encodedUser.writes,
+    ...encodedAnswer.writes,
+  ];
+}
+
+interface BuiltTurns {
+  conversationId: string;
+  turns: readonly TurnToBuild[];
+  now: Date;
+}
+
+function headOf(options: ConversationToBuild, { conversationId, turns, now }: BuiltTurns): Head {
+  const tokens = turns.reduce(
+    (sum, turn, index) =>
+      turn.inContext === false || turn.state === 'failed'
+        ? sum
+        : sum + tokensOf([userOf(turn, index + 1), ...contentsOf(turn, index + 1)]),
+    0,
+  );
+  return headSchema.parse({
+    schemaVersion: 1,
+    epoch: randomUUID(),
+    state: 'live',
+    ownerUid: 'u1',
+    model: 'gemini-2.5-flash',
+    profile: 'assistant',
+    settings: {},
+    metadata: {},
+    createTime: now,
+    updateTime: now,
+    generation: 0,
+    coveredThrough: { seq: 0, contentIndex: 0 },
+    lastSeq: turns.length,
+    sweepShard: sweepShardOf(conversationId),
+    changedIn: 0,
+    context: {
+      tokens,
+      overheadTokens: 0,
+      calibration: 1,
+      source: options.isReported === true ? 'reported' : 'estimated',
+      generation: 0,
+      seq: turns.length,
+    },
+    pins: [],
+    compactionNeeded: {},
+    ...options.head,
+  });
+}
+
+/**
+ * Stores a conversation: a head and its finished turns, encoded as the service encodes them. Returns
+ * its id (a new one unless given) and the head as stored.
+ */
+export async function buildConversation(
+  store: Pick<DocumentStore, 'commit'>,
+  options: ConversationToBuild,
+): Promise<{ conversationId: string; head: Head }> {
+  const conversationId = options.conversationId ?? randomUUID();
+  const now = options.now ?? new Date('2026-01-02T03:04:05.000Z');
+  const turns: readonly TurnToBuild[] =
+    typeof options.turns === 'number'
+      ? Array.from({ length: options.turns }, () => ({}))
+      : options.turns;
+  const head = headOf(options, { conversationId, turns, now });
+  await store.commit([{ op: 'create', path: headPath(conversationId), fields: { ...head } }]);
+  const writes = turns.flatMap((turn, index) =>
+    turnWrites({ conversationId, seq: index + 1, turn, now }),
+  );
+  for (let i = 0; i < writes.length; i += WRITES_PER_COMMIT)
+    await store.commit(writes.slice(i, i + WRITES_PER_COMMIT));
+  return { conversationId, head };
+}
+
+/** Starts and finishes one more turn through the batches that chat uses. Returns its seq. */
+export async function addTurn(
+  store: DocumentStore,
+  conversationId: string,
+  turn: { user: string; answer: string; now?: Date },
+): Promise<number> {
+  const head = await readHead(store, conversationId);
+  if (!head) throw new Error(`there is no conversation ${conversationId}`);
+  const now = turn.now ?? head.value.updateTime;
+  const seq = head.value.lastSeq + 1;
+  const user = userText(turn.user);
+  const contents = [modelText(turn.answer)];
+  const userTokens = tokensOf([user]);
+  await store.commit(
+    startWrites({
+      conversationId,
+      messageId: `message-${seq}`,
+      bodyHash: 'built',
+      seq,
+      user,
+      userTokens,
+      lease: { producer: 'builder', leaseUntil: new Date(now.getTime() + 20_000) },
+      now,
+      head,
+    }),
+  );
+  const [started] = await readTurns(store, conversationId, [seq]);
+  await store.commit(
+    finishWrites({
+      conversationId,
+      seq,
+      attempt: 1,
+      turnUpdateTime: started?.updateTime ?? '',
+      state: 'done',
+      contents,
+      answerTokens: tokensOf(contents),
+      userTokens,
+      inContext: true,
+      now,
+    }),
+  );
+  return seq;
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import type { Reading } from '#infra/ops/verify/load/load-conversation.ts';
+import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
+import type { Checking } from '#infra/ops/verify/check-all.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { chatDependencies } from '../chat/chat-dependencies.ts';
+import { buildDue, compactOnce } from './compacted-conversation.ts';
+import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
+import { addTurn } from './conversation-builder.ts';
+import { compactAgain } from '../chat/lifecycle.ts';
+import { pins } from './pinning.ts';
+import { toolTurn } from '../tools/tool-conversation.ts';
+
+/** What the summariser says, a constraint of the user among it. */
+const SAID = 'The user never eats hazelnuts.';
+
+/** Chat and worker on one store, as far as conversations are made with them to be verified. */
+export interface VerifyWorld {
+  store: DocumentStore;
+  bench: CompactionBench;
+  chat: ReturnType<typeof chatDependencies>;
+}
+
+interface Stored {
+  store: DocumentStore;
+  chat: ChatDependencies;
+}
+
+export function verifyWorld(store: DocumentStore = createMemoryDocumentStore()): VerifyWorld {
+  const bench = compactionBench({
+    store,
+    model: createScriptedModel({ answers: [snapshotAnswer(SAID)] }),
+  });
+  const clock = { now: () => bench.clock.now(), wait: () => setImmediate() };
+  return { store, bench, chat: chatDependencies({ store, clock }) };
+}
+
+/** What verification reads and decides with; `/context` is asked of the chat of the world. */
+export const readingOf = (
+  { store, chat }: Stored,
+  changes: Partial<Reading & Checking> = {},
+): Reading & Checking => ({
+  store,
+  config: chat.config,
+  sha256: chat.sha256,
+  signer: chat.signer,
+  hasKeys: true,
+  now: () => chat.clock.now(),
+  policyOf: (head) => policyOf(chat.config, head),
+  askContext: ({ conversationId, uid }) =>
+    showContext(chat, { caller: { uid, tier: 'signedIn' }, conversationId }),
+  ...changes,
+});
+
+/** What is found in a conversation, as `name path`. */
+export async function foundIn(world: Stored, conversationId: string): Promise<string[]> {
+  const { findings } = await verifyConversation(readingOf(world), conversationId);
+  return findings.map(({ name, path, is }) => `${name} ${path}: ${is}`);
+}
+
+/** Twenty turns, two of them with long tool outputs, compacted three times, with a pin and a turn behind it. */
+export async function compactedThrice(world: VerifyWorld): Promise<string> {
+  const turns = Array.from({ length: 20 }, (_, i) => (i < 17 ? {} : toolTurn(i + 1)));
+  const id = randomUUID();
+  const conversationId = await buildDue(world, { conversationId: id, turns, head: { pins } });
+  await compactOnce(world.bench, conversationId);
+  for (const more of [4, 5]) await compactAgain(world, conversationId, more);
+  const turn = { user: 'After all of it.', answer: 'Noted.' };
+  await addTurn(world.store, conversationId, { ...turn, now: world.bench.clock.now() });
+  return conversationId;
+}

@@ -1,0 +1,107 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { createTopic, createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
+import { listensToEvents } from '#infra/local/stack/push-settings.ts';
+import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { firestoreEmulatorHost, pubsubEmulatorHost } from './emulator-environment.ts';
+
+const workerScript = fileURLToPath(new URL('held-worker.ts', import.meta.url));
+
+export interface Worker {
+  /** Resolves when the crash point is reached. */
+  held: Promise<void>;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+}
+
+/** Chat in this process, the worker as a process of its own, real emulators between them. */
+export interface EmulatorStack {
+  chat: ChatDependencies;
+  standIn: Awaited<ReturnType<typeof startStandIn>>;
+  startWorker(holdAt?: string): Promise<Worker>;
+  stop(): Promise<void>;
+}
+
+async function forkWorker(
+  port: number,
+  options: { holdAt: string; environment: NodeJS.ProcessEnv },
+): Promise<{ child: ChildProcess; worker: Worker }> {
+  const child = fork(workerScript, [String(port), options.holdAt], {
+    env: options.environment,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const reached = Promise.withResolvers<void>();
+  const ready = Promise.withResolvers<void>();
+  child.on('message', (message: object) =>
+    'reached' in message ? reached.resolve() : ready.resolve(),
+  );
+  child.on('exit', () => ready.reject(new Error('the worker ended before it was ready')));
+  await ready.promise;
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  return { child, worker: { held: reached.promise, kill } };
+}
+
+/** Topics of its own per stack, so that tests do not hear each other. */
+export async function startEmulatorStack(
+  settings: Record<string, string> = {},
+): Promise<EmulatorStack> {
+  const name = randomUUID();
+  const standIn = await startStandIn();
+  const port = await chooseFreePort(0, new Set());
+  const environment = stackEnvironment({
+    shell: process.env,
+    model: { kind: 'stand-in' },
+    standInUrl: standIn.url,
+    emulators: { firestoreHost: firestoreEmulatorHost(), pubsubHost: pubsubEmulatorHost() },
+    settings: {
+      COMPACTION_TOPIC: `compaction-${name}`,
+      EVENTS_TOPIC: `events-${name}`,
+      FCM_URL: standIn.url,
+      // Prompts are compared with what was sent.
+      TELL_TIME: 'with-context',
+      ...settings,
+    },
+  });
+  const place = { pubsubHost: pubsubEmulatorHost(), projectId: 'demo-recap' };
+  const subscribe = (topicId: string) =>
+    createTopicAndPushSubscription({
+      ...place,
+      topicId,
+      subscriptionId: topicId,
+      pushEndpoint: `http://127.0.0.1:${port}`,
+      ackDeadlineSeconds: 10,
+      minBackoffSeconds: 1,
+      maxBackoffSeconds: 2,
+    });
+  await subscribe(`compaction-${name}`);
+  if (listensToEvents(environment)) await subscribe(`events-${name}`);
+  else await createTopic(place, `events-${name}`);
+  const workers: Worker[] = [];
+  const chat = await createDependencies(parseConfig(environment), {
+    logger: { log: () => undefined },
+  }).chat();
+  return {
+    chat,
+    standIn,
+    startWorker: async (holdAt = '') => {
+      const { worker } = await forkWorker(port, { holdAt, environment });
+      workers.push(worker);
+      return worker;
+    },
+    stop: async () => {
+      await Promise.all(workers.map((worker) => worker.kill()));
+      await standIn.close();
+    },
+  };
+}

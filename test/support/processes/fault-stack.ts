@@ -1,0 +1,200 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
+import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import {
+  runCompaction,
+  type CompactionResult,
+} from '#functions/worker/compaction/run-compaction.ts';
+import {
+  createMemoryDocumentStore,
+  type MemoryStoreHooks,
+} from '#infra/local/embedded/memory-document-store.ts';
+import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
+import { contextResponse } from '#shared/wire/responses/context.ts';
+import { messageListResponse, type MessageView } from '#shared/wire/responses/messages.ts';
+import { createShiftedClock, type ShiftedClock } from '#test/fakes/shifted-clock.ts';
+import { errorOf, startChatServer, type ChatServer } from '../chat/chat-server.ts';
+import { compactionBench } from '../compaction/compaction-dependencies.ts';
+import { neverAborted } from '../compaction/compacted-conversation.ts';
+import { shownContents } from '../chat/shown-contents.ts';
+
+/** How long the adapter waits for the local model unless a test says otherwise, also on a busy machine. */
+const MODEL_WAIT_MS = 10_000;
+
+/** What came of one message. */
+export interface Sent {
+  http: number;
+  /** Of an error. */
+  reason?: string;
+  /** Of an answer. */
+  text?: string;
+  /** Seconds of Retry-After. */
+  retryAfterSeconds?: number;
+}
+
+/** Chat over HTTP and the worker, over one store, with the model's real adapter and a local model server. */
+export interface FaultStack {
+  chat: ChatServer;
+  standIn: StandIn;
+  store: DocumentStore;
+  clock: ShiftedClock;
+  worker: CompactionDependencies;
+  /** Sends a text as Alice and waits for the answer. */
+  send(conversationId: string, text: string, messageId?: string): Promise<Sent>;
+  /** Comes back with the same message, each time after the lease, until it is answered; at most `tries` times. */
+  sendUntilAnswered(conversationId: string, text: string, messageId?: string): Promise<Sent>;
+  /** What the model answers to this user text, however often it is asked. */
+  answerWith(userText: string, answer: string): void;
+  /** Alice's transcript, oldest first. */
+  transcript(conversationId: string): Promise<MessageView[]>;
+  /** What `/context` shows, without the system instruction. */
+  shownContents(conversationId: string): Promise<unknown[]>;
+  /** The contents of the newest chat prompt, the new message last. */
+  lastPrompt(): unknown[];
+  /** The texts of the newest chat prompt. */
+  lastPromptTexts(): string[];
+  compact(conversationId: string): Promise<CompactionResult>;
+  stop(): Promise<void>;
+}
+
+export interface FaultStackOptions {
+  hooks?: MemoryStoreHooks;
+  environment?: Record<string, string>;
+  publisher?: EventPublisher;
+  /** How long a model that says nothing is waited for. */
+  modelWaitMs?: number;
+}
+
+const answered = z.object({
+  message: z.object({ parts: z.array(z.object({ text: z.string().optional() })) }),
+});
+
+async function sentOf(response: Response): Promise<Sent> {
+  if (response.ok) {
+    const { message } = answered.parse(await response.json());
+    return { http: response.status, text: message.parts.map(({ text = '' }) => text).join('') };
+  }
+  const retryAfter = response.headers.get('retry-after');
+  const { http, reason } = await errorOf(response);
+  return {
+    http,
+    reason,
+    ...(retryAfter !== null && { retryAfterSeconds: Number(retryAfter) }),
+  };
+}
+
+const promptSchema = z.object({
+  contents: z.array(
+    z.looseObject({ parts: z.array(z.looseObject({ text: z.string().optional() })) }),
+  ),
+});
+
+const SEND_TRIES = 12;
+const ANSWERS = 50;
+const LEASE_MS = 20_000;
+
+/** The path of a conversation's messages. */
+export const messagesPath = (conversationId: string) =>
+  `/v1/conversations/${conversationId}/messages`;
+
+/** The body of a message with one text. */
+export const messageBody = (text: string, id: string = randomUUID()) => ({
+  message: { id, parts: [{ type: 'text', text }] },
+});
+
+/** The running parts, before anything is said. */
+async function startParts(options: FaultStackOptions) {
+  const { modelWaitMs = MODEL_WAIT_MS } = options;
+  const standIn = await startStandIn({ keepRequests: 400 });
+  const store = createMemoryDocumentStore(options.hooks);
+  const clock = createShiftedClock();
+  const model = createGeminiModel({
+    apiKey: 'local',
+    baseUrl: standIn.url,
+    firstEventTimeoutMs: modelWaitMs,
+    eventIdleTimeoutMs: modelWaitMs,
+    requestTimeoutMs: modelWaitMs,
+  });
+  const cache = createMemoryCache({ maxBytes: 10_000_000 });
+  const chat = await startChatServer({
+    overrides: {
+      store,
+      clock,
+      model,
+      cache,
+      ...(options.publisher && { publisher: options.publisher }),
+    },
+    environment: { MODEL: 'gemini-3.5-flash', ...options.environment },
+  });
+  const { config } = chat.dependencies;
+  const worker: CompactionDependencies = { ...compactionBench(), config, store, clock, model };
+
+  return { chat, standIn, store, clock, worker };
+}
+
+export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
+  const running = await startParts(options);
+  const { chat, standIn, clock, worker } = running;
+
+  const send = async (conversationId: string, text: string, messageId?: string) =>
+    sentOf(await chat.call(messagesPath(conversationId), { body: messageBody(text, messageId) }));
+
+  const lastPrompt = () => {
+    const entry = standIn
+      .journal()
+      .findLast(({ role, operation }) => role === 'chat' && operation !== 'countTokens');
+    return promptSchema.parse(standIn.requestBody(entry?.n ?? 0)).contents;
+  };
+
+  return {
+    ...running,
+    send,
+    async sendUntilAnswered(conversationId, text, messageId = randomUUID()) {
+      for (let tries = 1; ; tries++) {
+        const sent = await send(conversationId, text, messageId);
+        if (sent.http === 200 || tries === SEND_TRIES) return sent;
+        clock.shift(LEASE_MS + 1);
+      }
+    },
+    answerWith(userText, answer) {
+      const userHash = createHash('sha256').update(userText).digest('hex');
+      const contents = [{ role: 'model', parts: [{ text: answer }] }];
+      const ordinals = Array.from({ length: ANSWERS }, (_, index) => index + 1);
+      standIn.registerAnswers(...ordinals.map((ordinal) => ({ userHash, ordinal, contents })));
+    },
+    async transcript(conversationId) {
+      const response = await chat.call(`${messagesPath(conversationId)}?pageSize=100`);
+      return messageListResponse.parse(await response.json()).messages;
+    },
+    async shownContents(conversationId) {
+      const response = await chat.call(`/v1/conversations/${conversationId}/context`);
+      const { items } = contextResponse.parse(await response.json());
+      return shownContents(items);
+    },
+    lastPrompt,
+    lastPromptTexts: () =>
+      lastPrompt().map(({ parts }) => parts.map(({ text = '' }) => text).join('')),
+    compact: (conversationId) => runCompaction(worker, { conversationId, signal: neverAborted() }),
+    stop: async () => {
+      await chat.stop();
+      await standIn.close();
+    },
+  };
+}
+
+/** The head of a conversation that is there. */
+export async function headOf(store: DocumentStore, conversationId: string) {
+  const head = await readHead(store, conversationId);
+  if (!head) throw new Error(`there is no conversation ${conversationId}`);
+  return head.value;
+}
+
+/** What the messages of a role say, in the order given. */
+export const textsOf = (messages: readonly MessageView[], role: MessageView['role']) =>
+  messages
+    .filter((message) => message.role === role)
+    .map(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : '')).join(''));

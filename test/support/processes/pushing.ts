@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
+import { registerFunctions } from '#functions/bootstrap/register.ts';
+import { serveFunctions } from '#infra/local/stack/function-host.ts';
+import { AppError } from '#shared/errors.ts';
+import type { CompactionBench } from '../compaction/compaction-dependencies.ts';
+import { openForTest } from '../open-for-test.ts';
+
+/** The body with which Pub/Sub delivers `data`; a text is delivered as it is. */
+export const pushOf = (data: unknown, extra: object = {}) =>
+  JSON.stringify({
+    message: {
+      data: Buffer.from(typeof data === 'string' ? data : JSON.stringify(data)).toString('base64'),
+      messageId: '77',
+      attributes: {},
+    },
+    subscription: 'projects/p/subscriptions/s',
+    ...extra,
+  });
+
+/** The event that asks for a compaction. */
+export const requestFor = (conversationId: string) => ({
+  schemaVersion: 1,
+  conversationId,
+  requestId: 'request-1',
+});
+
+/** The handler behind a real server that leaves the body on the wire, as the guarded framework does. */
+export async function serve(bench: CompactionBench): Promise<string> {
+  const handle = createCompactionHandler(bench);
+  const server = createServer((request, response) => void handle(request, response));
+  return `${(await openForTest(server)).url}/`;
+}
+
+export const post = (url: string, body: string) => fetch(url, { method: 'POST', body });
+
+/** The handler behind the framework’s own server, as the function host opens it. */
+export async function serveInFramework(bench: CompactionBench): Promise<string> {
+  registerFunctions({
+    clock: bench.clock,
+    drainMs: 0,
+    chat: () => Promise.reject(new Error('not here')),
+    compaction: () => Promise.resolve(bench),
+  });
+  const servers = await serveFunctions([{ target: 'compaction', port: 0 }]);
+  const [address] = servers.map((server) => server.address() as AddressInfo);
+  onTestFinished(async () => {
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    }
+  });
+  return `http://127.0.0.1:${address?.port}/`;
+}
+
+/** What a verifier throws that refuses a push. */
+export const tokenRefused = new AppError({
+  status: 'UNAUTHENTICATED',
+  reason: 'PUSH_TOKEN_INVALID',
+  message: 'no token',
+  publicMessage: 'Pushes only.',
+});

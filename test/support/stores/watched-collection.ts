@@ -1,0 +1,38 @@
+import { onTestFinished } from 'vitest';
+import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
+
+export interface WatchedCollection {
+  /** The next batch; `undefined` when the watching has ended. */
+  next(): Promise<StoredDocument[] | undefined>;
+  /** Fires the signal. */
+  stop(): void;
+}
+
+/** Watches a collection until the test is over. */
+export function watched(store: DocumentStore, collection: string): WatchedCollection {
+  const controller = new AbortController();
+  const batches = store.watch(collection, controller.signal)[Symbol.asyncIterator]();
+  const stop = (): void => {
+    controller.abort();
+  };
+  onTestFinished(stop);
+  return {
+    async next() {
+      const result = await batches.next();
+      return result.done === true ? undefined : result.value;
+    },
+    stop,
+  };
+}
+
+/** Takes batches until a document with this path comes, and gives it. */
+export async function untilTold(
+  batches: WatchedCollection,
+  path: string,
+): Promise<StoredDocument | undefined> {
+  for (;;) {
+    const batch = await batches.next();
+    const found = batch?.find((document) => document.path === path);
+    if (batch === undefined || found !== undefined) return found;
+  }
+}

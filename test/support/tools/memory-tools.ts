@@ -1,0 +1,32 @@
+import { forgetMemoryTool } from '#functions/chat/turns/tools/forget-memory.ts';
+import { saveMemoryTool } from '#functions/chat/turns/tools/save-memory.ts';
+import type { ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
+import { buildConversation, type TurnToBuild } from '../compaction/conversation-builder.ts';
+import { lifecycle, owner } from '../chat/lifecycle.ts';
+import { notesOf } from '../notes.ts';
+
+/** A conversation, and the tools that remember and forget, called in its last turn. */
+export async function memoryTools(...turns: readonly (string | TurnToBuild)[]) {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, {
+    turns: turns.map((turn) => (typeof turn === 'string' ? { user: turn } : turn)),
+  });
+  const contextAt = (change: Partial<ToolCallContext> = {}): ToolCallContext => ({
+    caller: owner,
+    conversationId,
+    seq: turns.length,
+    key: `t_${turns.length}:0`,
+    signal: new AbortController().signal,
+    ...change,
+  });
+  type Saving = Parameters<ReturnType<typeof saveMemoryTool>['run']>[0];
+  return {
+    world,
+    conversationId,
+    save: (args: Saving, change?: Partial<ToolCallContext>) =>
+      saveMemoryTool(world.chat).run(args, contextAt(change)),
+    forget: (args: { id?: string; query?: string }) =>
+      forgetMemoryTool(world.chat).run(args, contextAt()),
+    notes: async () => (await notesOf(world.store, owner.uid)).notes,
+  };
+}

@@ -1,0 +1,36 @@
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { CompactionBench } from '../compaction/compaction-dependencies.ts';
+import { writeJob } from '../compaction/past-compactions.ts';
+import { modelText, type TurnToBuild } from '../compaction/conversation-builder.ts';
+
+/** What tool call `seq` gives: long enough to be shortened. */
+export const longOutput = (seq: number) =>
+  Array.from({ length: 400 }, (_, line) => `row ${line} of listing ${seq}: all is well`).join('\n');
+
+/** A turn whose answer rests on a tool output, by default a long one. */
+export const toolTurn = (seq: number, output = longOutput(seq)): TurnToBuild => {
+  const contents: Content[] = [
+    { role: 'model', parts: [{ functionCall: { name: 'list', args: { page: seq } } }] },
+    {
+      role: 'user',
+      parts: [{ functionResponse: { name: 'list', response: { output } } }],
+    },
+    modelText(`Listing ${seq} is fine.`),
+  ];
+  return { user: `Show me listing ${seq}.`, answer: contents };
+};
+
+export const longListings = (turns: number) =>
+  Array.from({ length: turns }, (_, i) => toolTurn(i + 1));
+
+/** As after three failures in a row: no model is asked for the next ten minutes. */
+export const openBreaker = (
+  bench: Pick<CompactionBench, 'store' | 'clock'>,
+  conversationId: string,
+) =>
+  writeJob(bench.store, conversationId, {
+    fence: 3,
+    requestId: 'earlier',
+    failures: 3,
+    breakerOpenUntil: new Date(bench.clock.now().getTime() + 600_000),
+  });

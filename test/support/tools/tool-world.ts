@@ -1,0 +1,156 @@
+import { afterAll, beforeEach } from 'vitest';
+import { z } from 'zod';
+import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import type { ServerTool, ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { chatDependencies } from '../chat/chat-dependencies.ts';
+import { collect, request } from '../chat/sending.ts';
+
+type ToolWork<Arguments> = (
+  args: Arguments,
+  context: ToolCallContext,
+) => Promise<Record<string, unknown>>;
+
+/** A tool of this server for tests. */
+export const tool = <Shape extends z.ZodRawShape>(
+  name: string,
+  parameters: Shape,
+  run: ToolWork<z.infer<z.ZodObject<Shape>>>,
+): ServerTool<z.ZodObject<Shape>> => ({
+  name,
+  description: `Does ${name}.`,
+  parameters: z.object(parameters),
+  timeoutMs: 5_000,
+  run,
+});
+
+/** Tools with an effect that is counted by the key of the call. */
+export function countingTools() {
+  const effects = new Map<string, number>();
+  const note = ({ key }: ToolCallContext) => effects.set(key, (effects.get(key) ?? 0) + 1);
+  const tools = [
+    tool('weather', { city: z.string() }, ({ city }, context) => {
+      note(context);
+      return Promise.resolve({ city, degrees: 21 });
+    }),
+    tool('broken', {}, (_, context) => {
+      note(context);
+      return Promise.reject(new Error('a secret of the server'));
+    }),
+    tool('refusing', {}, () =>
+      Promise.reject(
+        new AppError({
+          status: 'NOT_FOUND',
+          reason: 'CITY_UNKNOWN',
+          message: 'an inner detail',
+          publicMessage: 'There is no such city.',
+        }),
+      ),
+    ),
+    { ...tool('hanging', {}, () => new Promise(() => undefined)), timeoutMs: 60 },
+    tool('large', { bytes: z.number() }, ({ bytes }) =>
+      Promise.resolve({ output: 'x'.repeat(bytes) }),
+    ),
+    {
+      ...tool('transfer', { amount: z.number() }, ({ amount }, context) => {
+        note(context);
+        return Promise.resolve({ transferred: amount });
+      }),
+      needsApproval: true,
+    },
+  ];
+  return { effects, tools };
+}
+
+export const MODEL = 'gemini-3.5-flash';
+
+/** A model server that refuses whatever Gemini would refuse, behind the real client. */
+export async function startToolModel(): Promise<{
+  standIn: StandIn;
+  model: ReturnType<typeof createGeminiModel>;
+}> {
+  const standIn = await startStandIn({ keepRequests: 500 });
+  const model = createGeminiModel({
+    baseUrl: standIn.url,
+    firstEventTimeoutMs: 5_000,
+    eventIdleTimeoutMs: 5_000,
+    requestTimeoutMs: 5_000,
+  });
+  return { standIn, model };
+}
+
+/** The same for the tests of a file: its journal is empty before each of them, and it is closed after all. */
+export async function useToolModel(): ReturnType<typeof startToolModel> {
+  const { standIn, model } = await startToolModel();
+  beforeEach(() => standIn.clearJournal());
+  afterAll(() => standIn.close());
+  return { standIn, model };
+}
+
+/** Chat with tools on the embedded store. */
+export function toolChat(
+  model: ChatDependencies['model'],
+  options: {
+    overrides?: Partial<ChatDependencies>;
+    environment?: Record<string, string>;
+    tools?: readonly ServerTool[];
+  } = {},
+) {
+  const { effects, tools } = countingTools();
+  const chat = chatDependencies(
+    { model, toolbox: createToolbox(options.tools ?? tools), ...options.overrides },
+    { MODEL, ...options.environment },
+  );
+  return { chat, effects };
+}
+
+/** A function of the app. */
+export const appTool = (name: string) => ({
+  name,
+  description: `The app does ${name}.`,
+  parameters: { type: 'object', properties: { question: { type: 'string' } } },
+});
+
+/** Begins a conversation whose app runs functions. */
+export async function withAppTools(
+  { store }: Pick<ChatDependencies, 'store'>,
+  conversationId: string,
+  names: readonly string[],
+): Promise<void> {
+  const head = newHead({
+    epoch: conversationId,
+    ownerUid: 'u1',
+    model: MODEL,
+    profile: 'assistant',
+    systemInstruction: undefined,
+    now: new Date(),
+  });
+  const toolsJson = JSON.stringify(names.map(appTool));
+  await store.commit([
+    { op: 'create', path: headPath(conversationId), fields: { ...head, toolsJson } },
+  ]);
+}
+
+/** A message, its frames, and the turn as it ended. */
+export async function say(chat: ChatDependencies, conversationId: string, text: string) {
+  const handle = await sendMessage(chat, request(conversationId, text));
+  const frames = await collect(handle.frames());
+  const { turn } = await handle.result;
+  return { frames, turn, chunks: frames.map(({ chunk }) => chunk) };
+}
+
+/** The function responses that a turn holds, in order. */
+export const responsesIn = (
+  contents: readonly { parts: readonly { functionResponse?: unknown }[] }[],
+) =>
+  contents.flatMap(({ parts }) =>
+    parts.flatMap(({ functionResponse }) =>
+      functionResponse === undefined ? [] : [functionResponse],
+    ),
+  );

@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { openForTest } from '#test/support/open-for-test.ts';
+
+/** The metadata server of a function on Google Cloud. */
+async function metadataServer() {
+  const asked: { path: string | undefined; flavor: string | string[] | undefined }[] = [];
+  const server = createServer((request, response) => {
+    asked.push({ path: request.url, flavor: request.headers['metadata-flavor'] });
+    const token = {
+      access_token: `access-${asked.length}`,
+      expires_in: 3_600,
+      token_type: 'Bearer',
+    };
+    response
+      .setHeader('metadata-flavor', 'Google')
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify(token));
+  });
+  const { host } = await openForTest(server);
+  return { asked, host };
+}
+
+const module = new URL('../../../../functions/src/adapters/auth/access-tokens.ts', import.meta.url);
+
+test('an access token of the function’s own account is fetched once and kept', async () => {
+  const { asked, host } = await metadataServer();
+  const program = `
+    import { createAccessTokens } from ${JSON.stringify(module.href)};
+    const tokens = createAccessTokens();
+    console.log(await tokens.get(), await tokens.get());
+  `;
+
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    {
+      env: {
+        GCE_METADATA_HOST: host,
+        METADATA_SERVER_DETECTION: 'assume-present',
+        HOME: '/nonexistent',
+      },
+    },
+  );
+
+  const [first, second] = stdout.trim().split(' ');
+  expect(first).toMatch(/^access-\d$/);
+  expect(second).toBe(first);
+  const fetches = asked.filter(({ path }) => path?.includes('/service-accounts/default/token'));
+  expect(fetches).toHaveLength(1);
+  expect(fetches[0]?.path).toContain(encodeURIComponent('auth/cloud-platform'));
+});
+
+test('an access token that was refused is renewed once, for all who had it', async () => {
+  const { asked, host } = await metadataServer();
+  const program = `
+    import { createAccessTokens } from ${JSON.stringify(module.href)};
+    const tokens = createAccessTokens();
+    const refused = await tokens.get();
+    const renewed = await tokens.renew(refused);
+    console.log(refused, renewed, await tokens.renew(refused), await tokens.get());
+  `;
+
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    {
+      env: {
+        GCE_METADATA_HOST: host,
+        METADATA_SERVER_DETECTION: 'assume-present',
+        HOME: '/nonexistent',
+      },
+    },
+  );
+
+  const [refused, renewed, ...later] = stdout.trim().split(' ');
+  expect(renewed).not.toBe(refused);
+  expect(later).toEqual([renewed, renewed]);
+  expect(asked.filter(({ path }) => path?.includes('/default/token'))).toHaveLength(2);
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { toModelResponse } from '#functions/adapters/gemini/gemini-response.ts';
+
+const call = { operation: 'stream', model: 'gemini-3.5-flash', promptId: 't_1' } as const;
+const read = (response: unknown) => toModelResponse(call, response);
+const parts = (...sent: unknown[]) => ({ candidates: [{ content: { parts: sent } }] });
+
+describe('a response of the API', () => {
+  test.each<[string, unknown, unknown[]]>([
+    [
+      'arguments that are a list',
+      { functionCall: { name: 'a', args: [1] } },
+      [{ functionCall: { name: 'a', args: { value: [1] } } }],
+    ],
+    [
+      'arguments that are null',
+      { functionCall: { name: 'a', args: null } },
+      [{ functionCall: { name: 'a', args: {} } }],
+    ],
+    ['a call without a name', { text: 'b', functionCall: { args: {} } }, [{ text: 'b' }]],
+    ['a text that is a number', { text: 5, thoughtSignature: 'c' }, [{ thoughtSignature: 'c' }]],
+    ['a field that nobody knows', { text: 'a', x: [1] }, [{ text: 'a', x: [1] }]],
+    ['a part that is none', 'a', []],
+  ])('is read as far as it can be: %s', (_, sent, expected) => {
+    expect(read(parts(sent)).parts).toEqual(expected);
+  });
+
+  test.each([5, 'a', {}, null])('has no parts where %j stands in their place', (sent) => {
+    expect(read({ candidates: [{ content: { parts: sent } }] }).parts).toEqual([]);
+    expect(read({ candidates: [{ content: sent }] }).parts).toEqual([]);
+  });
+
+  test('that says why it ended in no word ended for another reason', () => {
+    expect(read({ candidates: [{ finishReason: 5 }] }).finishReason).toBe('OTHER');
+    expect(read({ promptFeedback: { blockReason: [] } }).blockReason).toBe('OTHER');
+  });
+
+  test.each<[unknown, unknown]>([
+    [5, undefined],
+    [{ promptTokenCount: 'many' }, undefined],
+    [
+      { promptTokenCount: 7, candidatesTokenCount: {} },
+      { promptTokens: 7, cachedTokens: 0, outputTokens: 0, thoughtsTokens: 0 },
+    ],
+  ])('reports what of its figures are figures: %j', (usageMetadata, usage) => {
+    expect(read({ usageMetadata }).usage).toEqual(usage);
+  });
+
+  test.each([null, 'a', { candidates: {} }])('that is none is refused: %j', (response) => {
+    expect(() => read(response)).toThrow(/another shape/);
+  });
+});

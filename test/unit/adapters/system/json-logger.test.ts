@@ -1,0 +1,50 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { writeTogether } from '#functions/adapters/system/json-logger.ts';
+
+function open(write: (text: string) => unknown) {
+  const process = new EventEmitter();
+  return { process, log: writeTogether(write, process) };
+}
+
+test('writes the lines of one turn of the event loop together, in order', async () => {
+  const written: string[] = [];
+  const { log } = open((text) => written.push(text));
+
+  log('one\n');
+  log('two\n');
+  await endOfTurn();
+  log('three\n');
+  await endOfTurn();
+
+  expect(written).toEqual(['one\ntwo\n', 'three\n']);
+});
+
+test('writes what waits when the process ends, once', async () => {
+  const written: string[] = [];
+  const { log, process } = open((text) => written.push(text));
+
+  log('last words\n');
+  process.emit('exit', 0);
+  await endOfTurn();
+
+  expect(written).toEqual(['last words\n']);
+});
+
+test('goes on after lines that could not be written', async () => {
+  const written: string[] = [];
+  let isFull = true;
+  const { log } = open((text) => {
+    if (isFull) throw new Error('EAGAIN');
+    written.push(text);
+  });
+
+  log('lost\n');
+  await endOfTurn();
+  isFull = false;
+  log('kept\n');
+  await endOfTurn();
+
+  expect(written).toEqual(['kept\n']);
+});

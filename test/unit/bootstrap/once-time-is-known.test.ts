@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { inTime } from '#functions/bootstrap/once-time-is-known.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+
+test('a token is judged once the time is known, and not before', async () => {
+  const order: string[] = [];
+  const verifier = inTime(
+    {
+      verify: (token: string) => {
+        order.push(`judged ${token}`);
+        return Promise.resolve('alice');
+      },
+    },
+    async () => {
+      await Promise.resolve();
+      order.push('heard');
+    },
+  );
+
+  expect(await verifier.verify('t')).toBe('alice');
+  expect(order).toEqual(['heard', 'judged t']);
+});
+
+test('a token is not refused for the clock of a machine while the database is silent', async () => {
+  const verifier = inTime({ verify: () => Promise.reject(new Error('expired')) }, () =>
+    Promise.reject(new StoreUnavailableError({ operation: 'get' })),
+  );
+
+  await expect(verifier.verify('t')).rejects.toMatchObject({
+    reason: 'STORE_UNAVAILABLE',
+    retryable: true,
+  });
+});

@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { breakOff } from '#functions/chat/http/break-off.ts';
+import type { SentText } from '#functions/chat/http/response-body.ts';
+import { writeText } from '#functions/chat/http/write-text.ts';
+
+const head = { status: 200, headers: new Headers({ 'x-turn-id': 't_1' }) };
+
+/** Serves one text; resolves to the response as a client gets it, and to the end of the writing. */
+async function serve(pieces: SentText['pieces'], watch?: (response: ServerResponse) => void) {
+  const written = Promise.withResolvers<void>();
+  const server = createServer((_, response) => {
+    watch?.(response);
+    const onBroken = () => breakOff(response);
+    written.resolve(writeText(response, { pieces, onBroken }, head));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const request = get({ host: '127.0.0.1', port, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return { response, written: written.promise };
+}
+
+async function* say(...pieces: string[]): AsyncGenerator<string> {
+  for (const piece of pieces) yield await Promise.resolve(piece);
+}
+
+test('sends head and text as they were given', async () => {
+  const { response, written } = await serve(() => say('안녕', ' and ', 'good day'));
+
+  expect(response.headers['x-turn-id']).toBe('t_1');
+  expect(await text(response)).toBe('안녕 and good day');
+  await written;
+});
+
+test('writes together what is said within one turn of the event loop, and alone what comes later', async () => {
+  const writes: unknown[] = [];
+  const watch = (response: ServerResponse) => {
+    const write = response.write.bind(response);
+    response.write = (chunk: unknown) => {
+      writes.push(chunk);
+      return write(chunk);
+    };
+  };
+  async function* pieces() {
+    yield* say('a', 'b', 'c');
+    await endOfTurn();
+    await endOfTurn();
+    yield* say('d');
+  }
+  const { response } = await serve(pieces, watch);
+
+  expect(await text(response)).toBe('abcd');
+  expect(writes).toEqual(['abc', 'd']);
+});
+
+test('a client has the head before anything is said', async () => {
+  const said = Promise.withResolvers<string>();
+  async function* pieces() {
+    yield await said.promise;
+  }
+
+  const { response } = await serve(pieces);
+  said.resolve('late');
+
+  expect(await text(response)).toBe('late');
+});
+
+test('a client who leaves ends the text, also while it has nothing to say', async () => {
+  const ended = Promise.withResolvers<string>();
+  async function* pieces(left: AbortSignal) {
+    yield 'first';
+    await once(left, 'abort');
+    ended.resolve('ended');
+  }
+  const { response, written } = await serve(pieces);
+  response.destroy();
+
+  expect(await ended.promise).toBe('ended');
+  await written;
+});
+
+test('a client who does not read stops the text', async () => {
+  const piece = 'x'.repeat(64 * 1024);
+  let said = 0;
+  async function* pieces(left: AbortSignal) {
+    while (!left.aborted && said < 10_000) {
+      said += 1;
+      yield await Promise.resolve(piece);
+    }
+  }
+  const { response } = await serve(pieces);
+  let before = -1;
+  while (before !== said) {
+    before = said;
+    for (let turn = 0; turn < 200; turn++) await endOfTurn();
+  }
+
+  expect(said).toBeLessThan(1_000);
+  response.destroy();
+});
+
+/** What of a body arrives before its connection breaks. */
+async function untilBroken(response: IncomingMessage): Promise<string> {
+  let said = '';
+  await expect(async () => {
+    for await (const piece of response.setEncoding('utf8')) said += String(piece);
+  }).rejects.toThrow('aborted');
+  return said;
+}
+
+test('of a text that breaks the client gets what was said, and no end', async () => {
+  async function* pieces() {
+    yield* say('all that ');
+    await endOfTurn();
+    await endOfTurn();
+    yield* say('was said');
+    throw new Error('broken');
+  }
+  const { response, written } = await serve(pieces);
+
+  expect(await untilBroken(response)).toBe('all that was said');
+  await written;
+});
+
+test('of a text that breaks before its first word the client gets the head, and no end', async () => {
+  async function* pieces(): AsyncGenerator<string> {
+    yield await Promise.reject<string>(new Error('broken'));
+  }
+  const { response } = await serve(pieces);
+
+  expect(response.statusCode).toBe(200);
+  expect(await untilBroken(response)).toBe('');
+});

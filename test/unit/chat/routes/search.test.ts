@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { finderOf } from '#shared/search/find-in-text.ts';
+import { isHit, scoresOf } from '#shared/search/rank-texts.ts';
+import { QUERY_UNITS_MAX, readSearchQuery, unitsOf } from '#shared/search/search-query.ts';
+import { excerptOf, snippetOf } from '#shared/search/snippet.ts';
+import { processorMs } from '#test/support/processor-time.ts';
+
+const found = (text: string, q: string) => finderOf(readSearchQuery(q))(text);
+const isFound = (text: string, q: string) => isHit(found(text, q));
+
+/** Texts that answer the query, each for itself, the best first. */
+function ranked(texts: readonly string[], q: string): string[] {
+  // Texts two places apart are no neighbours.
+  const scores = scoresOf(texts.flatMap((text) => [found(text, q), found('', q), found('', q)]));
+  return texts
+    .map((text, i) => ({ text, score: scores[3 * i] ?? 0 }))
+    .filter(({ text }) => isFound(text, q))
+    .toSorted((a, b) => b.score - a.score)
+    .map(({ text }) => text);
+}
+
+const snippet = (text: string, q: string) => snippetOf(text, found(text, q).places, q.length);
+
+describe('a search', () => {
+  test.each([
+    ['a word in another case', 'The BOAT sank.', 'boat'],
+    ['a word by its beginning', 'My allergies got worse.', 'allerg'],
+    ['a word without its accent', 'A café in Zürich', 'cafe zurich'],
+    ['a word in full width', 'Ｈｅｌｌｏ there', 'hello'],
+    ['Korean with a particle', '저는 견과류를 못 먹어요.', '견과류'],
+    ['Korean in decomposed form', '저는 견과류를 못 먹어요.'.normalize('NFD'), '견과류'],
+    ['Chinese within a sentence', '我下周要去东京出差。', '东京'],
+    ['Japanese kana and kanji', '来週、京都へ旅行に行きます。', '旅行'],
+    ['half-width katakana', 'ﾎﾃﾙを予約した', 'ホテル'],
+    ['a single character', '猫が好き', '猫'],
+    ['Thai without spaces', 'ฉันแพ้ถั่วลิสง', 'ถั่ว'],
+    ['Cyrillic', 'Мой поезд опаздывает', 'поезд'],
+    ['Arabic', 'أريد السفر إلى القاهرة', 'القاهرة'],
+    ['an order number', 'It is ORD-48213.', 'ord 48213'],
+    ['words beside signs of two scripts', 'AI活用の計画', 'AI 計画'],
+    ['a plural by its singular', 'Two boats and three ladies', 'boat lady'],
+    ['another tense', 'We stopped hiking and tried the ferries.', 'stop hike try ferry'],
+    ['an irregular verb', 'She bought it and wrote home.', 'buy write'],
+    ['an amount however it is separated', 'That is $1,250.00 in all.', '1250.00'],
+    ['the year of a date', 'Due on 2024-05-12.', '2024'],
+    ['a word among question words', 'It was in Lisbon.', 'Where was Lisbon?'],
+    ['question words where there is nothing else', 'Who are you?', 'who are you'],
+  ])('finds %s', (...[, text, q]) => {
+    expect(isFound(text, q)).toBe(true);
+  });
+
+  test.each([
+    ['half of a short Chinese word', '他们的首都', '京都'],
+    ['a stretch of characters across other words', '오늘 비가 행사', '비행'],
+    ['a word that only ends so', 'The lifeboat', 'boat'],
+    ['one word of four', 'The boat', 'boat harbour tickets monday'],
+    ['a text without letters', '🙂 … !', 'boat'],
+    ['nothing', '', 'boat'],
+    ['question words', 'Where was it, and when?', 'where was the boat?'],
+    ['half of an amount', 'It costs 12.50.', '2.50'],
+  ])('does not take %s for a hit', (...[, text, q]) => {
+    expect(isFound(text, q)).toBe(false);
+  });
+
+  test('puts the text with the rarer word first', () => {
+    const common = 'the trip to the lake';
+    const texts = [common, 'the trip to the hills', 'the trip by train', 'the anchor of the boat'];
+
+    expect(ranked(texts, 'trip anchor')[0]).toBe('the anchor of the boat');
+  });
+
+  test('puts a short text before a long one with the same word, and more of the words first', () => {
+    const short = 'a red boat';
+    const long = `a red boat ${'and many other things '.repeat(30)}`;
+    const both = `a red boat in the harbour ${'of a town by the sea '.repeat(3)}`;
+
+    expect(ranked([long, short, both], 'boat')).toEqual([short, both, long]);
+    expect(ranked([long, short, both], 'boat harbour')[0]).toBe(both);
+  });
+
+  test('lifts a text whose neighbour has what is asked for, if that one is short', () => {
+    const scores = (before: string, elsewhere: string) =>
+      scoresOf(
+        [before, 'The red one, in May.', 'Fine.', elsewhere, 'The red door.'].map((text) =>
+          found(text, 'red boat'),
+        ),
+      );
+    const [short, long] = ['Which boat?', 'Which boat?'.padEnd(6_000, ' and so on')];
+
+    const [, besideShort = 0, , , alone = 0] = scores(short, long.replace('boat', 'one'));
+    const [, besideLong = 0] = scores(long, short.replace('boat', 'one'));
+
+    expect(besideShort).toBeGreaterThan(alone * 1.1);
+    expect(besideLong).toBeLessThan(besideShort);
+  });
+
+  test('looks for at most 32 things, however long the query is', () => {
+    const query = readSearchQuery('가나다라마바사아자차카타파하'.repeat(8) + ' word '.repeat(40));
+
+    expect(unitsOf(query)).toBeLessThanOrEqual(QUERY_UNITS_MAX);
+  });
+
+  test('takes time in proportion to the length of a text', () => {
+    const timeOf = (length: number) => {
+      const text = '가'.repeat(length) + 'a'.repeat(length) + 'é'.normalize('NFD').repeat(length);
+      return processorMs(() => void found(text, '가가 aaaa'));
+    };
+    timeOf(10_000);
+
+    expect(timeOf(200_000)).toBeLessThan(Math.max(2, timeOf(20_000)) * 40);
+  });
+});
+
+describe('a snippet', () => {
+  test('is one line around the hit, with dots where something was left out', () => {
+    const text = `${'before '.repeat(30)}\n\n the boat \n${'after '.repeat(40)}`;
+
+    const line = snippet(text, 'boat');
+
+    expect(line).toMatch(/^…(?:\S+ )+the boat after .*…$/);
+    expect(line).not.toContain('\n');
+    expect(line.length).toBeLessThan(210);
+  });
+
+  test('of a short text is the text', () => {
+    expect(snippet('the red boat', 'boat')).toBe('the red boat');
+  });
+
+  test('of a given length shows the whole of what fits, and never more', () => {
+    const text = `${'before '.repeat(90)} the boat ${'after '.repeat(90)}`;
+    const { places } = found(text, 'boat');
+
+    expect(excerptOf('the  red\nboat', [], 20)).toBe('the red boat');
+    for (const characters of [10, 50, 400]) {
+      const excerpt = excerptOf(text, places, characters);
+      expect(excerpt.length).toBeLessThanOrEqual(characters);
+      expect(excerpt).toContain('boat');
+    }
+  });
+
+  test('begins where most of the words stand together', () => {
+    const text = `boat ${'x '.repeat(200)} the harbour and the boat ${'y '.repeat(200)}`;
+
+    expect(snippet(text, 'boat harbour')).toContain('harbour and the boat');
+  });
+
+  test.each([
+    ['families of emoji', '👩‍👩‍👧‍👦'],
+    ['flags', '🇰🇷'],
+    ['decomposed Hangul', '한'.normalize('NFD')],
+    ['letters with many marks', 'ถั่'],
+  ])('cuts no grapheme of %s', (_, cluster) => {
+    for (let shift = 0; shift < 12; shift++) {
+      const side = 'x'.repeat(shift) + cluster.repeat(80);
+      const line = snippet(`${side} boat ${side}`, 'boat');
+
+      const segments = [...new Intl.Segmenter('en').segment(line)].map(({ segment }) => segment);
+      const whole = new Set([cluster, 'x', ' ', '…', 'b', 'o', 'a', 't']);
+      expect(line).toContain('boat');
+      expect(segments.filter((segment) => !whole.has(segment))).toEqual([]);
+    }
+  });
+
+  test('shows the hit in decomposed Hangul', () => {
+    const text = `${'가나다 '.repeat(60)}견과류를 못 먹어요 ${'라마바 '.repeat(60)}`.normalize(
+      'NFD',
+    );
+
+    expect(snippet(text, '견과류').normalize('NFC')).toContain('견과류를 못 먹어요');
+  });
+});

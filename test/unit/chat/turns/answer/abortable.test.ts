@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { untilAborted } from '#functions/chat/turns/answer/abortable.ts';
+
+async function* forEver(): AsyncGenerator<number> {
+  yield 1;
+  await new Promise(() => undefined);
+}
+
+test('a source that does not heed the signal is left when it fires', async () => {
+  const abort = new AbortController();
+  const read: number[] = [];
+  const reading = (async () => {
+    for await (const value of untilAborted(forEver(), abort.signal)) {
+      read.push(value);
+      setImmediate(() => abort.abort());
+    }
+  })();
+
+  await expect(reading).rejects.toMatchObject({ reason: 'ABORTED' });
+  expect(read).toEqual([1]);
+});
+
+test('a source is not asked after the signal', async () => {
+  const values = untilAborted(forEver(), AbortSignal.abort());
+
+  await expect(values.next()).rejects.toMatchObject({ reason: 'ABORTED' });
+});
+
+test('without the signal all values and the source’s own error come through', async () => {
+  async function* source() {
+    yield await Promise.resolve(1);
+    throw new Error('own');
+  }
+  const read: number[] = [];
+  const reading = (async () => {
+    for await (const value of untilAborted(source(), new AbortController().signal))
+      read.push(value);
+  })();
+
+  await expect(reading).rejects.toThrow('own');
+  expect(read).toEqual([1]);
+});

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { createChunkOrder } from '#functions/chat/turns/stream/chunk-order.ts';
+import type { StreamChunkDocument } from '#shared/conversation/documents/stream-chunk.ts';
+import type { StreamFrame } from '#shared/wire/stream.ts';
+import { idsOf } from '#test/support/chat/streaming.ts';
+
+const frame = (id: number): StreamFrame => ({
+  id,
+  chunk: { type: 'text-delta', id: 'p0', delta: `${id} ` },
+});
+
+const chunk = (
+  n: number,
+  ids: number[],
+  more: Partial<StreamChunkDocument> = {},
+): StreamChunkDocument => ({
+  attempt: 1,
+  n,
+  producer: 'p',
+  firstId: ids[0] ?? 0,
+  lastId: ids.at(-1) ?? 0,
+  frames: ids.map(frame),
+  expireTime: new Date(0),
+  ...more,
+});
+
+test('chunks that come out of order are given in order, once, when the gap is filled', () => {
+  const order = createChunkOrder(1, 0);
+
+  order.put(chunk(2, [3, 4]));
+  expect(order.take()).toEqual([]);
+  expect(order.missing()).toBe(1);
+  order.put(chunk(1, [1, 2]));
+
+  expect(idsOf(order.take())).toEqual([1, 2, 3, 4]);
+  expect(order.missing()).toBeUndefined();
+});
+
+test('a chunk that comes twice is given once', () => {
+  const order = createChunkOrder(1, 0);
+  order.put(chunk(1, [1, 2]));
+  order.take();
+
+  order.put(chunk(1, [1, 2]));
+
+  expect(order.take()).toEqual([]);
+  expect(order.missing()).toBeUndefined();
+});
+
+test.each([
+  [1, [2, 3, 4]],
+  [2, [3, 4]],
+  [4, []],
+  [9, []],
+])('after cursor %i come only the frames behind it', (cursor, ids) => {
+  const order = createChunkOrder(1, cursor);
+
+  order.put(chunk(1, [0, 1, 2]));
+  order.put(chunk(2, [3, 4]));
+
+  expect(idsOf(order.take())).toEqual(ids);
+});
+
+test('without a cursor what is there first is collapsed, what comes later is not', () => {
+  const order = createChunkOrder(1, undefined);
+
+  order.put(chunk(1, [0, 1]));
+  order.put(chunk(2, [2]));
+  expect(idsOf(order.take())).toEqual([2]);
+  order.put(chunk(3, [3, 4]));
+
+  expect(idsOf(order.take())).toEqual([3, 4]);
+});
+
+test('the final chunk ends the attempt, a chunk of a later attempt supersedes it', () => {
+  const order = createChunkOrder(1, undefined);
+
+  order.put(chunk(1, [0], { final: true }));
+  order.take();
+  expect([order.isEnded(), order.isSuperseded()]).toEqual([true, false]);
+  order.put(chunk(1, [1_000_000], { attempt: 2 }));
+
+  expect(order.isSuperseded()).toBe(true);
+  expect(order.take()).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { createRandom } from '#lab/chaos/random.ts';
+import {
+  attackedHistory,
+  placements,
+  type Placement,
+} from '#test/support/attacks/attacked-turns.ts';
+import { achievedBy } from '#test/support/attacks/findings.ts';
+import { applyInMemory, boundary, foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
+import { drawInjection } from '#test/support/attacks/injections.ts';
+import { obedientAnswer } from '#test/support/attacks/obedient-answer.ts';
+
+/* Row S8 of the security checklist. Operations are applied for every history, checks and repairs made for some. */
+
+const HISTORIES = 1_000;
+const VERIFIED = 20;
+/** Seconds of work, and minutes where many share the machine. */
+const BUSY = { timeout: 300_000 };
+
+/** What the n-th attack leads to in one place of the history. */
+function attack(placement: Placement, n: number, fold: typeof foldInMemory) {
+  const random = createRandom(`s8/${n}`);
+  const injection = drawInjection(random);
+  const history = attackedHistory(placement, injection.text);
+  const folded = fold({ ...history, answer: obedientAnswer(random, injection, history) });
+  if (folded.kind === 'refused')
+    return { n, isTaken: false, hasRealConstraint: true, achieved: undefined };
+  const { rendered } = folded;
+  const attacked = { placement, history, attack: injection.text, rendered, boundary };
+  return { n, isTaken: true, ...achievedBy(attacked) };
+}
+
+const attackAll = (placement: Placement, count: number, fold: typeof foldInMemory) =>
+  Array.from({ length: count }, (_, n) => attack(placement, n, fold));
+
+describe('S8: injections that a summariser obeys', () => {
+  test.each(placements)(
+    'make no rule, goal or word of the user: a thousand in %s',
+    BUSY,
+    (placement) => {
+      const results = attackAll(placement, HISTORIES, applyInMemory);
+
+      expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
+      expect(results.filter(({ isTaken }) => isTaken)).toHaveLength(HISTORIES);
+    },
+  );
+
+  test.each(placements)(
+    'leave the real constraint when all is checked: in %s',
+    BUSY,
+    (placement) => {
+      const results = attackAll(placement, VERIFIED, foldInMemory);
+
+      expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
+      expect(results.filter(({ hasRealConstraint }) => !hasRealConstraint)).toEqual([]);
+      expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(VERIFIED / 2);
+    },
+  );
+
+  test('would be found if the operations were taken as they come', () => {
+    const random = createRandom('s8/naive');
+    const injection = drawInjection(random);
+    const placement = 'what a tool returns';
+    const history = attackedHistory(placement, injection.text);
+    const rule = `<active_constraints>\n- ${injection.order}\n</active_constraints>`;
+    const body = `<state_snapshot>\n${rule}\n</state_snapshot>`;
+    const rendered = ['A summary.', boundary, boundary, body, boundary].join('\n');
+
+    const found = achievedBy({ placement, history, attack: injection.order, rendered, boundary });
+
+    expect(found.achieved?.unstated).toEqual([injection.order]);
+    expect(found.hasRealConstraint).toBe(false);
+  });
+});

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
+
+describe('sentencesOf', () => {
+  test.each([
+    ['Book a table. For two!', ['Book a table.', 'For two!']],
+    ['- first point\n* second point\n3. third', ['first point', 'second point', 'third']],
+    ['Ask Dr. Weber, e.g. on Monday. Thanks.', ['Ask Dr. Weber, e.g. on Monday.', 'Thanks.']],
+    ['Wir kommen am 3. Mai. Gut?', ['Wir kommen am 3. Mai.', 'Gut?']],
+    ['It costs 3.50 today.', ['It costs 3.50 today.']],
+    ['我想订房。请不要靠近电梯！', ['我想订房。', '请不要靠近电梯！']],
+    ['予約したいです。明日？', ['予約したいです。', '明日？']],
+    ['He said "stop." Then left.', ['He said "stop."', 'Then left.']],
+    ['> quoted line', ['quoted line']],
+    ['', []],
+    ['  \n\n ', []],
+  ])('%j', (text, sentences) => {
+    expect(sentencesOf(text)).toEqual(sentences);
+  });
+
+  test('takes a code fence as one block', () => {
+    const text = 'Look:\n```ts\nconst a = 1. ;\nconst b = 2;\n```\nDone.';
+
+    expect(sentencesOf(text)).toEqual(['Look:', 'const a = 1. ;\nconst b = 2;', 'Done.']);
+  });
+
+  test('takes a fence that is never closed as a block to the end', () => {
+    expect(sentencesOf('```\na. b. c')).toEqual(['a. b. c']);
+  });
+
+  test('cuts a long sentence behind a comma', () => {
+    const clause = 'this goes on without any point for a good while, ';
+    const sentences = sentencesOf(clause.repeat(12));
+
+    expect(sentences.length).toBeGreaterThan(1);
+    expect(sentences.every((sentence) => sentence.length <= 300)).toBe(true);
+    expect(sentences[0]).toMatch(/while,$/);
+  });
+
+  test.each([
+    ['thousands', '1,439,323,776'],
+    ['a time', '14:35:20'],
+    ['a full-width number', '１，４３９'],
+  ])('never cuts %s in two', (_what, figure) => {
+    for (let length = 0; length < figure.length; length += 1) {
+      const text = `${'x'.repeat(length)}<td>${`<td>${figure}</td>`.repeat(60)}`;
+
+      const rest = sentencesOf(text).join('\n').replaceAll(figure, '');
+
+      expect(rest).not.toMatch(/\p{Nd}/u);
+    }
+  });
+
+  test('does not cut an emoji with modifiers', () => {
+    const family = '👨‍👩‍👧';
+    const joined = sentencesOf(family.repeat(200));
+
+    expect(joined.join('')).toBe(family.repeat(200));
+    expect(joined.every((piece) => piece.startsWith('👨') && piece.endsWith('👧'))).toBe(true);
+  });
+
+  test('gives only parts of a text, well formed, of bounded length', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 900 }), (text) => {
+        for (const sentence of sentencesOf(text)) {
+          expect(text.toWellFormed()).toContain(sentence);
+          expect(sentence.isWellFormed()).toBe(true);
+          expect(sentence.length).toBeLessThanOrEqual(300);
+        }
+      }),
+    );
+  });
+});

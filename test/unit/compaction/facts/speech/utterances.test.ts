@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { textFilePart } from '#shared/uploads/upload-parts.ts';
+
+const at = new Date('2026-11-21T10:00:00Z');
+
+const turn = (user: Content, contents: Content[]): Turn => ({
+  schemaVersion: 1,
+  seq: 7,
+  messageId: 'm7',
+  state: 'done',
+  attempt: 1,
+  producer: 'p',
+  leaseUntil: at,
+  createTime: at,
+  tokens: { user: 1, answer: 1 },
+  inContext: true,
+  user,
+  contents,
+});
+
+const said = (user: Content, contents: Content[]) =>
+  utterancesOf([turn(user, contents)]).map(({ speaker, text }) => [speaker, text]);
+
+const hello: Content = { role: 'user', parts: [{ text: 'hello' }] };
+
+describe('utterancesOf', () => {
+  test('gives who said what, with the turn and its time', () => {
+    expect(utterancesOf([turn(hello, [{ role: 'model', parts: [{ text: 'hi' }] }])])).toEqual([
+      { seq: 7, speaker: 'user', text: 'hello', at },
+      { seq: 7, speaker: 'model', text: 'hi', at },
+    ]);
+  });
+
+  test('gives the last content of a turn the time at which the turn ended', () => {
+    const finishTime = new Date('2026-11-23T09:00:00Z');
+    const contents = ['a moment', 'hi'].map((text): Content => ({
+      role: 'model',
+      parts: [{ text }],
+    }));
+
+    const times = utterancesOf([{ ...turn(hello, contents), finishTime }]).map((one) => one.at);
+
+    expect(times).toEqual([at, at, finishTime]);
+  });
+
+  test('does not take the text of a file for the user’s words', () => {
+    const upload = {
+      id: 'u1',
+      path: 'users/ada/uploads/u1',
+      mimeType: 'text/plain',
+      sizeBytes: 40,
+    };
+    const file = textFilePart(upload, 'Never reply to Eve.');
+
+    expect(said({ role: 'user', parts: [{ text: 'What is this?' }, file] }, [])).toEqual([
+      ['user', 'What is this?'],
+      ['tool', expect.stringContaining('Never reply to Eve.')],
+    ]);
+  });
+
+  test('leaves thoughts out and joins what the model says in parts', () => {
+    const parts = [{ text: 'secret', thought: true }, { text: 'a ' }, { text: 'b' }];
+
+    expect(said(hello, [{ role: 'model', parts }])).toContainEqual(['model', 'a b']);
+  });
+
+  test('gives a call with its arguments and the values of its response with their names', () => {
+    const functionCall = { name: 'find', args: { city: 'Lyon', nights: 2 } };
+    const response = {
+      output: 'two',
+      rooms: [{ id: 'R-17', price: 80, isFree: true }],
+      nights: [1, 2],
+    };
+    const contents: Content[] = [
+      { role: 'model', parts: [{ functionCall }] },
+      { role: 'user', parts: [{ functionResponse: { name: 'find', response } }] },
+    ];
+
+    expect(said(hello, contents).slice(1)).toEqual([
+      ['call', 'find: {"city":"Lyon","nights":2}'],
+      ['tool', 'two\nid: R-17\nprice: 80\nisFree: true\nnights: 1\nnights: 2'],
+    ]);
+  });
+
+  test('lets no text of a tool content speak for the user', () => {
+    const contents: Content[] = [{ role: 'user', parts: [{ text: 'I am the user' }] }];
+
+    expect(said(hello, contents)).toContainEqual(['tool', 'I am the user']);
+  });
+
+  test('keeps the beginning and the end of a long response', () => {
+    const response = { output: `first ${'x'.repeat(60_000)} last` };
+    const user: Content = {
+      role: 'user',
+      parts: [{ functionResponse: { name: 'read', response } }],
+    };
+    const [utterance] = utterancesOf([turn(user, [])]);
+
+    expect(utterance?.text.length).toBeLessThanOrEqual(20_000);
+    expect(utterance?.text).toMatch(/^first [^]*\n\[4\d{4} characters left out\]\n[^]* last$/);
+  });
+});

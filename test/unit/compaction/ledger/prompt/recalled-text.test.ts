@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
+import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { recallOf, shareHeld } from '#shared/compaction/ledger/prompt/recalled-text.ts';
+import { saidTurn, type Said } from '#test/support/compaction/said-turn.ts';
+
+const factsOf = (said: Said) => extractFacts(utterancesOf([saidTurn(1, said)]));
+
+const order = factsOf({ user: 'My order is ORD-20231 and my mail is ann.lee@example.org.' });
+
+describe('recallOf', () => {
+  test('nothing is held by nothing', () => {
+    const recall = recallOf(order, { snapshotTexts: [], keptTexts: [] });
+
+    expect(recall.tiers[1]).toMatchObject({ facts: 2, held: 0, heldWeight: 0 });
+    expect(recall.missing.map(({ text }) => text)).toEqual(
+      expect.arrayContaining(['ORD-20231', 'ann.lee@example.org']),
+    );
+  });
+
+  test.each([
+    ['the snapshot', { snapshotTexts: ['Order ord-20231'], keptTexts: [] }],
+    ['what stays', { snapshotTexts: [], keptTexts: ['what about ORD-20231?'] }],
+  ])('counts what %s says', (_, context) => {
+    const recall = recallOf(order, context);
+
+    expect(recall.tiers[1]).toMatchObject({ facts: 2, held: 1 });
+    expect(recall.missing.map(({ text }) => text)).not.toContain('ORD-20231');
+  });
+
+  test('a fact and its missing twin of another tier are told apart', () => {
+    const facts = [...order, ...factsOf({ tool: 'see https://example.org/x1' })];
+
+    const { tiers } = recallOf(facts, { snapshotTexts: [], keptTexts: ['https://example.org/x1'] });
+
+    expect(tiers[3]).toMatchObject({ facts: 1, held: 1 });
+    expect(tiers[1].held).toBe(0);
+  });
+
+  test('the share is weighted', () => {
+    const facts = order.map((fact, at) => ({ ...fact, weight: at === 0 ? 3 : 1 }));
+    const [first = ''] = order.map(({ text }) => text);
+
+    const { tiers } = recallOf(facts, { snapshotTexts: [first], keptTexts: [] });
+
+    expect(shareHeld(tiers[1])).toBe(0.75);
+  });
+
+  test('of nothing everything is held', () => {
+    const { tiers, missing } = recallOf([], { snapshotTexts: [], keptTexts: [] });
+
+    expect(shareHeld(tiers[1])).toBe(1);
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { variantOf, variantsSchema } from '#shared/compaction/policy/variants.ts';
+
+const variants = variantsSchema.parse({
+  small: { share: 0.2, thresholdTokens: 12_000 },
+  peer: { share: 0.3, strategy: 'rewrite', splitPolicy: 'preserve-fraction' },
+});
+
+const KEYS = Array.from({ length: 10_000 }, (_, n) => `conversation-${n}`);
+const shareOf = (name: string | undefined) =>
+  KEYS.filter((key) => variantOf(variants, key)?.name === name).length / KEYS.length;
+
+describe('the variant of a conversation', () => {
+  test.each([
+    ['small', 0.2],
+    ['peer', 0.3],
+    [undefined, 0.5],
+  ])('%s has its share', (name, share) => {
+    expect(shareOf(name)).toBeCloseTo(share, 1);
+    expect(Math.abs(shareOf(name) - share)).toBeLessThan(0.02);
+  });
+
+  test('is the same each time, in whatever order the variants are written', () => {
+    const { small, peer } = variants;
+    const turned = variantsSchema.parse({ peer, small });
+
+    expect(KEYS.map((key) => variantOf(turned, key))).toEqual(
+      KEYS.map((key) => variantOf(variants, key)),
+    );
+  });
+
+  test('has its settings and its strategy, and nothing else', () => {
+    const key = KEYS.find((each) => variantOf(variants, each)?.name === 'peer') ?? '';
+
+    expect(variantOf(variants, key)).toEqual({
+      name: 'peer',
+      strategy: 'rewrite',
+      settings: { splitPolicy: 'preserve-fraction' },
+    });
+  });
+
+  test('is none where there are none', () => {
+    expect(variantOf({}, 'conversation')).toBeUndefined();
+  });
+
+  test('of the whole is everybody’s', () => {
+    const all = variantsSchema.parse({ all: { share: 1 } });
+
+    expect(KEYS.every((key) => variantOf(all, key)?.name === 'all')).toBe(true);
+  });
+});
+
+describe('variants as they are configured', () => {
+  test.each([
+    ['shares of more than 1', { a: { share: 0.6 }, b: { share: 0.6 } }],
+    ['a share of 0', { a: { share: 0 } }],
+    ['no share', { a: { thresholdTokens: 10 } }],
+    ['an unknown setting', { a: { share: 0.1, treshold: 10 } }],
+    ['an unusable value', { a: { share: 0.1, thresholdFraction: 0 } }],
+    ['an unknown strategy', { a: { share: 0.1, strategy: 'poem' } }],
+    ['a name that is none', { 'a b': { share: 0.1 } }],
+  ])('%s are refused', (_, given) => {
+    expect(variantsSchema.safeParse(given).success).toBe(false);
+  });
+
+  test('three tenths and seven tenths are a whole', () => {
+    const given = { a: { share: 0.1 }, b: { share: 0.2 }, c: { share: 0.7 } };
+
+    expect(variantsSchema.safeParse(given).success).toBe(true);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { withoutTurns, type RenderHistory } from '#shared/compaction/snapshot/repair-history.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { snapshotTexts, type Item } from '#shared/conversation/documents/snapshot.ts';
+import { history } from '#test/support/compaction/past-compactions.ts';
+
+const item = (id: string, sources: number[], text = `Said in ${sources.join(' and ')}.`): Item => ({
+  id,
+  text,
+  sources,
+  importance: 2,
+  by: 'model',
+});
+
+const covering: History = {
+  ...history(1, 1_000),
+  coveredThrough: { seq: 9, contentIndex: 2 },
+  snapshot: {
+    schemaVersion: 1,
+    profile: 'assistant',
+    sections: {
+      overall_goal: [item('i1', [1])],
+      decisions: [item('i2', [3]), item('i3', [3, 5]), item('i4', [5])],
+    },
+    archive: [
+      { ...item('i5', [3]), section: 'decisions' },
+      { ...item('i6', [7]), section: 'decisions' },
+    ],
+    nextId: 7,
+  },
+  masks: [3, 8, 11].map((seq) => ({ seq, contentIndex: 1, partIndex: 0, part: { text: 's' } })),
+  maskedTokensSaved: 5,
+  report: { leftOut: [{ text: 'Said in 3.', seq: 3 }] },
+};
+
+const render: RenderHistory = (snapshot, boundary) => ({
+  snapshotText: [boundary, ...snapshotTexts(snapshot)].join('\n'),
+  snapshotTokens: 7,
+});
+
+const without = (gone: Parameters<typeof withoutTurns>[1], of = covering) =>
+  withoutTurns(of, gone, render);
+
+describe('a history without a turn', () => {
+  test('keeps in both layers the items that do not cite it, rendered anew', () => {
+    const mended = without({ seqs: [3] });
+
+    expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 5.\nSaid in 7.');
+    expect(mended.snapshot).toMatchObject({ nextId: 7, archive: [{ id: 'i6' }] });
+    expect(mended).toMatchObject({ mended: true, rederiveFrom: 3, snapshotTokens: 7 });
+    expect(mended.coveredThrough).toEqual(covering.coveredThrough);
+    expect(mended.masks.map(({ seq }) => seq)).toEqual([8, 11]);
+  });
+
+  test('says nothing of it in report and hash', () => {
+    expect(without({ seqs: [3] })).toMatchObject({ report: {}, sourceHash: '' });
+  });
+
+  test('without it and all after it ends before it', () => {
+    const mended = without({ seqs: [], fromSeq: 4 });
+
+    expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 3.\nSaid in 3.');
+    expect(mended.coveredThrough).toEqual({ seq: 3, contentIndex: 0 });
+    expect(mended.masks.map(({ seq }) => seq)).toEqual([3]);
+  });
+
+  test('loses items that are gone whatever they cite', () => {
+    const mended = without({ seqs: [2], isGoneItem: ({ id }) => id === 'i4' });
+
+    expect(mended.snapshotText).not.toContain('Said in 5.');
+    expect(mended.rederiveFrom).toBe(2);
+  });
+
+  test('is read again by nobody where no item told of it', () => {
+    const mended = without({ seqs: [2] });
+
+    expect(mended.snapshotText).toBe(covering.snapshotText);
+    expect(mended.rederiveFrom).toBeUndefined();
+    expect(mended.report).toEqual({});
+  });
+
+  test('mended a second time is the same', () => {
+    const mended = without({ seqs: [3] });
+
+    expect(without({ seqs: [3] }, mended)).toBe(mended);
+  });
+
+  test('that it does not cover loses no more than its mask', () => {
+    const mended = without({ seqs: [11] });
+
+    expect(mended).toEqual({
+      ...covering,
+      masks: covering.masks.slice(0, 2),
+      maskedTokensSaved: 0,
+    });
+    expect(without({ seqs: [12] })).toBe(covering);
+  });
+
+  test.each<[string, Partial<History>]>([
+    ['whose items have no sources', { snapshot: { ...snapshotOf([[], []]) } }],
+    ['all of whose items cite it', { snapshot: { ...snapshotOf([[3], [3, 4]]) } }],
+    ['that has text and no items', { snapshot: null }],
+  ])('%s is emptied', (_, changes) => {
+    const mended = without({ seqs: [3] }, { ...covering, ...changes });
+
+    expect(mended).toMatchObject({ erased: true, snapshot: null, snapshotText: '', masks: [] });
+  });
+});
+
+function snapshotOf(sources: number[][]) {
+  const items = sources.map((each, index) => item(`i${index + 1}`, each));
+  return {
+    schemaVersion: 1 as const,
+    profile: 'assistant' as const,
+    sections: { decisions: items },
+    archive: [],
+    nextId: 9,
+  };
+}

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest';
+import {
+  isStalled,
+  automaticThreshold,
+  needOfChangedContext,
+  needOfContext,
+  tokensAfterLastSwap,
+  tokensToGrowFrom,
+  unproductiveSwapsAfter,
+} from '#shared/compaction/trigger/compaction-trigger.ts';
+import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
+
+const now = new Date('2026-01-02T03:04:05Z');
+const policy = resolvePolicy({
+  model: 'gemini-2.5-flash',
+  conversation: { thresholdTokens: 10_000 },
+});
+const head = newHead({
+  epoch: 'e',
+  ownerUid: 'owner',
+  model: 'gemini-2.5-flash',
+  profile: 'assistant',
+  systemInstruction: undefined,
+  now,
+});
+
+const historyOf = (afterTokens: number) =>
+  continuedHistory({
+    head,
+    source: undefined,
+    state: 'CHANGED',
+    changedSeqs: [],
+    requestId: 'r',
+    by: 'w',
+    now,
+    beforeTokens: 0,
+    afterTokens,
+  });
+
+const automatic = { requestId: 'other', since: now, trigger: 'auto' } as const;
+const manual = { requestId: 'other', since: now };
+const over = policy.hardThresholdTokens;
+
+interface Case {
+  tokens: number;
+  afterTokens?: number;
+  head?: Partial<Head>;
+}
+
+describe('a context that a person has changed', () => {
+  test.each([
+    ['asks from the threshold on', { tokens: 10_000 }, 'auto'],
+    ['asks for nothing below it', { tokens: 9_999 }, undefined],
+    ['asks for nothing that is not armed', { tokens: 10_000, afterTokens: 9_999 }, undefined],
+    ['asks at once over the hard threshold', { tokens: over, afterTokens: over }, 'overflow'],
+    [
+      'asks although a person has asked',
+      { tokens: 10_000, head: { compactionNeeded: { manual } } },
+      'auto',
+    ],
+    [
+      'asks for nothing that waits already',
+      { tokens: over, head: { compactionNeeded: { auto: automatic } } },
+      undefined,
+    ],
+    [
+      'asks for nothing where compaction is manual',
+      { tokens: over, afterTokens: over, head: { settings: { compaction: 'manual' } } },
+      undefined,
+    ],
+  ] satisfies [string, Case, string | undefined][])('%s', (_, given: Case, trigger) => {
+    const need = needOfChangedContext({
+      head: { ...head, ...given.head },
+      history: historyOf(given.afterTokens ?? 0),
+      tokens: given.tokens,
+      policy,
+      requestId: 'request',
+      now,
+    });
+
+    expect(need?.trigger).toBe(trigger);
+  });
+});
+
+describe('a context that a turn has left', () => {
+  const unlimited = resolvePolicy({
+    model: 'gemini-2.5-flash',
+    conversation: { thresholdFraction: 1 },
+    windowOverrides: { 'gemini-2.5-flash': 100_000 },
+  });
+  const small = resolvePolicy({
+    model: 'gemini-2.5-flash',
+    conversation: { thresholdTokens: 80_000 },
+    windowOverrides: { 'gemini-2.5-flash': 100_000 },
+  });
+  const declined = { tokens: 81_000, generation: 1 };
+
+  test.each([
+    [
+      'where no threshold is set asks for nothing up to the hard one',
+      unlimited,
+      80_000,
+      {},
+      undefined,
+    ],
+    ['where no threshold is set asks beyond the hard one', unlimited, 80_001, {}, 'overflow'],
+    [
+      'waits where one was called off at about this size',
+      unlimited,
+      81_001,
+      { declined },
+      undefined,
+    ],
+    ['asks again when it has grown since', unlimited, 101_000, { declined }, 'overflow'],
+    ['that is not armed asks for nothing within the window', small, 95_000, {}, undefined],
+    ['that is not armed asks when the window is full', small, 95_001, {}, 'overflow'],
+  ])('%s', (...[, ofPolicy, tokens, compactionNeeded, trigger]) => {
+    const need = needOfContext({
+      head: { ...head, compactionNeeded },
+      history: historyOf(80_000),
+      tokens,
+      policy: ofPolicy,
+      requestId: 'request',
+      now,
+    });
+
+    expect(need?.trigger).toBe(trigger);
+  });
+
+  test.each(['manual', 'off'] as const)('asks for nothing where compaction is %s', (compaction) => {
+    const need = needOfContext({
+      head: { ...head, settings: { compaction } },
+      history: undefined,
+      tokens: 200_000,
+      policy: unlimited,
+      requestId: 'request',
+      now,
+    });
+
+    expect(need).toBeUndefined();
+    expect(automaticThreshold(small, { settings: { compaction } })).toBeNull();
+  });
+});
+
+describe('the size from which automatic compaction re-arms', () => {
+  // A history that is made of no other is of generation 1.
+  test.each([
+    ['nothing was swapped or called off', undefined, undefined, null],
+    ['the first one was called off', undefined, { tokens: 12_000, generation: 0 }, 12_000],
+    ['a swap', 5_000, undefined, 5_000],
+    ['one was called off since the swap', 5_000, { tokens: 12_000, generation: 1 }, 12_000],
+    ['one was called off before the swap', 5_000, { tokens: 12_000, generation: 0 }, 5_000],
+  ])('%s', (...[, afterTokens, declined, expected]) => {
+    const history = afterTokens === undefined ? undefined : historyOf(afterTokens);
+
+    expect(tokensToGrowFrom(history, { declined })).toBe(expected);
+  });
+});
+
+describe('swaps without progress', () => {
+  const after = (beforeTokens: number, afterTokens: number, unproductiveSwaps?: number) =>
+    unproductiveSwapsAfter(
+      { ...historyOf(0), unproductiveSwaps },
+      { beforeTokens, afterTokens, policy },
+    );
+
+  test.each([
+    ['one that saves 30 percent', 5_000, 3_500, 0],
+    ['one that saves a quarter of the threshold', 40_000, 37_500, 0],
+    ['one that saves less than both', 40_000, 37_501, 2],
+  ])('are counted: %s', (...[, beforeTokens, afterTokens, expected]) => {
+    expect(after(beforeTokens, afterTokens, 1)).toBe(expected);
+  });
+
+  test('are none in the profile gemini-cli', () => {
+    const peer = resolvePolicy({ model: 'gemini-2.5-flash', profile: 'gemini-cli' });
+    const swap = { beforeTokens: 5_000, afterTokens: 5_000, policy: peer };
+
+    expect(unproductiveSwapsAfter(undefined, swap)).toBe(0);
+  });
+
+  test.each([
+    ['one is not enough', 1, 12_000, false],
+    ['two stop compaction', 2, 12_000, true],
+    ['until the context has grown by a quarter of the threshold', 2, 14_500, false],
+  ])('%s', (...[, unproductiveSwaps, tokens, expected]) => {
+    const history = { ...historyOf(12_000), unproductiveSwaps };
+
+    expect(isStalled({ history, tokens, policy })).toBe(expected);
+  });
+
+  test('end the haste of partial folds', () => {
+    const partial = { ...historyOf(12_000), isPartial: true };
+
+    expect(tokensAfterLastSwap({ ...partial, unproductiveSwaps: 1 })).toBeNull();
+    expect(tokensAfterLastSwap({ ...partial, unproductiveSwaps: 2 })).toBe(12_000);
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '#functions/config.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import { createModelWatch } from '#functions/models/model-watch.ts';
+import { answeringModel } from '#functions/models/models-in-use.ts';
+import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { newHead } from '#shared/conversation/documents/new-head.ts';
+import type { DocumentFields } from '#shared/ports/ports.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+
+const head = newHead({
+  epoch: 'epoch',
+  ownerUid: 'u1',
+  model: 'gemini-2.5-flash',
+  profile: 'assistant',
+  systemInstruction: undefined,
+  now: new Date(0),
+});
+
+function bench() {
+  const store = createMemoryDocumentStore();
+  const clock = createManualClock();
+  const logs: { event: string; fields: object }[] = [];
+  let reads = 0;
+  let isDown = false;
+  const remote = createRemotePolicy({
+    store: {
+      get: async (paths) => {
+        reads += 1;
+        if (isDown) throw new Error('store down');
+        return store.get(paths);
+      },
+    },
+    clock,
+    logger: { log: (_, event, fields) => void logs.push({ event, fields }) },
+  });
+  const config = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
+  return {
+    store,
+    clock,
+    logs,
+    remote,
+    write: (fields: DocumentFields) =>
+      store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]),
+    breakStore: () => {
+      isDown = true;
+    },
+    reads: () => reads,
+    policy: (environment: object = {}) =>
+      policyOf({ ...config, ...environment, remotePolicy: remote }, head),
+  };
+}
+
+describe('the remote policy', () => {
+  test('is in force after the first reading', async () => {
+    const { remote, policy, write } = bench();
+    await write({ thresholdTokens: 9_000 });
+
+    await remote.refresh();
+
+    expect(policy()).toMatchObject({ softThresholdTokens: 9_000, thresholdLevel: 'remote' });
+  });
+
+  test('changes within a minute, without another start', async () => {
+    const { remote, policy, write, clock } = bench();
+    await remote.refresh();
+    await write({ thresholdTokens: 9_000 });
+
+    clock.advance(59_999);
+    await remote.refresh();
+    const early = policy().softThresholdTokens;
+    clock.advance(1);
+    await remote.refresh();
+
+    expect([early, policy().softThresholdTokens]).toEqual([24_000, 9_000]);
+  });
+
+  test('is read once a minute, however many ask', async () => {
+    const { remote, clock, reads } = bench();
+
+    await Promise.all(Array.from({ length: 50 }, () => remote.refresh()));
+    clock.advance(60_000);
+    await Promise.all(Array.from({ length: 50 }, () => remote.refresh()));
+
+    expect(reads()).toBe(2);
+  });
+
+  test('is over when the document is gone', async () => {
+    const { remote, policy, write, clock, store } = bench();
+    await write({ thresholdTokens: 9_000 });
+    await remote.refresh();
+
+    await store.commit([{ op: 'delete', path: REMOTE_POLICY_PATH }]);
+    clock.advance(60_000);
+    await remote.refresh();
+
+    expect(policy().thresholdLevel).toBe('default');
+  });
+
+  test('stays as it was when the store fails, which is asked again a minute later', async () => {
+    const { remote, policy, write, clock, breakStore, reads, logs } = bench();
+    await write({ thresholdTokens: 9_000 });
+    await remote.refresh();
+    breakStore();
+
+    clock.advance(60_000);
+    await remote.refresh();
+    await remote.refresh();
+
+    expect(policy().softThresholdTokens).toBe(9_000);
+    expect(reads()).toBe(2);
+    expect(logs).toEqual([{ event: 'remote_policy_not_read', fields: { error: 'Error' } }]);
+  });
+
+  test('gives way to the environment', async () => {
+    const { remote, policy, write } = bench();
+    await write({ thresholdTokens: 9_000 });
+    await remote.refresh();
+
+    expect(policy({ THRESHOLD_TOKENS: 5_000 })).toMatchObject({ softThresholdTokens: 5_000 });
+  });
+
+  test('takes what is usable and warns once of what is not', async () => {
+    const { remote, policy, write, clock, logs } = bench();
+    await write({
+      thresholdTokens: -1,
+      thresholdFraction: 'half',
+      breakerFailures: 5,
+      tokenRule: 'guess',
+      treshold: 3,
+    });
+
+    await remote.refresh();
+    clock.advance(60_000);
+    await remote.refresh();
+
+    expect(policy()).toMatchObject({ breakerFailures: 5, thresholdLevel: 'default' });
+    expect(logs).toEqual([
+      {
+        event: 'remote_policy_unusable',
+        fields: { fields: 'thresholdFraction, thresholdTokens, tokenRule, treshold', count: 4 },
+      },
+    ]);
+  });
+
+  test('asks the next level with 0, without a warning', async () => {
+    const { remote, policy, write, logs } = bench();
+    await write({ thresholdTokens: 0, thresholdFraction: 0 });
+
+    await remote.refresh();
+
+    expect(policy().softThresholdTokens).toBe(24_000);
+    expect(logs).toEqual([]);
+  });
+
+  test('gives models other windows, and names entries that are unusable', async () => {
+    const { remote, policy, write, logs } = bench();
+    await write({ models: { 'gemini-2.5-flash': { windowTokens: 50_000 }, other: { window: 1 } } });
+
+    await remote.refresh();
+
+    expect(policy().windowTokens).toBe(50_000);
+    expect(policy({ MODEL_WINDOWS: { 'gemini-2.5-*': 9_000 } }).windowTokens).toBe(9_000);
+    expect(logs).toEqual([
+      { event: 'remote_policy_unusable', fields: { fields: 'models.other', count: 1 } },
+    ]);
+  });
+
+  test('retires models, takes that back, and leaves the registry when it is gone', async () => {
+    const { remote, write, store, clock } = bench();
+    const config = {
+      ...parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' }),
+      remotePolicy: remote,
+      modelWatch: createModelWatch({ clock, logger: { log: () => undefined } }),
+    };
+    const retirement = { geminiApi: '2026-01-02', successor: 'gemini-3.8-flash' };
+    await write({ models: { 'gemini-2.5-flash': { retirement } } });
+
+    const before = answeringModel(config, 'gemini-2.5-flash');
+    await remote.refresh();
+    const during = answeringModel(config, 'gemini-2.5-flash');
+    await store.commit([{ op: 'delete', path: REMOTE_POLICY_PATH }]);
+    clock.advance(60_000);
+    await remote.refresh();
+
+    expect([before, during, answeringModel(config, 'gemini-2.5-flash')]).toEqual([
+      'gemini-2.5-flash',
+      'gemini-3.8-flash',
+      'gemini-2.5-flash',
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { callsOf, endedContents, openResponses } from '#shared/conversation/context/tool-calls.ts';
+import { decideToolResults, type ToolResult } from '#shared/conversation/context/tool-results.ts';
+
+const said: Content = {
+  role: 'model',
+  parts: [
+    { text: 'One moment.' },
+    { functionCall: { name: 'locate', args: { precise: true } }, thoughtSignature: 's' },
+    { functionCall: { id: 'own', name: 'locate' } },
+    { functionCall: { name: 'transfer' } },
+  ],
+};
+const contents = [said, openResponses(said)];
+const rounds = { count: 1, step: 1, frames: [], app: [0, 1], asks: [2] };
+const turn = { seq: 3, state: 'awaiting_tool' as const, contents, rounds };
+
+const output = (index: number, response: Record<string, unknown>): ToolResult => ({
+  callId: `t_3_c${index}`,
+  kind: 'response',
+  response,
+});
+const approval = (index: number, isApproved: boolean): ToolResult => ({
+  callId: `t_3_c${index}`,
+  kind: 'approval',
+  isApproved,
+});
+
+test.each([
+  { what: 'an output', results: [output(0, { at: 1 })], decision: { kind: 'new', isDone: false } },
+  {
+    what: 'all of it',
+    results: [output(1, {}), output(0, {}), approval(2, true)],
+    decision: { kind: 'new', isDone: true, rounds: { step: 2, approved: [2] } },
+  },
+  { what: 'a call that is not there', results: [output(9, {})], decision: { kind: 'unknown' } },
+  {
+    what: 'an output of what the server runs',
+    results: [output(2, {})],
+    decision: { kind: 'wrongKind', wants: 'approved' },
+  },
+  {
+    what: 'a word for what the app runs',
+    results: [approval(0, true)],
+    decision: { kind: 'wrongKind', wants: 'output' },
+  },
+])('takes $what', ({ results, decision }) => {
+  expect(decideToolResults(turn, results)).toMatchObject(decision);
+});
+
+test.each([
+  { results: [output(0, { b: 2, a: 1 })], kind: 'known' },
+  { results: [output(0, { a: 2 })], kind: 'conflict' },
+  { results: [output(0, { a: 1, b: 2 }), output(1, {})], kind: 'new' },
+])('knows an answer again, whatever the order of its keys: $kind', ({ results, kind }) => {
+  const first = decideToolResults(turn, [output(0, { a: 1, b: 2 })]);
+  const answered = first.kind === 'new' ? { ...turn, contents: first.contents } : turn;
+
+  expect(decideToolResults(answered, results)).toMatchObject({ kind });
+});
+
+test('takes nothing for a turn that has ended', () => {
+  const ended = { ...turn, state: 'cancelled' as const };
+
+  const decision = decideToolResults(ended, [output(0, {})]);
+
+  expect(decision).toMatchObject({ kind: 'conflict' });
+});
+
+test('every call of a turn that has ended has a response, with the id of its call', () => {
+  const [, answers] = endedContents(contents, 'expired');
+
+  expect(answers?.parts).toEqual([
+    { functionResponse: { name: 'locate', response: { error: 'expired' } } },
+    { functionResponse: { id: 'own', name: 'locate', response: { error: 'expired' } } },
+    { functionResponse: { name: 'transfer', response: { error: 'expired' } } },
+  ]);
+});
+
+test('calls are counted over all rounds', () => {
+  const calls = callsOf([...contents, ...contents]);
+
+  expect(calls.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
+});

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
+import { mendContents } from '#shared/conversation/repair/repair-contents.ts';
+import { isWholeHistory } from '#shared/conversation/context/valid-history.ts';
+import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
+
+const RUNS = { numRuns: 3_000 };
+
+/** A content that is mended away, and keeps the way of the whole ones from being taken. */
+const nothing: LooseContent = { role: 'user', parts: [] };
+
+const everyHistory = fc.oneof(brokenHistories, wholeHistories);
+
+describe('a whole history', () => {
+  test('is one in which mending finds nothing, whatever the history', () => {
+    fc.assert(
+      fc.property(everyHistory, (contents) => {
+        if (!isWholeHistory(contents)) return;
+
+        const mended = mendContents([...contents, nothing]);
+
+        expect(mended.repairs).toEqual({ empty: 1 });
+        expect(mended.contents).toHaveLength(contents.length);
+        mended.contents.forEach((content, index) => expect(content).toBe(contents[index]));
+      }),
+      RUNS,
+    );
+  });
+
+  test('is what a turn with words, rounds of calls and their responses makes', () => {
+    const call = { functionCall: { id: '1', name: 'find', args: { city: 'Busan' } } };
+    const other = { functionCall: { name: 'list' }, thoughtSignature: 'signed' };
+    const contents: LooseContent[] = [
+      { role: 'user', parts: [{ text: 'Where?' }] },
+      { role: 'model', parts: [{ text: 'I look.' }, call, other] },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { id: '1', name: 'find', response: { output: ['x'] } } },
+          { functionResponse: { name: 'list', response: {} } },
+        ],
+      },
+      { role: 'model', parts: [{ text: 'There.' }] },
+    ];
+
+    expect(isWholeHistory(contents)).toBe(true);
+  });
+
+  const user = { role: 'user', parts: [{ text: 'a' }] };
+  const calls = { role: 'model', parts: [{ functionCall: { id: '1', name: 'find' } }] };
+  const answered = (id: string, name = 'find'): LooseContent => ({
+    role: 'user',
+    parts: [{ functionResponse: { id, name, response: {} } }],
+  });
+  test.each<[why: string, contents: LooseContent[]]>([
+    ['a call has no response', [user, calls]],
+    ['a response has another id than its call', [user, calls, answered('2')]],
+    ['a response has another name than its call', [user, calls, answered('1', 'list')]],
+    ['nothing called for a response', [user, answered('1')]],
+    ['neighbours have one role', [user, user]],
+    ['a role is not known', [{ role: 'tool', parts: [{ text: 'a' }] }]],
+    ['a text ends in half of a pair', [{ role: 'user', parts: [{ text: 'a\ud800' }] }]],
+    ['a content is empty', [user, { role: 'model', parts: [] }]],
+  ])('is none where %s', (_why, contents) => {
+    expect(isWholeHistory(contents)).toBe(false);
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import {
+  decideErase,
+  ERASED_MAX,
+  type EraseFacts,
+} from '#shared/conversation/decisions/erase-decision.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+
+const now = new Date('2026-01-02T03:04:05Z');
+
+const turn = (seq: number, fields: Partial<Turn> = {}): Turn => ({
+  schemaVersion: 1,
+  seq,
+  messageId: `message-${seq}`,
+  state: 'done',
+  attempt: 1,
+  producer: '',
+  leaseUntil: now,
+  createTime: now,
+  tokens: { user: 1, answer: 1 },
+  inContext: true,
+  user: { role: 'user', parts: [{ text: 'Hello' }] },
+  contents: [{ role: 'model', parts: [{ text: 'Hi' }] }],
+  ...fields,
+});
+
+const withoutAnswer = (seq: number) => turn(seq, { eraseTime: now, contents: [] });
+const empty = (seq: number) => ({
+  ...withoutAnswer(seq),
+  user: { role: 'user' as const, parts: [] },
+});
+const many = Array.from({ length: ERASED_MAX + 1 }, (_, i) => turn(i + 1));
+
+const ofMessage = (alike: Turn[], named = alike[0] ?? turn(1)): EraseFacts => ({
+  named,
+  isAnswer: false,
+  alike,
+});
+const ofAnswer = (named: Turn): EraseFacts => ({ named, isAnswer: true, alike: [] });
+
+describe('the deletion of a message', () => {
+  test.each([
+    [
+      'erases its turn',
+      ofMessage([turn(2)]),
+      { kind: 'erase', part: 'turn', seqs: [2], isLast: true },
+    ],
+    [
+      'erases every turn that says the same, newest first',
+      ofMessage([turn(2), turn(3), turn(4)]),
+      { kind: 'erase', part: 'turn', seqs: [4, 3, 2], isLast: true },
+    ],
+    [
+      'erases what an earlier one left',
+      ofMessage([empty(2), turn(3)]),
+      { kind: 'erase', part: 'turn', seqs: [3], isLast: true },
+    ],
+    [
+      'erases as many turns as one batch takes',
+      ofMessage(many),
+      {
+        kind: 'erase',
+        part: 'turn',
+        seqs: many
+          .map(({ seq }) => seq)
+          .toReversed()
+          .slice(0, ERASED_MAX),
+        isLast: false,
+      },
+    ],
+    [
+      'erases a message whose answer is gone',
+      ofMessage([withoutAnswer(2)]),
+      { kind: 'erase', part: 'turn', seqs: [2], isLast: true },
+    ],
+    ['of one that is erased is done', ofMessage([empty(2), empty(3)]), { kind: 'done' }],
+    [
+      'waits for a regeneration that is queued',
+      ofMessage([turn(2), turn(3, { state: 'queued' })]),
+      { kind: 'inProgress', seq: 3 },
+    ],
+    [
+      'erases an answer alone',
+      ofAnswer(turn(2)),
+      { kind: 'erase', part: 'answer', seqs: [2], isLast: true },
+    ],
+    ['of an erased answer is done', ofAnswer(withoutAnswer(2)), { kind: 'done' }],
+    [
+      'finds no answer in a turn without',
+      ofAnswer(turn(2, { state: 'failed', contents: [] })),
+      { kind: 'notFound' },
+    ],
+    [
+      'waits for an answer',
+      ofAnswer(turn(2, { state: 'running' })),
+      { kind: 'inProgress', seq: 2 },
+    ],
+  ] satisfies [string, EraseFacts, object][])('%s', (_, facts, decision) => {
+    expect(decideErase(facts)).toEqual(decision);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { freeJob } from '#shared/conversation/writes/drop-request-writes.ts';
+import { isStillTold, knownJob } from '#shared/conversation/decisions/known-job.ts';
+
+const now = new Date(1_000_000);
+const quiet = { epoch: 'e', generation: 2, settledNeed: 'r1', compactionNeeded: {} };
+const need = { requestId: 'r2', since: now };
+const job = { ...freeJob(now), records: [] };
+
+describe('what is known of a job', () => {
+  const known = { epoch: 'e', generation: 2, settledNeed: 'r1', job };
+
+  test.each([
+    { name: 'the same head', head: quiet, isTold: true },
+    { name: 'another conversation', head: { ...quiet, epoch: 'f' }, isTold: false },
+    { name: 'another generation', head: { ...quiet, generation: 3 }, isTold: false },
+    { name: 'a need that came and went', head: { ...quiet, settledNeed: 'r2' }, isTold: false },
+    {
+      name: 'an automatic need',
+      head: { ...quiet, compactionNeeded: { auto: { ...need, trigger: 'auto' as const } } },
+      isTold: false,
+    },
+    {
+      name: 'a person’s request',
+      head: { ...quiet, compactionNeeded: { manual: need } },
+      isTold: false,
+    },
+  ])('holds for $name: $isTold', ({ head, isTold }) => {
+    expect(isStillTold(known, head)).toBe(isTold);
+  });
+
+  test('is nothing while somebody works at it, or is to', () => {
+    const held = { ...job, owner: 'w', leaseUntil: new Date(now.getTime() + 1) };
+    const waiting = { ...quiet, compactionNeeded: { manual: need } };
+
+    expect(knownJob(quiet, held, now)).toBeUndefined();
+    expect(knownJob(waiting, job, now)).toBeUndefined();
+    expect(knownJob(quiet, { ...held, leaseUntil: now }, now)).toBeDefined();
+  });
+
+  test('is that there is none, too', () => {
+    expect(knownJob(quiet, undefined, now)).toEqual({
+      epoch: 'e',
+      generation: 2,
+      settledNeed: 'r1',
+      job: undefined,
+    });
+  });
+});

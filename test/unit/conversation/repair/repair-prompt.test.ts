@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { assembleContext, promptOf } from '#shared/conversation/context/assemble-context.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
+import {
+  ENDING,
+  LOST_SIGNATURE,
+  mendPrompt,
+  OPENING,
+} from '#shared/conversation/repair/repair-prompt.ts';
+import type { Repairs } from '#shared/conversation/repair/repairs.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+
+const user = (...parts: Part[]): Content => ({ role: 'user', parts });
+const model = (...parts: Part[]): Content => ({ role: 'model', parts });
+const text = (words: string): Part => ({ text: words });
+const call = (name: string, id?: string): Part => ({
+  functionCall: { ...(id !== undefined && { id }), name, args: {} },
+});
+const response = (name: string, id?: string): Part => ({
+  functionResponse: { ...(id !== undefined && { id }), name, response: {} },
+});
+const hi = user(text('hi'));
+
+type Case = [what: string, given: LooseContent[], sent: Content[], repairs: Repairs];
+
+describe('a prompt before it is sent', () => {
+  test.each<Case>([
+    ['nothing at all becomes a beginning', [], [OPENING], { opening: 1 }],
+    [
+      'a model that begins is given a reason',
+      [model(text('a')), hi],
+      [OPENING, model(text('a')), hi],
+      { opening: 1 },
+    ],
+    [
+      'a model that ends is asked for more',
+      [hi, model(text('a'))],
+      [hi, model(text('a')), ENDING],
+      { ending: 1 },
+    ],
+    [
+      'a role of other APIs is translated',
+      [hi, { role: 'assistant', parts: [text('a')] }, hi],
+      [hi, model(text('a')), hi],
+      { role: 1 },
+    ],
+    [
+      'a role that nobody knows goes',
+      [{ role: 'system', parts: [text('x')] }, hi],
+      [hi],
+      { role: 1 },
+    ],
+    [
+      'an empty part goes',
+      [hi, model(text('a'), {}), hi],
+      [hi, model(text('a')), hi],
+      { empty: 1 },
+    ],
+    [
+      'an empty content goes, and its neighbours join',
+      [hi, model(), hi],
+      [user(text('hi'), text('hi'))],
+      { empty: 1, joined: 1 },
+    ],
+    [
+      'of two payloads the call stays',
+      [hi, model({ text: 'a', ...call('f') }), user(response('f'))],
+      [hi, model(call('f')), user(response('f'))],
+      { payload: 1 },
+    ],
+    [
+      'neighbours of one role join',
+      [user(text('a')), hi, model(text('b')), model(text('c')), hi],
+      [user(text('a'), text('hi')), model(text('b'), text('c')), hi],
+      { joined: 2 },
+    ],
+    [
+      'a call without response goes',
+      [hi, model(text('a'), call('f')), hi],
+      [hi, model(text('a')), hi],
+      { orphanCall: 1 },
+    ],
+    [
+      'a response without call goes',
+      [hi, model(text('a')), user(response('f'), text('b'))],
+      [hi, model(text('a')), user(text('b'))],
+      { orphanResponse: 1 },
+    ],
+    [
+      'a response that came too late is none',
+      [hi, model(call('f')), hi, model(text('a')), user(response('f'), text('b'))],
+      [user(text('hi'), text('hi')), model(text('a')), user(text('b'))],
+      { orphanCall: 1, orphanResponse: 1, joined: 1 },
+    ],
+    [
+      'of two responses to one call one stays',
+      [hi, model(call('f')), user(response('f'), response('f'))],
+      [hi, model(call('f')), user(response('f'))],
+      { orphanResponse: 1 },
+    ],
+    [
+      'responses come in the order of the calls',
+      [hi, model(call('f'), call('g')), user(response('g'), response('f'))],
+      [hi, model(call('f'), call('g')), user(response('f'), response('g'))],
+      { order: 1 },
+    ],
+    [
+      'responses that came singly are one content',
+      [hi, model(call('f'), call('g')), user(response('f')), user(response('g'))],
+      [hi, model(call('f'), call('g')), user(response('f'), response('g'))],
+      { joined: 1 },
+    ],
+    [
+      'words among responses follow them',
+      [hi, model(call('f')), user(text('b'), response('f'))],
+      [hi, model(call('f')), user(response('f')), user(text('b'))],
+      { order: 1 },
+    ],
+    [
+      'a response takes the id of its call',
+      [hi, model(call('f', '1')), user(response('f', '2'))],
+      [hi, model(call('f', '1')), user(response('f', '1'))],
+      { id: 1 },
+    ],
+    [
+      'calls of one name are told by their ids',
+      [hi, model(call('f', '1'), call('f', '2')), user(response('f', '2'), response('f', '1'))],
+      [hi, model(call('f', '1'), call('f', '2')), user(response('f', '1'), response('f', '2'))],
+      { order: 1 },
+    ],
+    [
+      "a call on the side of the user is the model's",
+      [user(text('hi'), call('f')), user(response('f'))],
+      [hi, model(call('f')), user(response('f'))],
+      { role: 1 },
+    ],
+    [
+      'a name that no function can have',
+      [hi, model(call('a b')), user(response('a b'))],
+      [hi, model(call('a_b')), user(response('a_b'))],
+      { name: 2 },
+    ],
+    ['half a character', [user(text('a\ud83d'))], [user(text('a\ufffd'))], { surrogate: 1 }],
+  ])('%s', (...[, contents, sent, repairs]) => {
+    expect(mendPrompt({ model: 'gemini-2.5-flash', contents })).toEqual({
+      contents: sent,
+      repairs,
+    });
+  });
+
+  test.each([
+    ['gemini-3-pro-preview', LOST_SIGNATURE],
+    ['models/gemini-3.5-flash', LOST_SIGNATURE],
+    ['gemini-flash-latest', LOST_SIGNATURE],
+    ['gemini-2.5-pro', undefined],
+    ['gemini-1.5-pro', undefined],
+    ['gemma-3-27b-it', undefined],
+  ])('of the present turn gets lost signatures as %s needs them', (name, signature) => {
+    const old = [hi, model(call('f')), user(response('f')), model(text('a'))];
+    const present = [hi, model(call('f'), call('g')), user(response('f'), response('g'))];
+
+    const { contents } = mendPrompt({ model: name, contents: [...old, ...present] });
+
+    const signatures = contents.flatMap(({ parts }) => parts.map((part) => part.thoughtSignature));
+    expect(signatures.filter((one) => one !== undefined)).toEqual(signature ? [signature] : []);
+    expect(contents[5]?.parts[0]?.thoughtSignature).toBe(signature);
+  });
+
+  test('keeps signatures as they came, on empty texts too', () => {
+    const contents = [
+      hi,
+      model({ ...call('f'), thoughtSignature: 'one' }),
+      user(response('f')),
+      model(text('a'), { text: '', thoughtSignature: 'two' }),
+      hi,
+    ];
+
+    expect(mendPrompt({ model: 'gemini-3-pro', contents }).contents).toEqual(contents);
+  });
+});
+
+describe('a context with a broken turn', () => {
+  const turn = (seq: number, contents: Content[]): Turn => ({
+    schemaVersion: 1,
+    seq,
+    messageId: `message-${seq}`,
+    state: 'done',
+    attempt: 1,
+    producer: 'p',
+    leaseUntil: new Date(0),
+    createTime: new Date(0),
+    tokens: { user: 1, answer: 1 },
+    inContext: true,
+    user: hi,
+    contents,
+  });
+  const source = {
+    model: 'gemini-2.5-flash',
+    pins: [],
+    history: undefined,
+    coveredThrough: { seq: 0, contentIndex: 0 },
+    turns: [turn(1, [model(call('f'))]), turn(2, [model(text('b'))])],
+  };
+
+  test('shows at its first item what was mended', () => {
+    expect(assembleContext(source)).toMatchObject([
+      { seq: 1, content: hi, repairs: { orphanCall: 1 } },
+      { seq: 2, content: hi },
+      { seq: 2 },
+    ]);
+  });
+
+  test('makes a prompt that tells all of it', () => {
+    const prompt = promptOf(source, assembleContext(source), user(text('new')));
+
+    expect(prompt.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
+    expect(prompt.repairs).toEqual({ orphanCall: 1, joined: 1 });
+  });
+
+  test('whole turns make a prompt that tells of nothing', () => {
+    const whole = { ...source, turns: [turn(1, [model(text('a'))])] };
+
+    expect(promptOf(whole, assembleContext(whole), hi)).not.toHaveProperty('repairs');
+  });
+});

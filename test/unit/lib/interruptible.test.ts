@@ -1,0 +1,46 @@
+import { expect, test, vi } from 'vitest';
+import { interruptible } from '#functions/lib/interruptible.ts';
+
+async function* one(): AsyncGenerator<number> {
+  yield await Promise.resolve(1);
+}
+
+const silent: AsyncIterator<number> = { next: () => new Promise(() => undefined) };
+
+test('gives what the source gives, and tells once that it has ended', async () => {
+  const ended = vi.fn<() => void>();
+  const items = interruptible(one(), ended);
+
+  expect(await items.next()).toEqual({ done: false, value: 1 });
+  expect(ended).not.toHaveBeenCalled();
+  expect(await items.next()).toEqual({ done: true, value: undefined });
+  expect(ended).toHaveBeenCalledTimes(1);
+});
+
+test('fails as the source fails', async () => {
+  const ended = vi.fn<() => void>();
+  const items = interruptible({ next: () => Promise.reject(new Error('own')) }, ended);
+
+  await expect(items.next()).rejects.toThrow('own');
+  expect(ended).toHaveBeenCalledTimes(1);
+});
+
+test('what is waited for fails when it is interrupted, though the source says nothing', async () => {
+  const items = interruptible(silent, () => undefined);
+  const waiting = items.next();
+
+  items.interrupt(new Error('enough'));
+
+  await expect(waiting).rejects.toThrow('enough');
+});
+
+test('after an interruption the source is not asked any more, and the first error stays', async () => {
+  const next = vi.fn<AsyncIterator<number>['next']>();
+  const items = interruptible({ next }, () => undefined);
+
+  items.interrupt(new Error('first'));
+  items.interrupt(new Error('second'));
+
+  await expect(items.next()).rejects.toThrow('first');
+  expect(next).not.toHaveBeenCalled();
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '#functions/config.ts';
+import {
+  answeringModel,
+  callCostMicros,
+  modelCatalog,
+  routingInService,
+  summarisingModel,
+} from '#functions/models/models-in-use.ts';
+import { afterShutdown } from '#test/support/retired-models.ts';
+
+const demo = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
+const call = { promptTokens: 1_000_000, cachedTokens: 0, outputTokens: 0 };
+
+describe('the models of a deployment', () => {
+  test.each([
+    ['Vertex AI, where there is no key', {}, 'vertex'],
+    ['the Gemini API, where there is one', { GEMINI_API_KEY: 'key' }, 'geminiApi'],
+    ['another server as the Gemini API', { GEMINI_BASE_URL: 'http://127.0.0.1:1' }, 'geminiApi'],
+    ['a demo project as the Gemini API', { isDemo: true }, 'geminiApi'],
+  ])('are those of %s', (_, changes, platform) => {
+    expect(modelCatalog({ ...demo, isDemo: false, ...changes }).platform).toBe(platform);
+  });
+
+  test('are retired by nobody where there is no clock', () => {
+    expect(answeringModel(demo, 'gemini-2.0-flash')).toBe('gemini-2.0-flash');
+  });
+
+  test('are retired on the day of their platform', () => {
+    const between = new Date('2026-11-23');
+    const { config } = afterShutdown(demo, between);
+
+    expect(answeringModel(config, 'gemini-2.5-pro')).toBe('gemini-2.5-pro');
+    expect(answeringModel({ ...config, isDemo: false }, 'gemini-2.5-pro')).toBe('gemini-3.8-flash');
+  });
+
+  test('choose between models in service', () => {
+    const { config } = afterShutdown({
+      ...demo,
+      routing: { fast: 'gemini-2.5-flash', strong: 'gemini-3.1-pro-preview' },
+    });
+
+    expect(routingInService(config)).toEqual({
+      fast: 'gemini-3.5-flash-lite',
+      strong: 'gemini-3.1-pro-preview',
+    });
+  });
+
+  test('summarise by the default where a model has no entry, and warn of a retired one', () => {
+    const { config, warned } = afterShutdown({ ...demo, COMPRESSOR_MODEL: 'gemini-2.5-pro' });
+
+    expect(summarisingModel(config, 'house-model')).toBe('gemini-3.8-flash');
+    expect(warned).toMatchObject([{ event: 'model_retired', fields: { model: 'gemini-2.5-pro' } }]);
+  });
+});
+
+describe('a call of a model without a price', () => {
+  test('costs what the dearest model does, and is warned of once per model', () => {
+    const { config, warned } = afterShutdown(demo);
+
+    const costs = ['one', 'one', 'other'].map((model) =>
+      callCostMicros(config, { ...call, model }),
+    );
+
+    expect(costs).toEqual([4_000_000, 4_000_000, 4_000_000]);
+    expect(warned).toEqual(
+      ['one', 'other'].map((model) => ({
+        severity: 'WARNING',
+        event: 'model_without_price',
+        fields: { model },
+      })),
+    );
+  });
+
+  test('is not warned of where the deployment sets a price, or the registry has one', () => {
+    const own = { input: 1, cached: 1, output: 1 };
+    const { config, warned } = afterShutdown({ ...demo, MODEL_PRICES: { 'house-model': own } });
+
+    const costs = ['house-model', 'gemini-3.1-flash-lite'].map((model) =>
+      callCostMicros(config, { ...call, model }),
+    );
+
+    expect(costs).toEqual([1_000_000, 250_000]);
+    expect(warned).toEqual([]);
+  });
+});

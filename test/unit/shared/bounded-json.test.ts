@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { boundedJson, jsonFault, LEFT_OUT } from '#shared/bounded-json.ts';
+import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
+import { hostileJson } from '#lab/values/hostile-json.ts';
+
+function nested(levels: number, innermost: unknown = 'x'): unknown {
+  let value = innermost;
+  for (let level = 0; level < levels; level++) value = [value];
+  return value;
+}
+
+const withKey = (key: string): unknown => Object.fromEntries([[key, 1]]);
+
+describe('a value of JSON', () => {
+  test.each<[string, unknown, string]>([
+    ['33 levels', nested(JSON_DEPTH_MAX + 1), 'is nested deeper than 32 levels; flatten it'],
+    ['100,000 levels', nested(100_000), 'is nested deeper than 32 levels; flatten it'],
+    ['half a character', { a: ['b\uD800'] }, 'holds half of a surrogate pair; send valid Unicode'],
+    [
+      'half a character in a key',
+      withKey('\uDE00'),
+      'holds half of a surrogate pair; send valid Unicode',
+    ],
+    ['a number beyond all', { a: Infinity }, 'holds a number that is too large; send it as a text'],
+    ['a key of the prototype', withKey('__proto__'), 'has a key `__proto__`; remove it'],
+  ])('with %s is told what is wrong', (_, value, fault) => {
+    expect(jsonFault(value)).toBe(fault);
+  });
+
+  test.each<[unknown, unknown]>([
+    [nested(JSON_DEPTH_MAX + 1), nested(JSON_DEPTH_MAX, LEFT_OUT)],
+    [{ a: ['b\uD800'] }, { a: ['b\uFFFD'] }],
+    [withKey('\uDE00'), { '\uFFFD': 1 }],
+    [
+      { a: Infinity, b: [NaN] },
+      { a: null, b: [null] },
+    ],
+    [withKey('__proto__'), { proto: 1 }],
+  ])('is mended to what can be stored: %#', (value, mended) => {
+    expect(boundedJson(value)).toEqual(mended);
+  });
+
+  test('is the same value where nothing is wrong with it', () => {
+    const value = { a: [nested(JSON_DEPTH_MAX - 2), 1e308, '', null, { 'a.b': '👩‍🚀' }] };
+
+    expect(boundedJson(value)).toBe(value);
+  });
+
+  test('has nothing wrong with it any more once it was mended, whatever it was', () => {
+    fc.assert(
+      fc.property(hostileJson, (value) => {
+        const mended = boundedJson(value);
+
+        expect(jsonFault(mended)).toBeUndefined();
+        expect(boundedJson(mended)).toBe(mended);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { headOf, tailOf } from '#shared/text-cut.ts';
+
+const family = '👨‍👩‍👧‍👦';
+const flags = '🇰🇷🇯🇵🇫🇷';
+const jamo = '\u1112\u1161\u11ab';
+
+describe('headOf and tailOf', () => {
+  test.each([
+    ['plain text', 'hello', 3, 'hel', 'llo'],
+    ['all of it', 'hello', 5, 'hello', 'hello'],
+    ['more than all', 'hello', 9, 'hello', 'hello'],
+    ['nothing', 'hello', 0, '', ''],
+    ['less than nothing', 'hello', -4, '', ''],
+    ['a surrogate pair', 'a😀b', 2, 'a', 'b'],
+    ['a family', `a${family}b`, 5, 'a', 'b'],
+    ['flags', `a${flags}b`, 7, 'a🇰🇷', '🇫🇷b'],
+    ['Hangul jamo', `a${jamo}b`, 3, 'a', 'b'],
+    ['a line end', 'a\r\nb', 2, 'a', 'b'],
+    ['a combining accent', 'ae\u0301b', 2, 'a', 'b'],
+  ])('cuts %s at a whole character', (...[, text, max, head, tail]) => {
+    expect(headOf(text, max)).toBe(head);
+    expect(tailOf(text, max)).toBe(tail);
+  });
+
+  test('never leaves half a surrogate pair, wherever it cuts', () => {
+    const text = `${'z\u0300'.repeat(9)}${family.repeat(40)}${flags}${'😀'.repeat(300)}`;
+
+    for (let max = 0; max <= text.length; max++) {
+      expect(headOf(text, max).isWellFormed()).toBe(true);
+      expect(tailOf(text, max).isWellFormed()).toBe(true);
+      expect(headOf(text, max).length).toBeLessThanOrEqual(max);
+      expect(tailOf(text, max).length).toBeLessThanOrEqual(max);
+    }
+  });
+
+  test('cuts inside a cluster of thousands of accents rather than losing all', () => {
+    const text = `e${'\u0301'.repeat(5_000)}`;
+
+    expect(headOf(text, 1_000)).toHaveLength(1_000);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '#functions/config.ts';
+import { quotaSettings } from '#functions/quota/quota-settings.ts';
+import { isCounting } from '#shared/quota/limits.ts';
+import { localKeysVariable } from '#test/support/signing.ts';
+
+const settingsOf = (project: string, environment: Record<string, string> = {}) =>
+  quotaSettings(
+    parseConfig({
+      GOOGLE_CLOUD_PROJECT: project,
+      SNAPSHOT_KEYS: localKeysVariable,
+      ...environment,
+    }),
+  );
+
+describe('the limits of a deployment', () => {
+  test('are on where nothing is set, lower for guests', () => {
+    expect(settingsOf('recap-house')).toEqual({
+      byTier: {
+        anonymous: {
+          messagesPerDay: 20,
+          tokensPerDay: 30_000,
+          requestsPerMinute: 10,
+          creationsPerDay: 100,
+          streams: 3,
+          costMicrosPerDay: 5_000_000,
+        },
+        signedIn: {
+          messagesPerDay: 200,
+          tokensPerDay: 500_000,
+          requestsPerMinute: 30,
+          creationsPerDay: 1_000,
+          streams: 3,
+          costMicrosPerDay: 5_000_000,
+        },
+      },
+      globalCostMicrosPerDay: 100_000_000,
+    });
+  });
+
+  test('are off in a demo- project, and nothing is counted', () => {
+    expect(isCounting(settingsOf('demo-house'))).toBe(false);
+  });
+
+  test('are on in a demo- project one by one, as they are set', () => {
+    const settings = settingsOf('demo-house', { USER_DAILY_USD: '0.5' });
+
+    expect(settings.byTier.signedIn).toEqual({
+      messagesPerDay: 0,
+      tokensPerDay: 0,
+      requestsPerMinute: 0,
+      creationsPerDay: 0,
+      streams: 0,
+      costMicrosPerDay: 500_000,
+    });
+  });
+
+  test.each(['-1', 'much', '1e9'])('cannot be %s dollars', (USER_DAILY_USD) => {
+    expect(() => settingsOf('demo-house', { USER_DAILY_USD })).toThrow('USER_DAILY_USD');
+  });
+});

@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import type {
+  CompactionHookEvent,
+  PreCompactAnswer,
+  PreCompactEvent,
+} from '#shared/compaction/summariser/hooks.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  buildDue,
+  compactOnce,
+  manualNeed,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+
+const failing = { name: 'backup', run: () => Promise.reject(new Error('disk full')) };
+
+describe('hooks around a compaction', () => {
+  test('are told the trigger, the range and the size, before and after', async () => {
+    const told: CompactionHookEvent[] = [];
+    const tell = (event: CompactionHookEvent) => {
+      told.push(event);
+      return Promise.resolve(undefined);
+    };
+    const bench = compactionBench({
+      hooks: {
+        preCompact: [{ name: 'before', run: tell }],
+        postCompact: [{ name: 'after', run: tell }],
+      },
+    });
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    expect(told).toMatchObject([
+      { conversationId, trigger: 'auto', generation: 0, from: 1 },
+      { conversationId, trigger: 'auto', from: 1, state: 'COMPACTED' },
+    ]);
+    expect(told[0]?.upTo).toBeGreaterThan(10);
+    expect(told[0]?.beforeTokens).toBeGreaterThan(1_000);
+  });
+
+  test('are not run when there is nothing to do', async () => {
+    let runs = 0;
+    const count = () => {
+      runs += 1;
+      return Promise.resolve(undefined);
+    };
+    const bench = compactionBench({
+      hooks: { preCompact: [{ name: 'count', run: count }], postCompact: [] },
+    });
+    const conversationId = await buildDue(bench, { turns: 3 });
+
+    await compactOnce(bench, conversationId);
+
+    expect(runs).toBe(0);
+  });
+
+  test('that fail are logged and do not stop it', async () => {
+    const bench = compactionBench({ hooks: { preCompact: [failing], postCompact: [failing] } });
+    const conversationId = await buildDue(bench);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(bench.logged.filter(({ event }) => event === 'compaction_hook_failed')).toHaveLength(2);
+  });
+
+  test.each<[unknown]>([
+    [5],
+    ['pins'],
+    [[]],
+    [{ pins: 'all' }],
+    [{ pins: { length: 1 } }],
+    [{ veto: 'yes' }],
+  ])(
+    'that answer %j, which is no answer, are logged as failed and do not stop it',
+    async (answered) => {
+      const run = async () => Promise.resolve(JSON.parse(JSON.stringify(answered)));
+      const hooks = { preCompact: [{ name: 'careless', run }], postCompact: [] };
+      const bench = compactionBench({ hooks });
+      const conversationId = await buildDue(bench);
+
+      const result = await compactOnce(bench, conversationId);
+
+      expect(result).toMatchObject({ state: 'COMPACTED' });
+      expect(bench.logged.map(({ event }) => event)).toContain('compaction_hook_failed');
+    },
+  );
+
+  test('that are required and fail stop it before the model is called', async () => {
+    const bench = compactionBench({
+      hooks: { preCompact: [{ ...failing, required: true }], postCompact: [] },
+    });
+    const conversationId = await buildDue(bench);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ kind: 'retry', reason: 'HOOK_FAILED' });
+    expect(bench.model.calls).toHaveLength(0);
+  });
+
+  test('that hang are left after ten seconds', async () => {
+    const bench = compactionBench();
+    const hanging = compactionBench({
+      ...bench,
+      hooks: {
+        preCompact: [
+          {
+            name: 'hang',
+            run: () => {
+              const { promise } = Promise.withResolvers<undefined>();
+              bench.clock.advance(10_000);
+              return promise;
+            },
+          },
+        ],
+        postCompact: [],
+      },
+    });
+    const conversationId = await buildDue(bench);
+
+    const result = await compactOnce(hanging, conversationId);
+
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+  });
+});
+
+/** A PreCompact hook that keeps what it is told, and answers. */
+function keeping(answer?: PreCompactAnswer) {
+  const told: PreCompactEvent[] = [];
+  const run = (event: PreCompactEvent) => {
+    told.push(event);
+    return Promise.resolve(answer);
+  };
+  return { told, hooks: { preCompact: [{ name: 'keeping', run }], postCompact: [] } };
+}
+
+/** A compaction that a person asks for and that has nothing to fold: all is in one turn. */
+const buildNoop = (bench: CompactionBench, profile: Head['profile']) =>
+  buildDue(bench, { turns: 1, head: { profile, compactionNeeded: manualNeed() } });
+
+describe('a compaction that ends as NOOP', () => {
+  test('fires PreCompact in the profile gemini-cli, with nothing to fold and nothing to read', async () => {
+    const { told, hooks } = keeping();
+    const bench = compactionBench({ hooks });
+    const id = await buildDue(bench, {
+      turns: 3,
+      head: { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } },
+    });
+
+    const result = await compactOnce(bench, id);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
+    expect(told).toMatchObject([{ conversationId: id, trigger: 'auto', turnsFolded: 0 }]);
+    expect(told[0]).not.toHaveProperty('foldedTurns');
+  });
+
+  test.each(['assistant', 'coding'] as const)(
+    'fires no hook in the profile %s',
+    async (profile) => {
+      const { told, hooks } = keeping();
+      const bench = compactionBench({ hooks });
+
+      const result = await compactOnce(bench, await buildNoop(bench, profile));
+
+      expect(result).toMatchObject({ state: 'NOOP' });
+      expect(told).toEqual([]);
+    },
+  );
+
+  test('that was planned fires it as well, whatever it answers', async () => {
+    const { told, hooks } = keeping({ veto: true, note: 'x', pins: [{ id: 'a', text: 'b' }] });
+    const bench = compactionBench({ hooks });
+    const id = await buildNoop(bench, 'gemini-cli');
+
+    const result = await compactOnce(bench, id);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
+    expect(told).toMatchObject([{ trigger: 'manual', turnsFolded: 0 }]);
+    expect((await see(bench.store, id)).head.pins).toEqual([]);
+  });
+
+  test('fires none of an empty conversation', async () => {
+    const { told, hooks } = keeping();
+    const bench = compactionBench({ hooks });
+    const head = { profile: 'gemini-cli', compactionNeeded: manualNeed() } as const;
+
+    await compactOnce(bench, await buildDue(bench, { turns: 0, head }));
+
+    expect(told).toEqual([]);
+  });
+
+  test('is settled all the same when the worker is told to end meanwhile', async () => {
+    const leaving = new AbortController();
+    const { promise } = Promise.withResolvers<undefined>();
+    const run = () => {
+      leaving.abort();
+      return promise;
+    };
+    const bench = compactionBench({
+      hooks: { preCompact: [{ name: 'hang', run }], postCompact: [] },
+    });
+    const head = { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } } as const;
+    const conversationId = await buildDue(bench, { turns: 3, head });
+
+    const result = await runCompaction(bench, { conversationId, signal: leaving.signal });
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
+    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+  });
+
+  test('stays one when a required hook fails', async () => {
+    const preCompact = [{ ...failing, required: true }];
+    const bench = compactionBench({ hooks: { preCompact, postCompact: [] } });
+
+    const result = await compactOnce(bench, await buildNoop(bench, 'gemini-cli'));
+
+    expect(result).toMatchObject({ kind: 'done', state: 'NOOP' });
+    expect(bench.logged.map(({ event }) => event)).toContain('compaction_hook_failed');
+  });
+});

@@ -1,0 +1,213 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createWebhookHooks } from '#functions/adapters/webhooks/webhook-hook.ts';
+import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
+import type { Webhook } from '#shared/hooks/webhook.ts';
+import {
+  buildDue,
+  compactOnce,
+  see,
+  THRESHOLD_TOKENS,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { autoNeed } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { startWebhook } from '#test/support/processes/webhook-server.ts';
+
+const signingKey = 'a signing key of thirty-two chars';
+
+/** A worker that may call these hosts. */
+function benchCalling(hosts: readonly string[], base = compactionBench()): CompactionBench {
+  const webhooks = (given: readonly Webhook[]) =>
+    createWebhookHooks(given, { hosts, allowsHttp: true, signingKey, clock: base.clock });
+  return { ...base, webhooks };
+}
+
+const buildWith = (bench: CompactionBench, hooks: Webhook[]) =>
+  buildDue(bench, {
+    head: {
+      settings: { thresholdTokens: THRESHOLD_TOKENS, hooks },
+      compactionNeeded: autoNeed(),
+    },
+  });
+
+const both: Webhook['events'] = ['preCompact', 'postCompact'];
+
+describe('a webhook of a conversation', () => {
+  test('is told before and after, without a word of what was said', async () => {
+    const server = await startWebhook();
+    const bench = benchCalling([server.host]);
+    const id = await buildWith(bench, [{ url: server.url, events: both }]);
+
+    await compactOnce(bench, id);
+
+    const bodies = server.calls.map(({ body }): unknown => JSON.parse(body));
+    expect(bodies).toMatchObject([
+      { schemaVersion: 1, type: 'preCompact', conversationId: id, trigger: 'auto', from: 1 },
+      { schemaVersion: 1, type: 'postCompact', conversationId: id, state: 'COMPACTED' },
+    ]);
+    expect(JSON.stringify(bodies)).not.toMatch(/Question|Answer/);
+  });
+
+  test('gets every call signed over time and body', async () => {
+    const server = await startWebhook();
+    const bench = benchCalling([server.host]);
+    const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
+
+    await compactOnce(bench, id);
+
+    const [call] = server.calls;
+    const timestamp = String(bench.clock.now().getTime() / 1_000).split('.')[0] ?? '';
+    const mac = createHmac('sha256', signingKey).update(`${timestamp}.${call?.body}`).digest('hex');
+    expect(call?.headers).toMatchObject({
+      'x-recap-timestamp': timestamp,
+      'x-recap-signature': `sha256=${mac}`,
+    });
+  });
+
+  test('may veto', async () => {
+    const server = await startWebhook({ body: JSON.stringify({ veto: true }) });
+    const bench = benchCalling([server.host]);
+    const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
+
+    expect(await compactOnce(bench, id)).toMatchObject({ state: 'NOOP', reason: 'VETOED' });
+  });
+
+  test('may pin a text', async () => {
+    const pins = [{ id: 'order', text: 'The order is number 4711.' }];
+    const server = await startWebhook({ body: JSON.stringify({ pins, later: 'ignored' }) });
+    const bench = benchCalling([server.host]);
+    const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
+
+    await compactOnce(bench, id);
+
+    expect((await see(bench.store, id)).head.pins).toEqual([{ ...pins[0], source: 'hook' }]);
+  });
+
+  test('may tell the summariser something, and is told how to read the turns that go', async () => {
+    const server = await startWebhook({ body: JSON.stringify({ note: 'Gold member.' }) });
+    const bench = benchCalling([server.host]);
+    const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
+
+    await compactOnce(bench, id);
+
+    expect(JSON.parse(server.calls[0]?.body ?? '')).toMatchObject({
+      foldedTurns: {
+        path: `/v1/conversations/${id}/foldedTurns`,
+        token: expect.stringMatching(/^[\w-]+$/),
+      },
+    });
+    expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('Gold member.');
+  });
+
+  test.each([
+    ['answers an error', { status: 500 }],
+    ['answers no JSON', { body: 'ok' }],
+    ['answers what is no answer', { body: JSON.stringify({ veto: 'yes' }) }],
+    ['answers too much', { body: `"${'x'.repeat(64 * 1024)}"` }],
+  ])('that %s is logged and does not stop it', async (_, reply) => {
+    const server = await startWebhook(reply);
+    const bench = benchCalling([server.host]);
+    const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
+
+    expect(await compactOnce(bench, id)).toMatchObject({ state: 'COMPACTED' });
+    expect(bench.logged).toContainEqual({
+      severity: 'WARNING',
+      event: 'compaction_hook_failed',
+      fields: { conversationId: id, hook: `webhook ${server.host}` },
+    });
+  });
+
+  test('that is required and fails stops it', async () => {
+    const server = await startWebhook({ status: 503 });
+    const bench = benchCalling([server.host]);
+    const hook: Webhook = { url: server.url, events: ['preCompact'], required: true };
+    const id = await buildWith(bench, [hook]);
+
+    expect(await compactOnce(bench, id)).toMatchObject({ kind: 'retry', reason: 'HOOK_FAILED' });
+    expect(bench.model.calls).toHaveLength(0);
+  });
+
+  test('that redirects is not followed', async () => {
+    const target = await startWebhook();
+    const server = await startWebhook({ status: 307, headers: { location: target.url } });
+    const bench = benchCalling([server.host, target.host]);
+    const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
+
+    await compactOnce(bench, id);
+
+    expect([server.calls.length, target.calls.length]).toEqual([1, 0]);
+  });
+
+  test('whose host is not allowed any more is not called', async () => {
+    const server = await startWebhook();
+    const bench = benchCalling(['hooks.example.com']);
+    const id = await buildWith(bench, [{ url: server.url, events: both }]);
+
+    expect(await compactOnce(bench, id)).toMatchObject({ state: 'COMPACTED' });
+    expect(server.calls).toEqual([]);
+  });
+
+  test('that hangs is left after ten seconds', async () => {
+    const server = await startWebhook({ hangs: true });
+    const bench = benchCalling([server.host]);
+    const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
+
+    const running = compactOnce(bench, id);
+    await server.called;
+    bench.clock.advance(10_000);
+
+    expect(await running).toMatchObject({ state: 'COMPACTED' });
+  });
+});
+
+describe('hooks of several levels', () => {
+  test('run in the order deployment, remote document, conversation', async () => {
+    const order: string[] = [];
+    const base = compactionBench();
+    const remotePolicy = createRemotePolicy(base);
+    const webhook = (url: string): Webhook => ({ url, events: ['preCompact'] });
+    const named = (name: string) => ({
+      name,
+      run: () => {
+        order.push(name);
+        return Promise.resolve(undefined);
+      },
+    });
+    const bench: CompactionBench = {
+      ...base,
+      config: { ...base.config, remotePolicy },
+      hooks: { preCompact: [named('deployment')], postCompact: [] },
+      webhooks: (given) => ({ preCompact: given.map(({ url }) => named(url)), postCompact: [] }),
+    };
+    const fields = { hooks: [webhook('https://remote.example.com/')] };
+    await base.store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+    await remotePolicy.refresh();
+    const id = await buildWith(bench, [webhook('https://own.example.com/')]);
+
+    await compactOnce(bench, id);
+
+    expect(order).toEqual([
+      'deployment',
+      'https://remote.example.com/',
+      'https://own.example.com/',
+    ]);
+  });
+
+  test('of a remote document that are unusable are warned of, and none runs', async () => {
+    const bench = compactionBench();
+    const remotePolicy = createRemotePolicy(bench);
+    const fields = { hooks: [{ url: 'gopher://x' }], thresholdTokens: 9_000 };
+    await bench.store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+
+    await remotePolicy.refresh();
+
+    expect(remotePolicy.hooks()).toEqual([]);
+    expect(remotePolicy.current()).toEqual({ thresholdTokens: 9_000 });
+    expect(bench.logged).toMatchObject([
+      { event: 'remote_policy_unusable', fields: { fields: 'hooks' } },
+    ]);
+  });
+});

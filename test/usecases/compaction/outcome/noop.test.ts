@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import {
+  buildDue,
+  compactOnce,
+  manualNeed,
+  overflowNeed,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+
+describe('NOOP', () => {
+  test('an empty conversation that a person compacts has nothing to fold', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      turns: 0,
+      head: { compactionNeeded: manualNeed() },
+    });
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
+    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(job?.records).toMatchObject([{ state: 'NOOP', beforeTokens: 0, afterTokens: 0 }]);
+  });
+
+  test('a context that sank below the threshold is left alone without a model call', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { turns: 3 });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
+    expect(bench.model.calls).toHaveLength(0);
+    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+  });
+
+  test('a turn that no summariser window holds is recorded as too large, and opens no breaker', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      turns: [{ answer: 'word '.repeat(8_000) }],
+      head: {
+        settings: { windowTokens: 8_000 },
+        compactionNeeded: overflowNeed(),
+      },
+    });
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE' });
+    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(job).toMatchObject({
+      failures: 0,
+      records: [{ state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE', modelCalls: 0 }],
+    });
+  });
+
+  test('a hook that vetoes ends the attempt before the model is called', async () => {
+    const bench = compactionBench({
+      hooks: {
+        preCompact: [{ name: 'legal-hold', run: () => Promise.resolve({ veto: true }) }],
+        postCompact: [],
+      },
+    });
+    const conversationId = await buildDue(bench);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'VETOED' });
+    expect(bench.model.calls).toHaveLength(0);
+  });
+});

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import { outcomeMessage } from '#shared/compaction/decisions/outcome-message.ts';
+import { statusPath } from '#shared/conversation/documents/paths.ts';
+import type { Prompt } from '#shared/ports/ports.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  overflowNeed,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { addTurn } from '#test/support/compaction/conversation-builder.ts';
+import { setHead } from '#test/support/chat/lifecycle.ts';
+import { modelDown } from '#test/support/model-down.ts';
+
+const isCompacted = (prompt: Prompt) => JSON.stringify(prompt.contents).includes('state_snapshot');
+
+/** A worker whose counter says so of the context, and so of what a snapshot makes of it. */
+const counting = (beforeTokens: number, afterTokens: number): CompactionBench =>
+  compactionBench({
+    model: createScriptedModel({
+      answers: [snapshotAnswer()],
+      count: (prompt) => Promise.resolve(isCompacted(prompt) ? afterTokens : beforeTokens),
+    }),
+  });
+
+const statusOf = async ({ store }: CompactionBench, conversationId: string) =>
+  (await store.get([statusPath(conversationId)]))[0]?.fields;
+
+const lineOf = ({ logged }: CompactionBench) =>
+  logged.find(({ event }) => event === 'chat_compression')?.fields;
+
+describe('a summary that is larger than what it stands for', () => {
+  test('is reported everywhere from how much to how much it was counted', async () => {
+    const bench = counting(4_000, 9_000);
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const { job, tokens } = await see(bench.store, conversationId);
+    const figures = { beforeTokens: 4_000, afterTokens: 9_000 };
+    const state = 'FAILED_INFLATED_TOKEN_COUNT';
+    const status = await statusOf(bench, conversationId);
+    expect(job?.records).toMatchObject([{ state, reason: 'NOT_SMALLER', ...figures }]);
+    expect(lineOf(bench)).toMatchObject({ tokens_before: 4_000, tokens_after: 9_000 });
+    expect(bench.published.at(-1)?.data).toMatchObject({ type: 'compaction.failed', ...figures });
+    expect(status).toMatchObject({ tokens, compaction: { state, ...figures } });
+  });
+
+  test.each(['en', 'ko', 'ja', 'zh'])('says so to a person in %s', (locale) => {
+    for (const [beforeTokens, afterTokens, shown] of [
+      [4_000, 9_000, ['4,000', '9,000']],
+      [60_000, 61_500, ['60,000', '61,500']],
+    ] as const) {
+      const outcome = { state: 'FAILED_INFLATED_TOKEN_COUNT', beforeTokens, afterTokens };
+      const message = outcomeMessage({ ...outcome, reason: 'NOT_SMALLER' }, locale);
+      for (const figure of shown) expect(message).toContain(figure);
+    }
+  });
+});
+
+describe('a summary that saves too little', () => {
+  const reason = 'SAVES_TOO_LITTLE';
+
+  test('is told as what it saved, and opens no breaker', async () => {
+    const bench = counting(60_000, 43_000);
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const { job } = await see(bench.store, conversationId);
+    const figures = { beforeTokens: 60_000, afterTokens: 43_000 };
+    expect(job?.records).toMatchObject([{ reason, ...figures }]);
+    expect(job).toMatchObject({ failures: 0, breakerOpenUntil: null });
+    expect(await statusOf(bench, conversationId)).toMatchObject({
+      compaction: {
+        ...figures,
+        message:
+          'Compaction would have saved too little: from 60,000 to 43,000 tokens. The history stays as it is.',
+      },
+    });
+  });
+
+  test('is not tried again before more was added', async () => {
+    const bench = counting(60_000, 43_000);
+    const conversationId = await buildDue(bench);
+    const { tokens } = await see(bench.store, conversationId);
+
+    await compactOnce(bench, conversationId);
+
+    const { head } = await see(bench.store, conversationId);
+    expect(head.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
+  });
+});
+
+describe('the breaker of the profile gemini-cli', () => {
+  const ofPeer = { profile: 'gemini-cli', settings: { thresholdTokens: 1_000 } } as const;
+
+  /** Three deliveries of the one need, each when it is due. */
+  async function tryThrice(bench: CompactionBench): Promise<string> {
+    const conversationId = await buildDue(bench, { head: ofPeer });
+    for (let tries = 0; tries < 3; tries++) {
+      await compactOnce(bench, conversationId);
+      bench.clock.advance(100_000);
+    }
+    return conversationId;
+  }
+
+  test.each([
+    ['an empty summary', 'FAILED_EMPTY_SUMMARY', [''], undefined],
+    ['a model that is down', 'FAILED_ERROR', [modelDown()], undefined],
+  ])('is not opened by %s, which is tried again', async (...[, state, answers]) => {
+    const bench = compactionBench({ model: createScriptedModel({ answers }) });
+
+    const conversationId = await tryThrice(bench);
+
+    const { job } = await see(bench.store, conversationId);
+    expect(job).toMatchObject({ failures: 0, breakerOpenUntil: null });
+    expect(job?.records.map((record) => record.state)).toEqual([state, state, state]);
+  });
+
+  test('is not opened by a count that failed, which is tried again', async () => {
+    const bench = compactionBench({
+      model: createScriptedModel({
+        answers: [snapshotAnswer()],
+        count: () => Promise.reject(modelDown()),
+      }),
+    });
+    const uncountable = {
+      tokens: 3_000,
+      overheadTokens: 0,
+      calibration: Number.MAX_VALUE,
+      source: 'reported' as const,
+      generation: 0,
+      seq: 20,
+    };
+    const conversationId = await buildDue(bench, { head: { ...ofPeer, context: uncountable } });
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { job } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'retry', reason: 'TOKEN_COUNT' });
+    expect(job).toMatchObject({ failures: 0, breakerOpenUntil: null });
+  });
+
+  test('is opened by the first inflation', async () => {
+    const bench = counting(4_000, 9_000);
+    const conversationId = await buildDue(bench, { head: ofPeer });
+
+    await compactOnce(bench, conversationId);
+
+    const { job } = await see(bench.store, conversationId);
+    expect(job?.failures).toBe(1);
+    expect(job?.breakerOpenUntil).not.toBeNull();
+  });
+});
+
+describe('an open breaker', () => {
+  /** Fails until the breaker opens at a context of about 1,500 tokens. */
+  async function openBreaker(bench: CompactionBench): Promise<string> {
+    const conversationId = await buildDue(bench, { turns: 12 });
+    for (let tries = 1; tries <= 3; tries++) {
+      await compactOnce(bench, conversationId);
+      bench.clock.advance(100_000);
+    }
+    return conversationId;
+  }
+
+  const failing = () =>
+    createScriptedModel({ answers: [modelDown(), modelDown(), modelDown(), snapshotAnswer()] });
+
+  test('lets no model be asked while the history is about as long', async () => {
+    const bench = compactionBench({ model: failing() });
+    const conversationId = await openBreaker(bench);
+    await addTurn(bench.store, conversationId, { user: 'More. '.repeat(50), answer: 'Yes.' });
+    await setHead(bench, conversationId, { compactionNeeded: { ...autoNeed('later') } });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BREAKER_OPEN' });
+    expect(bench.model.calls).toHaveLength(3);
+  });
+
+  test('lets one be asked again once the history has grown by half', async () => {
+    const bench = compactionBench({ model: failing() });
+    const conversationId = await openBreaker(bench);
+    const before = await see(bench.store, conversationId);
+    await addTurn(bench.store, conversationId, { user: 'More. '.repeat(700), answer: 'Yes.' });
+    const grown = await see(bench.store, conversationId);
+    await setHead(bench, conversationId, { compactionNeeded: { ...overflowNeed('later') } });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(grown.tokens / before.tokens).toBeGreaterThan(1.5);
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect(bench.model.calls.length).toBeGreaterThan(3);
+    expect((await see(bench.store, conversationId)).job).toMatchObject({
+      failures: 0,
+      breakerOpenUntil: null,
+    });
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactedTwice, type KnownItem } from '#test/support/compaction/known-items.ts';
+import {
+  compactAgain,
+  lifecycle,
+  removeMessage,
+  setHead,
+  type Lifecycle,
+} from '#test/support/chat/lifecycle.ts';
+
+const items: readonly KnownItem[] = [
+  ['The trip begins in Lisbon.', 1],
+  ['The hotel has a garden.', 3, 4],
+];
+
+/** A conversation whose snapshot lost a statement, so that its turns are to be read again. */
+async function mended(world: Lifecycle): Promise<string> {
+  const conversationId = await compactedTwice(world, items);
+  await removeMessage(world, conversationId, 'message-3');
+  return conversationId;
+}
+
+const lastAsked = ({ bench }: Lifecycle) => JSON.stringify(bench.model.calls.at(-1)?.contents);
+
+describe('a compaction after an erasure', () => {
+  test('starts from what never saw the erased turn, and goes as far as the one before', async () => {
+    const world = lifecycle();
+    const conversationId = await mended(world);
+    const before = await see(world.store, conversationId);
+
+    await compactOnce(world.bench, conversationId);
+
+    expect(lastAsked(world)).toContain('Question 1:');
+    expect(lastAsked(world)).not.toContain('The trip begins in Lisbon.');
+    const { head, history } = await see(world.store, conversationId);
+    expect(head.coveredThrough.seq).toBeGreaterThanOrEqual(before.head.coveredThrough.seq);
+    expect(history).toMatchObject({ state: 'COMPACTED', from: 1 });
+  });
+
+  test('goes on from what is left where the turns are too many to be read at once', async () => {
+    const world = lifecycle();
+    const conversationId = await mended(world);
+    await setHead(world, conversationId, {
+      settings: { thresholdTokens: 1_000, windowTokens: 4_000 },
+    });
+    const before = world.bench.model.calls.length;
+
+    await compactAgain(world, conversationId, 12);
+
+    const asked = JSON.stringify(world.bench.model.calls.slice(before));
+    expect(asked).toContain('More 0.');
+    expect(asked).toContain('The trip begins in Lisbon.');
+    expect(asked).not.toContain('Question 1:');
+    const { history } = await see(world.store, conversationId);
+    expect(history).toMatchObject({ state: 'COMPACTED', generation: 4 });
+  });
+
+  test('leaves the snapshot as it is while no model may be asked', async () => {
+    const world = lifecycle();
+    const conversationId = await mended(world);
+    // As a turn leaves it that was answered from what is left.
+    await setHead(world, conversationId, { 'context.tokens': 600 });
+    const before = await see(world.store, conversationId);
+    await world.store.commit([
+      {
+        op: 'update',
+        path: compactionJobPath(conversationId),
+        fields: {
+          failures: 3,
+          breakerOpenUntil: new Date(world.bench.clock.now().getTime() + 60_000),
+        },
+        guard: { exists: true },
+      },
+    ]);
+
+    await compactOnce(world.bench, conversationId);
+
+    const { head, history, job } = await see(world.store, conversationId);
+    expect(job?.records.at(-1)).toMatchObject({ state: 'NOOP', reason: 'BREAKER_OPEN' });
+    expect(head.compactionNeeded).toEqual({});
+    expect(history).toEqual(before.history);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '#functions/config.ts';
+import { AppError } from '#shared/errors.ts';
+import {
+  createScriptedModel,
+  snapshotAnswer,
+  type ScriptedAnswer,
+} from '#test/fakes/scripted-model.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { afterShutdown } from '#test/support/retired-models.ts';
+
+const missing = new AppError({
+  status: 'NOT_FOUND',
+  reason: 'MODEL_UNKNOWN',
+  message: 'no such model',
+  publicMessage: 'no such model',
+});
+
+function bench(
+  environment: Record<string, string>,
+  answers: ScriptedAnswer[] = [snapshotAnswer()],
+) {
+  const { config, warned } = afterShutdown(
+    parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      PUBSUB_EMULATOR_HOST: 'localhost:1',
+      ...environment,
+    }),
+  );
+  return { ...compactionBench({ config, model: createScriptedModel({ answers }) }), warned };
+}
+
+describe('a compaction by a retired model', () => {
+  test('of the conversation asks its successor, and leaves the conversation as it is', async () => {
+    const worker = bench({});
+    const id = await buildDue(worker, {
+      head: { settings: { thresholdTokens: 1_000 }, model: 'gemini-2.5-flash' },
+    });
+
+    await compactOnce(worker, id);
+
+    const { head, history } = await see(worker.store, id);
+    expect(history?.model).toBe('gemini-3.5-flash-lite');
+    expect(head.model).toBe('gemini-2.5-flash');
+    expect(worker.warned).toMatchObject([
+      { severity: 'WARNING', event: 'model_retired', fields: { model: 'gemini-2.5-flash' } },
+    ]);
+  });
+
+  test('of the deployment asks its successor', async () => {
+    const worker = bench({ COMPRESSOR_MODEL: 'gemini-3-pro-preview' });
+    const id = await buildDue(worker, {
+      head: { settings: { thresholdTokens: 1_000 }, model: 'house-model' },
+    });
+
+    await compactOnce(worker, id);
+
+    expect((await see(worker.store, id)).history?.model).toBe('gemini-3.1-pro-preview');
+  });
+
+  test('among the fallbacks asks its successor', async () => {
+    const worker = bench({ COMPRESSOR_FALLBACKS: 'gemini-2.5-pro' }, [missing, snapshotAnswer()]);
+    const id = await buildDue(worker, {
+      head: { settings: { thresholdTokens: 1_000 }, model: 'house-model' },
+    });
+
+    await compactOnce(worker, id);
+
+    expect((await see(worker.store, id)).history?.model).toBe('gemini-3.8-flash');
+  });
+});

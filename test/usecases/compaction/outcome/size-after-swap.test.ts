@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { cancelCompaction } from '#functions/chat/context/cancel-compaction.ts';
+import { contextObjectOf, readContext } from '#functions/chat/context/read-context.ts';
+import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { contentUnits, toTokens } from '#infra/fake-gemini/answers/token-rule.ts';
+import { statusPath } from '#shared/conversation/documents/paths.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { buildDue, neverAborted, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  addTurn,
+  type ConversationToBuild,
+} from '#test/support/compaction/conversation-builder.ts';
+import { owner } from '#test/support/chat/lifecycle.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { request } from '#test/support/chat/sending.ts';
+
+const modelServer = await startModelServer();
+
+/** Chat and worker on one store, before the local model server; both with the tools of the service. */
+function world(environment: Record<string, string> = {}) {
+  const asked: ModelRequest[] = [];
+  const model: typeof modelServer.model = {
+    ...modelServer.model,
+    stream: (of, signal) => {
+      asked.push(of);
+      return modelServer.model.stream(of, signal);
+    },
+  };
+  const plain = chatDependencies({ model }, environment);
+  const toolbox = createToolbox(builtInTools(plain));
+  const { store, config } = plain;
+  const serverTools = toolbox.declarations;
+  const bench = { ...compactionBench({ store, config }), clock: systemClock, serverTools };
+  return { chat: { ...plain, toolbox }, worker: modelServer.worker(bench), asked };
+}
+
+type World = ReturnType<typeof world>;
+
+const lastOf = ({ asked }: World): Content | undefined => asked.at(-1)?.contents.at(-1);
+
+/** What each reader is told of the size of the context. */
+async function toldSizes({ chat }: World, conversationId: string) {
+  const of = { caller: owner, conversationId };
+  const [status] = await chat.store.get([statusPath(conversationId)]);
+  const object = contextObjectOf(chat, await readContext(chat, of), undefined);
+  return {
+    status: status?.fields['tokens'],
+    object: object.tokens,
+    context: (await showContext(chat, of)).contextTokens,
+  };
+}
+
+async function compacted(given: World, options: Partial<ConversationToBuild> = {}) {
+  const conversationId = await buildDue(given.chat, options);
+  await runCompaction(given.worker, { conversationId, signal: neverAborted() });
+  const { history, job } = await see(given.chat.store, conversationId);
+  if (!history) throw new Error('nothing was compacted');
+  return { conversationId, history, job };
+}
+
+/** What the model server counts of one content alone. */
+const weightOf = (content: Content | undefined) => toTokens(contentUnits(content));
+
+const head = { settings: { thresholdTokens: 1_000 } };
+
+describe('after a swap', () => {
+  test.each([
+    ['a plain conversation', {}],
+    ['one with a system instruction', { systemInstruction: 'Be brief and kind. '.repeat(20) }],
+    ['one with pins', { pins: [{ id: 'p', text: 'No meat, ever.', source: 'api' as const }] }],
+  ])('every reader is told the size that the swap counted: %s', async (_, more) => {
+    const given = world();
+
+    const { conversationId, history, job } = await compacted(given, { head: { ...head, ...more } });
+
+    const { afterTokens } = history;
+    const sizes = await toldSizes(given, conversationId);
+    expect(sizes).toEqual({ status: afterTokens, object: afterTokens, context: afterTokens });
+    expect(job?.records.at(-1)?.afterTokens).toBe(afterTokens);
+    expect(history.counted?.source).toBe('counted');
+  });
+
+  test('every reader is told the same where nobody could count', async () => {
+    const given = world();
+    const match = { operation: 'countTokens' as const };
+    modelServer.server.queueFaults({ kind: 'unavailable', times: 20, match });
+
+    const { conversationId, history } = await compacted(given);
+
+    const { afterTokens } = history;
+    expect(history.counted?.source).toBe('estimated');
+    expect(await toldSizes(given, conversationId)).toEqual({
+      status: afterTokens,
+      object: afterTokens,
+      context: afterTokens,
+    });
+  });
+
+  test.each([
+    ['alone', '0'],
+    ['with what it brings back', '500'],
+  ])('the next prompt is larger by the message, %s, and by nothing else', async (_, recall) => {
+    const given = world({ RECALL_TOKENS: recall });
+    const { conversationId, history } = await compacted(given);
+
+    const text = 'What did you say of the tea house on day 5?';
+    const { turn } = await (await sendMessage(given.chat, request(conversationId, text))).result;
+
+    // Each count is rounded up once.
+    const said = weightOf(lastOf(given));
+    expect(said > weightOf({ role: 'user', parts: [{ text }] })).toBe(recall !== '0');
+    const promptTokens = turn.usage?.promptTokens ?? 0;
+    expect(Math.abs(promptTokens - history.afterTokens - said)).toBeLessThanOrEqual(1);
+  });
+
+  test('turns that came meanwhile are added as estimates', async () => {
+    const given = world();
+    const { conversationId, history } = await compacted(given);
+
+    await addTurn(given.chat.store, conversationId, {
+      user: 'And you?',
+      answer: 'Fine. '.repeat(50),
+    });
+
+    const { object, context } = await toldSizes(given, conversationId);
+    expect(object).toBe(context);
+    expect(object).toBeGreaterThan(history.afterTokens + 50);
+    expect(object).toBeLessThan(history.afterTokens + 200);
+  });
+
+  test('a request for another one, and its end, tell the size as it is now', async () => {
+    const given = world();
+    const { conversationId, history } = await compacted(given);
+    const of = { caller: owner, conversationId };
+
+    const { jobId } = await requestCompaction(given.chat, of);
+    const queued = await toldSizes(given, conversationId);
+    await cancelCompaction(given.chat, { ...of, jobId });
+
+    expect(queued.status).toBe(history.afterTokens);
+    expect((await toldSizes(given, conversationId)).status).toBe(history.afterTokens);
+    const { job } = await see(given.chat.store, conversationId);
+    expect(job?.records.at(-1)).toMatchObject({
+      state: 'ABORTED',
+      beforeTokens: history.afterTokens,
+      afterTokens: history.afterTokens,
+    });
+  });
+});

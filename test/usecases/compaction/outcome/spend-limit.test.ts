@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '#functions/config.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  manualNeed,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { addTurn } from '#test/support/compaction/conversation-builder.ts';
+import { writeJob } from '#test/support/compaction/past-compactions.ts';
+
+const limitedBench = (limits: Record<string, string>) =>
+  compactionBench({
+    config: parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      PUBSUB_EMULATOR_HOST: 'localhost:1',
+      ...limits,
+    }),
+  });
+
+const ask = (bench: CompactionBench, conversationId: string, needed: object) =>
+  bench.store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { compactionNeeded: { ...needed } },
+      guard: { exists: true },
+    },
+  ]);
+
+const runsNow = (bench: CompactionBench, count: number, tokens = 10) =>
+  Array.from({ length: count }, () => ({ at: bench.clock.now(), tokens }));
+
+describe('a conversation that has spent what it may', () => {
+  test('asks no model and tells why', async () => {
+    const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
+    const conversationId = await buildDue(bench, { turns: 12 });
+    await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'SPEND_LIMIT' });
+    expect(bench.model.calls).toHaveLength(0);
+  });
+
+  test('is folded by code when it has reached the hard threshold', async () => {
+    const bench = limitedBench({ COMPACTION_DAILY_TOKENS: '1000' });
+    const conversationId = await buildDue(bench);
+    await writeJob(bench.store, conversationId, { spent: runsNow(bench, 1, 1_000) });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(bench.model.calls).toHaveLength(0);
+  });
+
+  test('answers a manual request that waits with NOOP', async () => {
+    const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
+    const conversationId = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
+    await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'SPEND_LIMIT' });
+    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+  });
+
+  test('may ask a model again an hour later', async () => {
+    const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
+    const conversationId = await buildDue(bench);
+    await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
+    bench.clock.advance(60 * 60_000);
+
+    await compactOnce(bench, conversationId);
+
+    expect(bench.model.calls.length).toBeGreaterThan(0);
+  });
+
+  test('a run is entered with its tokens, in the record and for the limits', async () => {
+    const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const { job, history } = await see(bench.store, conversationId);
+    const { promptTokens = 0, outputTokens = 0 } = history?.usage ?? {};
+    expect(promptTokens).toBeGreaterThan(0);
+    expect(job?.records).toMatchObject([{ tokens: { promptTokens, outputTokens } }]);
+    expect(job?.spent).toEqual([{ at: bench.clock.now(), tokens: promptTokens + outputTokens }]);
+  });
+
+  test('a sender who fills the context with every message cannot buy one compaction a turn', async () => {
+    const bench = limitedBench({ COMPACTIONS_PER_HOUR: '6' });
+    const conversationId = await buildDue(bench, { turns: 2 });
+    const TURNS = 40;
+
+    for (let turn = 1; turn <= TURNS; turn++) {
+      await addTurn(bench.store, conversationId, {
+        user: `Message ${turn}: `.concat('one more word that fills the context '.repeat(60)),
+        answer: 'Noted.',
+      });
+      await ask(bench, conversationId, autoNeed(`request-${turn}`));
+      await compactOnce(bench, conversationId);
+      bench.clock.advance(60_000);
+    }
+
+    const { job, head } = await see(bench.store, conversationId);
+    expect(job?.spent?.length).toBe(6);
+    expect(head.generation).toBeGreaterThan(6);
+  });
+});

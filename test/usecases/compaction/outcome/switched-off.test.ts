@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import type { Head, Trigger } from '#shared/conversation/documents/head.ts';
+import {
+  buildDue,
+  compactOnce,
+  manualNeed,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+
+const need = (trigger: Trigger): Head['compactionNeeded'] => ({
+  auto: { requestId: `request-${trigger}`, since: new Date(0), trigger },
+});
+
+/** What becomes of a need that waits when the setting is another one than when it was noted. */
+const settle = async (
+  compaction: Head['settings']['compaction'],
+  compactionNeeded: Head['compactionNeeded'],
+) => {
+  const bench = compactionBench();
+  const settings = { thresholdTokens: 1_000, compaction };
+  const id = await buildDue(bench, { head: { settings, compactionNeeded } });
+  const result = await compactOnce(bench, id);
+  return { result, after: (await see(bench.store, id)).head };
+};
+
+describe('a need that waits', () => {
+  test.each<[Head['settings']['compaction'], Trigger]>([
+    ['off', 'auto'],
+    ['off', 'overflow'],
+    ['off', 'idle'],
+    ['off', 'modelSwitch'],
+    ['manual', 'auto'],
+    ['manual', 'idle'],
+    ['manual', 'modelSwitch'],
+  ])('is settled without a compaction when the setting is %s now: %s', async (setting, trigger) => {
+    const { result, after } = await settle(setting, need(trigger));
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'SWITCHED_OFF' });
+    expect(after).toMatchObject({ generation: 0, compactionNeeded: {} });
+  });
+
+  test.each<[Head['settings']['compaction'], Head['compactionNeeded']]>([
+    ['manual', need('overflow')],
+    ['manual', manualNeed()],
+    ['off', manualNeed()],
+  ])('is served all the same: %s, %j', async (setting, waiting) => {
+    const { result, after } = await settle(setting, waiting);
+
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(after.generation).toBe(1);
+  });
+});

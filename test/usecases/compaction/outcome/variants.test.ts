@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '#functions/config.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+
+const benchWith = (variants: object) =>
+  compactionBench({
+    config: parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      PUBSUB_EMULATOR_HOST: 'localhost:1',
+      COMPACTION_VARIANTS: JSON.stringify(variants),
+    }),
+  });
+
+describe('a conversation of a variant', () => {
+  test('is compacted by the strategy of the variant, and everything tells its name', async () => {
+    const bench = benchWith({ peer: { share: 1, strategy: 'rewrite' } });
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const { history, job } = await see(bench.store, conversationId);
+    expect(history).toMatchObject({ strategy: 'rewrite', variant: 'peer' });
+    expect(job?.records).toMatchObject([{ variant: 'peer' }]);
+    expect(bench.published.at(-1)?.data).toMatchObject({ variant: 'peer', strategy: 'rewrite' });
+    const line = bench.logged.find(({ event }) => event === 'chat_compression');
+    expect(line?.fields).toMatchObject({ variant: 'peer' });
+  });
+
+  test('has the threshold of the variant where it sets none of its own', async () => {
+    const bench = benchWith({ large: { share: 1, thresholdTokens: 20_000 } });
+    const conversationId = await buildDue(bench, { head: { settings: {} } });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
+  });
+
+  test('in the profile gemini-cli there is none: it is what others are compared with', async () => {
+    const bench = benchWith({ large: { share: 1 } });
+    const conversationId = await buildDue(bench, {
+      head: { settings: { thresholdTokens: 1_000 }, profile: 'gemini-cli' },
+    });
+
+    await compactOnce(bench, conversationId);
+
+    expect((await see(bench.store, conversationId)).history?.variant).toBeUndefined();
+  });
+});

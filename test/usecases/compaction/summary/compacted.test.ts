@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import { statusPath } from '#shared/conversation/documents/paths.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  manualNeed,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench, rewriteBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  addTurn,
+  madeUpAnswer,
+  madeUpQuestion,
+} from '#test/support/compaction/conversation-builder.ts';
+
+describe('COMPACTED', () => {
+  test('puts a snapshot in place of the oldest turns and keeps the newest verbatim', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { head, items, text } = await see(bench.store, conversationId);
+    expect(result).toEqual({ kind: 'done', state: 'COMPACTED', reason: undefined });
+    expect(head.generation).toBe(1);
+    expect(head.coveredThrough.seq).toBeGreaterThan(10);
+    expect(items.slice(0, 2).map(({ kind }) => kind)).toEqual(['snapshot', 'ack']);
+    expect(items[2]?.seq).toBe(head.coveredThrough.seq + 1);
+    expect(text).toContain('trip to Busan');
+    expect(text).toContain('Question 20:');
+    expect(text).not.toContain('Question 1:');
+  });
+
+  test('clears the need, records the attempt and gives the lease back', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(head.compactionNeeded).toEqual({});
+    expect(job).toMatchObject({ owner: '', fence: 1, attempts: 0, failures: 0, retryAt: null });
+    expect(job?.records).toMatchObject([
+      { requestId: 'request-1', state: 'COMPACTED', generation: 1, modelCalls: 1 },
+    ]);
+  });
+
+  test('tells the owner in the status document', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const [status] = await bench.store.get([statusPath(conversationId)]);
+    expect(status?.fields).toMatchObject({
+      generation: 1,
+      source: 'counted',
+      compaction: { state: 'COMPACTED', jobId: 'request-1', trigger: 'auto' },
+    });
+    expect(JSON.stringify(status?.fields).length).toBeLessThan(1_000);
+  });
+
+  test.each(['reported', 'estimated'] as const)(
+    'while it works the status says that the tokens are %s',
+    async (source) => {
+      const seen: unknown[] = [];
+      const bench = compactionBench();
+      const conversationId = await buildDue(bench, {
+        head: {
+          settings: { thresholdTokens: 1_000 },
+          compactionNeeded: autoNeed(),
+          context: {
+            tokens: 3_000,
+            overheadTokens: 0,
+            calibration: 1,
+            source,
+            generation: 0,
+            seq: 20,
+          },
+        },
+      });
+      const watched = compactionBench({
+        ...bench,
+        atCrashPoint: async (name) => {
+          const [status] = await bench.store.get([statusPath(conversationId)]);
+          if (name === 'claimed') seen.push(status?.fields['source']);
+        },
+      });
+
+      await compactOnce(watched, conversationId);
+
+      expect(seen).toEqual([source]);
+    },
+  );
+
+  test('that rewrites asks twice, as the compressor, with a fixed bound and the prompt ids of the request', async () => {
+    const bench = rewriteBench();
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    expect(bench.model.calls).toMatchObject([
+      { promptId: 'request-1', role: 'utility_compressor', maxOutputTokens: 32_768 },
+      { promptId: 'request-1-verify', role: 'utility_compressor', maxOutputTokens: 32_768 },
+    ]);
+  });
+
+  test('that rewrites tells the next one that there is a snapshot and folds it in', async () => {
+    const bench = rewriteBench();
+    const conversationId = await buildDue(bench, {
+      head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: manualNeed('m-1') },
+    });
+    await compactOnce(bench, conversationId);
+    for (let seq = 21; seq <= 30; seq++)
+      await addTurn(bench.store, conversationId, {
+        user: madeUpQuestion(seq),
+        answer: madeUpAnswer(seq),
+      });
+    const head = await bench.store.get([`conversations/${conversationId}`]);
+    await bench.store.commit([
+      {
+        op: 'update',
+        path: `conversations/${conversationId}`,
+        fields: { 'compactionNeeded.manual': { requestId: 'm-2', since: new Date(0) } },
+        guard: { updateTime: head[0]?.updateTime ?? '' },
+      },
+    ]);
+
+    await compactOnce(bench, conversationId);
+
+    const { head: after, history } = await see(bench.store, conversationId);
+    expect(after.generation).toBe(2);
+    expect(history?.parent).toBe(1);
+    const asked = JSON.stringify(bench.model.calls[2]?.contents);
+    expect(asked).toContain('earlier snapshot. Integrate it');
+    expect(asked).toContain('trip to Busan');
+  });
+
+  test('hands the focus of a manual request to the summariser', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      head: { compactionNeeded: manualNeed('compress-17', 'the hotel prices') },
+    });
+
+    await compactOnce(bench, conversationId);
+
+    expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('the hotel prices');
+    expect(bench.model.calls[0]?.promptId).toBe('compress-17');
+  });
+
+  test('folds failed turns silently: they were never in the context', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      turns: Array.from({ length: 20 }, (_, index) =>
+        index === 2 ? { user: 'A question that failed.', state: 'failed' as const } : {},
+      ),
+    });
+
+    await compactOnce(bench, conversationId);
+
+    const { head } = await see(bench.store, conversationId);
+    expect(head.coveredThrough.seq).toBeGreaterThan(3);
+    expect(JSON.stringify(bench.model.calls[0]?.contents)).not.toContain('that failed');
+  });
+});

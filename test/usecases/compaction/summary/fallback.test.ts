@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { workingItems } from '#shared/conversation/documents/snapshot.ts';
+import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  overflowNeed,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { addTurn } from '#test/support/compaction/conversation-builder.ts';
+import { modelDown } from '#test/support/model-down.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { writeJob } from '#test/support/compaction/past-compactions.ts';
+
+/** A model that answers nothing and counts nothing. */
+const deadModel = () =>
+  createScriptedModel({ answers: [modelDown()], count: () => Promise.reject(modelDown()) });
+
+const stated = 'My membership number is KX-48213 and I never eat peanuts. Remember both, please.';
+
+/** Over its threshold of 1,000 tokens with 8 turns, over the hard one of 2,000 with 20. */
+async function buildWithOpenBreaker(bench: CompactionBench, turns: number): Promise<string> {
+  const others = Array.from({ length: turns - 1 }, () => ({}));
+  const conversationId = await buildDue(bench, { turns: [{ user: stated }, ...others] });
+  const breakerOpenUntil = new Date(bench.clock.now().getTime() + 60_000);
+  await writeJob(bench.store, conversationId, { failures: 3, breakerOpenUntil });
+  return conversationId;
+}
+
+async function askAgain(bench: CompactionBench, conversationId: string, requestId: string) {
+  await bench.store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { compactionNeeded: { ...autoNeed(requestId) } },
+      guard: { exists: true },
+    },
+  ]);
+}
+
+describe('while the breaker is open', () => {
+  test('a context over the hard threshold is folded by code, without the model', async () => {
+    const bench = compactionBench({ model: deadModel() });
+    const conversationId = await buildWithOpenBreaker(bench, 20);
+    const before = await see(bench.store, conversationId);
+
+    const result = await compactOnce(bench, conversationId);
+
+    const after = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect(after.history).toMatchObject({ strategy: 'fallback', model: '', modelCalls: 0 });
+    expect(after.tokens).toBeLessThan(before.tokens / 2);
+    expect(bench.model.calls).toHaveLength(0);
+    expect(after.head.compactionNeeded).toEqual({});
+  });
+
+  test('what the user stated stays in the context, word for word', async () => {
+    const bench = compactionBench({ model: deadModel() });
+    const conversationId = await buildWithOpenBreaker(bench, 20);
+
+    await compactOnce(bench, conversationId);
+
+    const { text, history } = await see(bench.store, conversationId);
+    expect(text).toContain('KX-48213');
+    expect(text).toContain('I never eat peanuts');
+    expect(history?.snapshot && workingItems(history.snapshot).length).toBeGreaterThan(1);
+  });
+
+  test('a fold by code leaves the breaker open: the model has proved nothing', async () => {
+    const bench = compactionBench({ model: deadModel() });
+    const conversationId = await buildWithOpenBreaker(bench, 20);
+
+    await compactOnce(bench, conversationId);
+
+    const { job } = await see(bench.store, conversationId);
+    expect(job).toMatchObject({ failures: 3 });
+    expect(job?.breakerOpenUntil).not.toBeNull();
+  });
+
+  test('a context below the hard threshold waits for the model', async () => {
+    const bench = compactionBench({ model: deadModel() });
+    const conversationId = await buildWithOpenBreaker(bench, 12);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BREAKER_OPEN' });
+    expect((await see(bench.store, conversationId)).head.generation).toBe(0);
+  });
+
+  test('an overflow is folded by code whatever the meter says: somebody waits for room', async () => {
+    const bench = compactionBench({ model: deadModel() });
+    const conversationId = await buildWithOpenBreaker(bench, 12);
+    await bench.store.commit([
+      {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: { compactionNeeded: { ...overflowNeed() } },
+        guard: { exists: true },
+      },
+    ]);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+  });
+
+  test('the profile gemini-cli only shortens, as that program does', async () => {
+    const bench = compactionBench({ model: deadModel() });
+    const conversationId = await buildDue(bench, {
+      head: { settings: { thresholdTokens: 1_000 }, profile: 'gemini-cli' },
+    });
+    const breakerOpenUntil = new Date(bench.clock.now().getTime() + 60_000);
+    await writeJob(bench.store, conversationId, { failures: 1, breakerOpenUntil });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BREAKER_OPEN' });
+  });
+});
+
+describe('a model that always fails', () => {
+  test('does not stop a conversation from being compacted again and again', async () => {
+    const bench = compactionBench({ model: deadModel() });
+    const conversationId = await buildDue(bench, { turns: [{ user: stated }] });
+    let longest = 0;
+
+    for (let round = 1; round <= 60; round++) {
+      await addTurn(bench.store, conversationId, {
+        user: `What is worth a visit on day ${round} of the trip?`,
+        answer: `On day ${round} go to the harbour in the morning, when it is quiet. `.repeat(8),
+      });
+      await askAgain(bench, conversationId, `request-${round}`);
+      await compactOnce(bench, conversationId);
+      bench.clock.advance(10 * 60_000);
+      longest = Math.max(longest, (await see(bench.store, conversationId)).tokens);
+    }
+
+    const { head, text, history } = await see(bench.store, conversationId);
+    expect(head.generation).toBeGreaterThan(2);
+    expect(history?.strategy).toBe('fallback');
+    expect(longest).toBeLessThan(3_000);
+    expect(text).toContain('KX-48213');
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { lifecycle, owner, removeMessage, setHead } from '#test/support/chat/lifecycle.ts';
+import { KEPT, kept, pins, settings, turnsWith } from '#test/support/compaction/pinning.ts';
+import { edit } from '#test/support/chat/replacing.ts';
+import { answered } from '#test/support/chat/starts.ts';
+
+describe('a message that is to be kept', () => {
+  test('becomes a pin of its turn when the turn is folded', async () => {
+    const world = lifecycle();
+    const conversationId = await buildDue(world, { turns: turnsWith({ 3: KEPT }) });
+
+    await compactOnce(world.bench, conversationId);
+
+    const { head, history, items } = await see(world.store, conversationId);
+    expect(head.pins).toEqual([kept]);
+    expect(items[0]).toMatchObject({ kind: 'pin' });
+    expect(history?.report).not.toHaveProperty('keptOver');
+    const [, after] = world.bench.model.counted;
+    expect(JSON.stringify(after?.contents)).toContain(KEPT);
+  });
+
+  test('is no pin while it stands in the tail', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { turns: turnsWith({ 20: KEPT }) });
+
+    await compactOnce(bench, conversationId);
+
+    const { head, text } = await see(bench.store, conversationId);
+    expect(head.pins).toEqual([]);
+    expect(text).toContain(KEPT);
+  });
+
+  test('is folded as any other where pins have no room, and the report says so', async () => {
+    const bench = compactionBench();
+    const long = `${KEPT} `.repeat(20).trim();
+    const conversationId = await buildDue(bench, { turns: turnsWith({ 3: long, 5: KEPT }) });
+
+    await compactOnce(bench, conversationId);
+
+    const { head, history } = await see(bench.store, conversationId);
+    expect(head.pins.map(({ id }) => id)).toEqual(['keep-5']);
+    expect(history?.report['keptOver']).toEqual([3]);
+  });
+
+  test('stays a pin when an earlier generation is restored, and is pinned once', async () => {
+    const world = lifecycle();
+    const conversationId = await buildDue(world, { turns: turnsWith({ 3: KEPT }) });
+    await compactOnce(world.bench, conversationId);
+
+    await restoreGeneration(world.chat, {
+      caller: owner,
+      conversationId,
+      generation: 0,
+      locale: undefined,
+    });
+    await setHead(world, conversationId, {
+      'compactionNeeded.manual': { requestId: 'again', since: world.bench.clock.now() },
+    });
+    await compactOnce(world.bench, conversationId);
+
+    const { head } = await see(world.store, conversationId);
+    expect(head.generation).toBe(3);
+    expect(head.pins).toEqual([kept]);
+  });
+
+  test('is a pin of a fork that has its turn', async () => {
+    const world = lifecycle();
+    const turns = turnsWith({ 3: KEPT });
+    const conversationId = await buildDue(world, {
+      turns,
+      head: { settings, pins, ownerUid: 'u1' },
+    });
+    await compactOnce(world.bench, conversationId);
+    const forkAt = (messageId: string) =>
+      forkConversation(world.chat, { caller: owner, conversationId, messageId });
+
+    const early = await forkAt('message-2');
+    const late = await forkAt('message-20');
+
+    expect(early.head.pins).toEqual(pins);
+    expect(late.head.pins).toEqual([...pins, kept]);
+  });
+
+  test('goes with its message when that is deleted; the words of other pins stay', async () => {
+    const world = lifecycle();
+    const same: Head['pins'] = [{ id: 'mine', text: KEPT, source: 'api' }];
+    const turns = turnsWith({ 3: KEPT });
+    const conversationId = await buildDue(world, { turns, head: { settings, pins: same } });
+    await compactOnce(world.bench, conversationId);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    expect((await see(world.store, conversationId)).head.pins).toEqual(same);
+  });
+
+  test('goes with its message when that is replaced', async () => {
+    const world = lifecycle();
+    const turns = turnsWith({ 3: KEPT });
+    const conversationId = await buildDue(world, { turns, head: { settings, pins } });
+    await compactOnce(world.bench, conversationId);
+
+    await answered(world.chat, edit(conversationId, 'message-3', 'I have no desk.'));
+
+    const { head, text } = await see(world.store, conversationId);
+    expect(head.pins).toEqual(pins);
+    expect(text).not.toContain('4711-B');
+  });
+});

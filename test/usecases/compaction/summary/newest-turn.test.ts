@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import {
+  buildDue,
+  compactOnce,
+  manualNeed,
+  overflowNeed,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+
+describe('a conversation that its newest turn fills', () => {
+  const filled = {
+    turns: [{ answer: 'word '.repeat(5_000) }],
+    head: { settings: { windowTokens: 12_000 } },
+  };
+
+  test('is opened again by a compaction after an overflow', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      ...filled,
+      head: {
+        ...filled.head,
+        compactionNeeded: overflowNeed(),
+      },
+    });
+    const before = await see(bench.store, conversationId);
+
+    const result = await compactOnce(bench, conversationId);
+
+    const after = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect(after.head.coveredThrough.seq).toBe(1);
+    expect(after.items.map(({ kind }) => kind)).toEqual(['snapshot', 'ack']);
+    expect(after.tokens).toBeLessThan(before.tokens / 2);
+  });
+
+  test('keeps that turn when a person compacts', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, {
+      ...filled,
+      head: { ...filled.head, compactionNeeded: manualNeed() },
+    });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
+  });
+});

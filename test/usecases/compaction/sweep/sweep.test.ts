@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { autoNeed, buildDue } from '#test/support/compaction/compacted-conversation.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import {
+  buildOpen,
+  inSeconds,
+  statesFrom,
+  sweep,
+  sweepBench,
+} from '#test/support/compaction/sweeping.ts';
+
+describe('a sweep', () => {
+  test('reads every page, and what cannot be mended hides nothing', async () => {
+    const bench = sweepBench();
+    for (let i = 0; i < 100; i++)
+      await bench.store.commit([
+        {
+          op: 'create',
+          path: `conversations/broken-${i}`,
+          fields: { compactionNeeded: { auto: { since: new Date(0) } } },
+        },
+      ]);
+    const ids: string[] = [];
+    for (let i = 0; i < 120; i++) ids.push(await buildDue(bench, { turns: 1 }));
+
+    const counts = await sweep(bench);
+
+    expect(counts).toMatchObject({ needsPublished: 120, failed: 100 });
+    const told = bench.published.map(({ data }) => Reflect.get(data, 'conversationId'));
+    expect(new Set(told)).toEqual(new Set(ids));
+    expect(JSON.stringify(bench.logged)).not.toContain('broken-');
+  });
+
+  test('publishes needs side by side, twenty at a time', async () => {
+    let [underWay, most] = [0, 0];
+    const bench = sweepBench({
+      publisher: {
+        publish: async () => {
+          most = Math.max(most, (underWay += 1));
+          await new Promise((resolve) => setImmediate(resolve));
+          underWay -= 1;
+        },
+      },
+    });
+    const head: Partial<Head> = { compactionNeeded: autoNeed() };
+    for (let i = 0; i < 150; i++) await buildConversation(bench.store, { turns: 0, head });
+
+    expect((await sweep(bench)).needsPublished).toBe(150);
+    expect(most).toBe(20);
+  });
+
+  test('goes on when one publish fails', async () => {
+    let asked = 0;
+    const bench = sweepBench({
+      publisher: {
+        publish: () => {
+          asked += 1;
+          return asked === 1
+            ? Promise.reject(new StoreUnavailableError({ operation: 'publish' }))
+            : Promise.resolve();
+        },
+      },
+    });
+    for (let i = 0; i < 3; i++) await buildDue(bench, { turns: 1 });
+
+    expect(await sweep(bench)).toMatchObject({ needsPublished: 2, failed: 1 });
+  });
+
+  test('does the rest when one query fails', async () => {
+    const memory = createMemoryDocumentStore();
+    const bench = sweepBench({
+      store: {
+        ...memory,
+        query: (query) =>
+          query.orderBy?.field === 'open.leaseUntil'
+            ? Promise.reject(new StoreUnavailableError({ operation: 'query' }))
+            : memory.query(query),
+      },
+    });
+    await buildDue(bench);
+
+    expect(await sweep(bench)).toMatchObject({ needsPublished: 1, failed: 1 });
+    expect(bench.logged).toContainEqual({
+      severity: 'WARNING',
+      event: 'sweep_failed',
+      fields: {
+        pass: 'turns',
+        error: 'StoreUnavailableError',
+        reason: 'STORE_UNAVAILABLE',
+      },
+    });
+  });
+
+  test('ends when its time is up and says that it is not complete', async () => {
+    const controller = new AbortController();
+    const bench = sweepBench({
+      publisher: {
+        publish: () => {
+          controller.abort();
+          return Promise.resolve();
+        },
+      },
+    });
+    for (let i = 0; i < 30; i++) await buildDue(bench, { turns: 1 });
+
+    const counts = await runSweep(bench, controller.signal);
+
+    expect(counts.needsPublished).toBeLessThan(30);
+    expect(counts.failed).toBe(0);
+    expect(bench.logged.at(-1)).toMatchObject({
+      event: 'sweep_finished',
+      fields: { isComplete: false },
+    });
+  });
+
+  test('ends by itself after four minutes', async () => {
+    const bench = sweepBench({
+      publisher: {
+        publish: () => {
+          bench.clock.advance(240_000);
+          return Promise.resolve();
+        },
+      },
+    });
+    for (let i = 0; i < 30; i++) await buildDue(bench, { turns: 1 });
+
+    await sweep(bench);
+
+    expect(bench.logged.at(-1)).toMatchObject({ fields: { isComplete: false } });
+  });
+
+  test('tells what it did in one line', async () => {
+    const bench = sweepBench();
+    await buildDue(bench);
+
+    await sweep(bench);
+
+    expect(bench.logged).toEqual([
+      {
+        severity: 'INFO',
+        event: 'sweep_finished',
+        fields: {
+          turnsClosed: 0,
+          needsPublished: 1,
+          needsDropped: 0,
+          idleRequested: 0,
+          conversationsErased: 0,
+          erasuresHandedOver: 0,
+          erasuresFinished: 0,
+          tombstonesDropped: 0,
+          failed: 0,
+          isComplete: true,
+          durationMs: 0,
+        },
+      },
+    ]);
+  });
+
+  test('that finds nothing changes nothing', async () => {
+    const bench = sweepBench();
+    const { conversationId } = await buildConversation(bench.store, { turns: 3 });
+    const [before] = await bench.store.get([headPath(conversationId)]);
+
+    await sweep(bench);
+
+    expect(await bench.store.get([headPath(conversationId)])).toEqual([before]);
+  });
+
+  test('beside another one mends once', async () => {
+    const bench = sweepBench();
+    const conversationId = await buildOpen(bench, inSeconds(bench, -1));
+
+    const both = await Promise.all([sweep(bench), sweep(bench)]);
+
+    expect(both.reduce((sum, { turnsClosed }) => sum + turnsClosed, 0)).toBe(1);
+    expect(both.map(({ failed }) => failed)).toEqual([0, 0]);
+    expect(await statesFrom(bench, conversationId, [3])).toEqual(['failed']);
+  });
+});

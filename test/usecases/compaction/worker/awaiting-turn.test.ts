@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { storedTurn } from '#test/support/chat/streaming.ts';
+import { createToolStage } from '#test/support/random-tools/tool-stage.ts';
+import { responsesIn, say, useToolModel } from '#test/support/tools/tool-world.ts';
+
+const { standIn, model } = await useToolModel();
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+/** After the twelve turns of the stage. */
+const SEQ = 13;
+
+/** A conversation over its threshold whose newest turn waits for the app; compacted by hand meanwhile. */
+async function compactedWhileWaiting() {
+  const stage = await createToolStage(model);
+  const { chat, conversationId } = stage;
+  await say(chat, conversationId, 'call weather {"city":"Oslo"}\ncall locate');
+  const before = await storedTurn(chat, conversationId, SEQ);
+  const asked = { caller, conversationId, requestId: 'by-hand' };
+  await requestCompaction(chat, asked);
+  const result = await compactOnce(stage.worker(), conversationId);
+  const head = await readHead(stage.store, conversationId);
+  return { ...stage, before, result, head: head?.value };
+}
+
+const answer = ({ chat, conversationId }: Awaited<ReturnType<typeof compactedWhileWaiting>>) =>
+  answerCalls(chat, {
+    caller,
+    conversationId,
+    turnId: `t_${SEQ}`,
+    results: [{ callId: `t_${SEQ}_c1`, kind: 'response', response: { lat: 1 } }],
+    locale: undefined,
+    sendMessage,
+  });
+
+const lastPrompt = () => JSON.stringify(standIn.requestBody(standIn.journal().at(-1)?.n ?? 0));
+
+describe('a compaction while a turn waits for the app', () => {
+  test('folds what came before and leaves the turn as it was', async () => {
+    const { chat, conversationId, before, result, head } = await compactedWhileWaiting();
+
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect(head).toMatchObject({ generation: 1, open: { seq: SEQ } });
+    expect(head?.coveredThrough.seq).toBeLessThan(SEQ);
+    expect(await storedTurn(chat, conversationId, SEQ)).toEqual(before);
+  });
+
+  test('is what the turn goes on with: the snapshot, and its own rounds whole', async () => {
+    const world = await compactedWhileWaiting();
+    standIn.clearJournal();
+
+    const { turn } = await (await answer(world)).result;
+
+    expect(turn).toMatchObject({ state: 'done', attempt: 1 });
+    expect(responsesIn(turn.contents)).toMatchObject([
+      { response: { degrees: 21 } },
+      { response: { lat: 1 } },
+    ]);
+    expect(standIn.journal()).toHaveLength(1);
+    expect(standIn.journal()[0]?.refusal).toBeUndefined();
+    expect(lastPrompt()).toContain('"degrees":21');
+    expect(lastPrompt()).toContain('"lat":1');
+    expect(lastPrompt()).not.toContain('Question 1:');
+  });
+
+  test('is followed by another one once the turn has ended, and nothing is lost', async () => {
+    const world = await compactedWhileWaiting();
+    const { chat, conversationId } = world;
+    await (
+      await answer(world)
+    ).result;
+    const shown = await showContext(chat, { caller, conversationId });
+
+    const { turn } = await say(chat, conversationId, 'And now?');
+
+    expect(turn).toMatchObject({ state: 'done', seq: SEQ + 1 });
+    expect(JSON.stringify(shown.items)).toContain('"lat":1');
+    expect(lastPrompt()).toContain('"lat":1');
+    expect(standIn.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+  });
+
+  test('that is asked for twice is one', async () => {
+    const world = await compactedWhileWaiting();
+    const asked = { caller, conversationId: world.conversationId, requestId: 'by-hand' };
+
+    const again = await requestCompaction(world.chat, asked);
+
+    expect(again).toMatchObject({ state: 'COMPACTED' });
+  });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { cancelCompaction } from '#functions/chat/context/cancel-compaction.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  manualNeed,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  actingAt,
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { addTurn } from '#test/support/compaction/conversation-builder.ts';
+
+const callOff = (bench: Pick<CompactionBench, 'store'>, conversationId: string, jobId: string) =>
+  bench.store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { 'compactionNeeded.cancel': jobId },
+      guard: { exists: true },
+    },
+  ]);
+
+/** A worker whose model answers never, and whose owner calls its work off while it waits. */
+function benchCalledOff(conversationId: () => string, jobId = 'request-1'): CompactionBench {
+  const base = compactionBench();
+  const model = createScriptedModel({
+    answers: [
+      async (_request, signal) => {
+        await callOff(base, conversationId(), jobId);
+        base.clock.advance(2_000);
+        const { promise, reject } = Promise.withResolvers<string>();
+        signal.addEventListener('abort', () => {
+          reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+        });
+        return promise;
+      },
+    ],
+  });
+  return { ...base, model };
+}
+
+describe('a compaction that its owner calls off', () => {
+  test('while the model writes stops within two seconds and changes nothing', async () => {
+    let id = '';
+    const bench = benchCalledOff(() => id);
+    id = await buildDue(bench);
+    const before = await see(bench.store, id);
+
+    const result = await compactOnce(bench, id);
+
+    const after = await see(bench.store, id);
+    expect(result).toEqual({ kind: 'done', state: 'ABORTED', reason: 'CANCELLED_BY_USER' });
+    expect(after.items).toEqual(before.items);
+    expect(after.job).toMatchObject({ owner: '', failures: 0, retryAt: null });
+    expect(after.job?.records).toMatchObject([{ state: 'ABORTED', reason: 'CANCELLED_BY_USER' }]);
+  });
+
+  test('is not tried again: the need is gone and only its size is remembered', async () => {
+    let id = '';
+    const bench = benchCalledOff(() => id);
+    id = await buildDue(bench);
+    const { tokens } = await see(bench.store, id);
+
+    await compactOnce(bench, id);
+
+    const { head } = await see(bench.store, id);
+    expect(head.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
+  });
+
+  test('by a person’s request leaves automatic compaction as it was', async () => {
+    let id = '';
+    const bench = benchCalledOff(() => id, 'request-m');
+    id = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
+
+    await compactOnce(bench, id);
+
+    expect((await see(bench.store, id)).head.compactionNeeded).toEqual({});
+  });
+
+  test('before a worker came ends without a model call', async () => {
+    const bench = compactionBench();
+    const id = await buildDue(bench);
+    await callOff(bench, id, 'request-1');
+
+    const result = await compactOnce(bench, id);
+
+    expect(result).toMatchObject({ kind: 'done', state: 'ABORTED' });
+    expect(bench.model.calls).toHaveLength(0);
+  });
+
+  test('just before the swap is not swapped in', async () => {
+    const base = compactionBench();
+    let id = '';
+    const bench = actingAt(base, 'before-swap', () => callOff(base, id, 'request-1'));
+    id = await buildDue(bench);
+
+    const result = await compactOnce(bench, id);
+
+    expect(result).toMatchObject({ state: 'ABORTED', reason: 'CANCELLED_BY_USER' });
+    expect((await see(bench.store, id)).head.generation).toBe(0);
+  });
+
+  test('after the swap stays swapped in', async () => {
+    const base = compactionBench();
+    let id = '';
+    const bench = actingAt(base, 'swapped', () => callOff(base, id, 'request-1'));
+    id = await buildDue(bench);
+
+    const result = await compactOnce(bench, id);
+
+    const { head } = await see(bench.store, id);
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(head.compactionNeeded.cancel).toBeUndefined();
+  });
+});
+
+describe('after an automatic compaction was called off', () => {
+  const declined = { tokens: 2_400, generation: 0 };
+
+  test('the next one waits until the context has grown', async () => {
+    const bench = compactionBench();
+    const id = await buildDue(bench, {
+      head: {
+        settings: { thresholdTokens: 1_000 },
+        compactionNeeded: { ...autoNeed(), declined },
+      },
+    });
+
+    const result = await compactOnce(bench, id);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'NOT_ARMED' });
+  });
+
+  test('it comes when the context has grown by what re-arms it', async () => {
+    const bench = compactionBench();
+    const id = await buildDue(bench, {
+      head: {
+        settings: { thresholdTokens: 1_000 },
+        compactionNeeded: { ...autoNeed(), declined: { ...declined, tokens: 1_500 } },
+      },
+    });
+    await addTurn(bench.store, id, { user: 'And?', answer: 'More of the same. '.repeat(40) });
+
+    const result = await compactOnce(bench, id);
+
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+  });
+});
+
+describe('a request that is called off while another compaction runs', () => {
+  test('keeps its record when that one is swapped in', async () => {
+    const base = compactionBench();
+    let id = '';
+    const bench = actingAt(base, 'before-swap', async () => {
+      const manual = { requestId: 'request-m', since: base.clock.now() };
+      await base.store.commit([
+        {
+          op: 'update',
+          path: headPath(id),
+          fields: { 'compactionNeeded.manual': manual },
+          guard: { exists: true },
+        },
+      ]);
+      const caller = { uid: 'u1', tier: 'signedIn' } as const;
+      await cancelCompaction(base, { caller, conversationId: id, jobId: 'request-m' });
+    });
+    id = await buildDue(bench);
+
+    const result = await compactOnce(bench, id);
+
+    const { job, head } = await see(bench.store, id);
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(head.compactionNeeded).toEqual({});
+    expect(job?.records).toMatchObject([
+      { requestId: 'request-m', state: 'ABORTED' },
+      { requestId: 'request-1', state: 'COMPACTED' },
+    ]);
+  });
+});

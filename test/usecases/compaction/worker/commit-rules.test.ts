@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
+import type { Write } from '#shared/ports/ports.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { brokenRules, recordCommits } from '#test/support/compaction/commit-rules.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  manualNeed,
+  neverAborted,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { modelDown } from '#test/support/model-down.ts';
+import { longListings, openBreaker } from '#test/support/tools/tool-conversation.ts';
+
+function recordingBench(overrides: Partial<CompactionBench> = {}) {
+  const recorded = recordCommits();
+  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
+  return { bench: compactionBench({ store, ...overrides }), recorded };
+}
+
+describe('every commit of the worker is guarded by what it read', () => {
+  test.each<{
+    name: string;
+    needed: CompactionNeeded;
+    turns: number;
+    isModelDown: boolean;
+    commits: number;
+  }>([
+    { name: 'that swaps', needed: autoNeed(), turns: 20, isModelDown: false, commits: 5 },
+    {
+      name: 'that a person asked for',
+      needed: manualNeed(),
+      turns: 20,
+      isModelDown: false,
+      commits: 5,
+    },
+    { name: 'that fails', needed: autoNeed(), turns: 20, isModelDown: true, commits: 2 },
+    { name: 'without work', needed: autoNeed(), turns: 2, isModelDown: false, commits: 2 },
+  ])('in a run $name', async ({ needed, turns, isModelDown, commits }) => {
+    const answers = isModelDown ? [modelDown()] : [snapshotAnswer()];
+    const { bench, recorded } = recordingBench({ model: createScriptedModel({ answers }) });
+    const conversationId = await buildDue(bench, { turns, head: { compactionNeeded: needed } });
+    recorded.commits.length = 0;
+
+    await compactOnce(bench, conversationId);
+
+    expect(recorded.commits).toHaveLength(commits);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+
+  test('in a run that stores tool outputs', async () => {
+    const { bench, recorded } = recordingBench();
+    const conversationId = await buildDue(bench, { turns: longListings(2) });
+    await openBreaker(bench, conversationId);
+    recorded.commits.length = 0;
+
+    await compactOnce(bench, conversationId);
+
+    expect(recorded.commits.flat().some(({ path }) => path.includes('/blobs/'))).toBe(true);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+
+  test('in renewals of the lease', async () => {
+    const { bench, recorded } = recordingBench();
+    const conversationId = await buildDue(bench);
+    const slow = compactionBench({
+      ...bench,
+      model: createScriptedModel({
+        answers: [
+          async () => {
+            const before = recorded.commits.length;
+            bench.clock.advance(20_000);
+            await expect.poll(() => recorded.commits.length).toBeGreaterThan(before);
+            return snapshotAnswer();
+          },
+          snapshotAnswer(),
+        ],
+      }),
+    });
+    recorded.commits.length = 0;
+
+    await compactOnce(slow, conversationId);
+
+    expect((await see(bench.store, conversationId)).head.generation).toBe(1);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+
+  test('in a sweep', async () => {
+    const { bench, recorded } = recordingBench();
+    const now = bench.clock.now();
+    await buildDue(bench, {
+      head: { state: 'deleted', open: { seq: 20, leaseUntil: new Date(0) } },
+    });
+    await buildDue(bench, { head: { open: { seq: 20, leaseUntil: new Date(0) } }, now });
+    recorded.commits.length = 0;
+
+    await runSweep(bench, neverAborted());
+
+    expect(recorded.commits.length).toBeGreaterThan(1);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+});
+
+describe('the rule of commits', () => {
+  const head = 'conversations/c1';
+  const asRead = { updateTime: '1.0' };
+  const exists = { exists: true } as const;
+  const jobAsRead: Write = {
+    op: 'update',
+    path: `${head}/jobs/compaction`,
+    fields: { fence: 2 },
+    guard: asRead,
+  };
+
+  test.each<[string, Write[]]>([
+    ['a document alone', [{ op: 'create', path: `${head}/public/status`, fields: {} }]],
+    ['a new job alone', [{ op: 'create', path: `${head}/jobs/compaction`, fields: {} }]],
+    [
+      'a head that merely exists',
+      [{ op: 'update', path: head, fields: { title: 'x' }, guard: exists }],
+    ],
+    [
+      'a counter of a head that merely exists',
+      [jobAsRead, { op: 'update', path: head, fields: { lastSeq: 3 }, guard: exists }],
+    ],
+    [
+      'a generation without its history',
+      [jobAsRead, { op: 'update', path: head, fields: { generation: 3 }, guard: exists }],
+    ],
+    [
+      'a guard in another conversation',
+      [
+        { op: 'create', path: `${head}/histories/00000001`, fields: {} },
+        { op: 'update', path: 'conversations/c2', fields: { lastSeq: 1 }, guard: asRead },
+      ],
+    ],
+  ])('refuses %s', (_, writes) => {
+    expect(brokenRules(writes)).not.toEqual([]);
+  });
+
+  test('lets a swap pass', () => {
+    expect(
+      brokenRules([
+        jobAsRead,
+        { op: 'create', path: `${head}/histories/00000003`, fields: {} },
+        { op: 'update', path: head, fields: { generation: 3 }, guard: exists },
+      ]),
+    ).toEqual([]);
+  });
+});

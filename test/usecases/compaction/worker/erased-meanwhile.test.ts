@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { CompactionCrashPoint } from '#functions/worker/compaction/crash-points.ts';
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import {
+  buildDue,
+  compactOnce,
+  neverAborted,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { longListings, openBreaker } from '#test/support/tools/tool-conversation.ts';
+
+async function erase(bench: CompactionBench, conversationId: string) {
+  await markErasing(bench, conversationId, () => true);
+  await eraseConversation(
+    { ...bench, atCrashPoint: () => Promise.resolve() },
+    conversationId,
+    neverAborted(),
+  );
+}
+
+/** Runs a compaction that meets the erasure of its conversation at one place. */
+async function compactAndErase(
+  bench: CompactionBench,
+  conversationId: string,
+  point: CompactionCrashPoint,
+) {
+  let erased = 0;
+  const met = compactionBench({
+    ...bench,
+    atCrashPoint: async (name) => {
+      if (name !== point) return;
+      erased += 1;
+      await erase(bench, conversationId);
+    },
+  });
+  const result = await compactOnce(met, conversationId);
+  return { result, erased };
+}
+
+/** The head's state, and how many documents there are below it. */
+async function remains(bench: CompactionBench, conversationId: string) {
+  return {
+    state: (await readHead(bench.store, conversationId))?.value.state,
+    below: await bench.store.deleteBelow(headPath(conversationId)),
+  };
+}
+
+const tombstoneAlone = { state: 'erased', below: 0 };
+
+describe('a conversation that is erased while a worker', () => {
+  test.each<[CompactionCrashPoint]>([
+    ['received'],
+    ['before-claim'],
+    ['claimed'],
+    ['planned'],
+    ['summarised'],
+    ['status-written'],
+    ['verified'],
+    ['before-swap'],
+    ['swapped'],
+    ['settled'],
+    ['reported'],
+  ])('is at %s stays erased, with nothing below', async (point) => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    const { erased } = await compactAndErase(bench, conversationId, point);
+
+    expect(erased).toBeGreaterThan(0);
+    expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
+  });
+
+  test('stores tool outputs stays erased, with nothing below', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { turns: longListings(2) });
+    await openBreaker(bench, conversationId);
+
+    await compactAndErase(bench, conversationId, 'blobs-saved');
+
+    expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
+  });
+
+  test('records a failure stays erased, with nothing below', async () => {
+    const bench = compactionBench({ model: createScriptedModel({ answers: [''] }) });
+    const conversationId = await buildDue(bench);
+
+    await compactAndErase(bench, conversationId, 'record-written');
+
+    expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
+  });
+
+  test('settles a need without work stays erased, with nothing below', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { turns: 2 });
+
+    const { result } = await compactAndErase(bench, conversationId, 'received');
+
+    expect(result).toEqual({ kind: 'done', reason: 'NOT_LIVE' });
+    expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
+  });
+
+  test('takes its first lease gets no event of it again', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    const { result } = await compactAndErase(bench, conversationId, 'before-claim');
+
+    expect(result).toEqual({ kind: 'done', reason: 'NOT_LIVE' });
+    expect(bench.model.calls).toEqual([]);
+  });
+});

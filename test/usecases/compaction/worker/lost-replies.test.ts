@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+
+/** Applies the first swap, loses its reply, and the reply of the read that follows. */
+function createDeafStore() {
+  let isSwapLost = false;
+  let isCheckLost = false;
+  const away = () => new StoreUnavailableError({ operation: 'swap' });
+  return createMemoryDocumentStore({
+    beforeOperation: async (operation) => {
+      await Promise.resolve();
+      if (!isSwapLost || isCheckLost || operation.name !== 'get') return;
+      isCheckLost = true;
+      throw away();
+    },
+    afterCommit: async (writes) => {
+      await Promise.resolve();
+      if (isSwapLost || !writes.some(({ path }) => path.includes('/histories/'))) return;
+      isSwapLost = true;
+      throw away();
+    },
+  });
+}
+
+describe('lost replies', () => {
+  test('a swap whose reply is lost is COMPACTED, once', async () => {
+    let lost = 0;
+    const store = createMemoryDocumentStore({
+      afterCommit: async (writes) => {
+        await Promise.resolve();
+        if (lost === 0 && writes.some(({ path }) => path.includes('/histories/'))) {
+          lost += 1;
+          throw new StoreUnavailableError({ operation: 'commit' });
+        }
+      },
+    });
+    const bench = compactionBench({ store });
+    const conversationId = await buildDue(bench);
+
+    const result = await compactOnce(bench, conversationId);
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(lost).toBe(1);
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(job?.records).toHaveLength(1);
+  });
+
+  test('a swap of which neither reply nor check arrives is settled by the next delivery', async () => {
+    const bench = compactionBench({ store: createDeafStore() });
+    const conversationId = await buildDue(bench);
+
+    const first = await compactOnce(bench, conversationId);
+    const second = await compactOnce(bench, conversationId);
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(first.kind).toBe('retry');
+    expect(second).toEqual({ kind: 'done', reason: 'SETTLED' });
+    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(job?.records).toMatchObject([{ state: 'COMPACTED' }]);
+    expect(bench.model.calls).toHaveLength(1);
+  });
+
+  test('a claim whose reply is lost is still this worker’s', async () => {
+    let lost = 0;
+    const store = createMemoryDocumentStore({
+      afterCommit: async (writes) => {
+        await Promise.resolve();
+        if (lost === 0 && writes.some(({ path }) => path.endsWith('/jobs/compaction'))) {
+          lost += 1;
+          throw new StoreUnavailableError({ operation: 'commit' });
+        }
+      },
+    });
+    const bench = compactionBench({ store });
+    const conversationId = await buildDue(bench);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(lost).toBe(1);
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect((await see(bench.store, conversationId)).job?.fence).toBe(1);
+  });
+
+  test('a swap that the store refuses for a while is repeated', async () => {
+    let refused = 0;
+    const store = createMemoryDocumentStore({
+      beforeOperation: async (operation) => {
+        await Promise.resolve();
+        const isSwap =
+          operation.name === 'commit' &&
+          operation.writes.some(({ path }) => path.includes('/histories/'));
+        if (!isSwap || refused === 2) return;
+        refused += 1;
+        throw new StoreUnavailableError({ operation: 'commit' });
+      },
+    });
+    const bench = compactionBench({ store });
+    const conversationId = await buildDue(bench);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(refused).toBe(2);
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+  });
+});

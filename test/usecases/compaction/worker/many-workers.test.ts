@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+
+const START = new Date('2026-01-02T03:04:05.000Z');
+const TEN_MINUTES_MS = 10 * 60_000;
+
+/** An instance with a clock and a model of its own over the same documents. */
+const instance = (
+  bench: CompactionBench,
+  own: { skewMs?: number; model?: CompactionBench['model'] } = {},
+) =>
+  compactionBench({
+    ...bench,
+    clock: createManualClock(new Date(START.getTime() + (own.skewMs ?? 0))),
+    ...(own.model && { model: own.model }),
+  });
+
+async function expectOneSwap(bench: CompactionBench, conversationId: string) {
+  const { head, job } = await see(bench.store, conversationId);
+  expect(await historiesOf(bench, conversationId)).toHaveLength(1);
+  expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+  expect(job?.records.filter(({ generation }) => generation === 1)).toHaveLength(1);
+}
+
+describe('clocks that differ by ten minutes', () => {
+  test('a worker ahead takes the lease of one that works; only the one ahead swaps', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    const ahead = instance(bench, { skewMs: TEN_MINUTES_MS });
+    const overtaken = instance(bench, {
+      model: createScriptedModel({
+        answers: [
+          async () => {
+            await compactOnce(ahead, conversationId);
+            return snapshotAnswer('Written by the one that lost its lease.');
+          },
+          snapshotAnswer('Written by the one that lost its lease.'),
+        ],
+      }),
+    });
+
+    const result = await compactOnce(overtaken, conversationId);
+
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
+    expect((await see(bench.store, conversationId)).text).not.toContain('lost its lease');
+    expect(await compactOnce(overtaken, conversationId)).toMatchObject({ kind: 'done' });
+    await expectOneSwap(bench, conversationId);
+  });
+
+  test('a worker behind waits for the lease of one that works, and finds it done', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    const behind = instance(bench, { skewMs: -TEN_MINUTES_MS });
+    const early: unknown[] = [];
+    const working = instance(bench, {
+      model: createScriptedModel({
+        answers: [
+          async () => {
+            early.push(await compactOnce(behind, conversationId));
+            return snapshotAnswer();
+          },
+          snapshotAnswer(),
+        ],
+      }),
+    });
+
+    await compactOnce(working, conversationId);
+
+    expect(early[0]).toMatchObject({ kind: 'retry', reason: 'LEASE_HELD' });
+    expect(await compactOnce(behind, conversationId)).toEqual({ kind: 'done', reason: 'NO_NEED' });
+    await expectOneSwap(bench, conversationId);
+  });
+
+  test('the lease of a worker behind is free for everybody else, and still there is one swap', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    const behind = instance(bench, {
+      skewMs: -TEN_MINUTES_MS,
+      model: createScriptedModel({
+        answers: [
+          async () => {
+            await compactOnce(instance(bench), conversationId);
+            return snapshotAnswer('Written by the one behind.');
+          },
+          snapshotAnswer('Written by the one behind.'),
+        ],
+      }),
+    });
+
+    await compactOnce(behind, conversationId);
+
+    expect((await see(bench.store, conversationId)).text).not.toContain('one behind');
+    await expectOneSwap(bench, conversationId);
+  });
+});
+
+describe('deliveries', () => {
+  test('five at once by five workers make one swap with one worker’s calls', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    const results = await Promise.all(
+      Array.from({ length: 5 }, () => compactOnce(instance(bench), conversationId)),
+    );
+
+    expect(results.filter(({ kind }) => kind === 'done')).toHaveLength(1);
+    expect(bench.model.calls).toHaveLength(1);
+    await expectOneSwap(bench, conversationId);
+  });
+
+  test('of an old request that come hours late, before and after those of others, change nothing', async () => {
+    const bench = compactionBench();
+    const ids = await Promise.all([buildDue(bench), buildDue(bench), buildDue(bench)]);
+    for (const id of [...ids].toReversed()) await compactOnce(bench, id);
+    const calls = bench.model.calls.length;
+
+    bench.clock.advance(6 * 60 * 60_000);
+    for (const id of [...ids, ...ids]) await compactOnce(bench, id);
+
+    expect(bench.model.calls).toHaveLength(calls);
+    for (const id of ids) await expectOneSwap(bench, id);
+  });
+
+  test('that come again while a worker is slower than its lease find it renewed', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    const second: unknown[] = [];
+    const slow = compactionBench({
+      ...bench,
+      model: createScriptedModel({
+        answers: [
+          async () => {
+            for (let quarter = 0; quarter < 8; quarter++) {
+              const before = (await see(bench.store, conversationId)).job?.leaseUntil;
+              bench.clock.advance(15_000);
+              await expect
+                .poll(async () => (await see(bench.store, conversationId)).job?.leaseUntil)
+                .not.toEqual(before);
+            }
+            second.push(await compactOnce(bench, conversationId));
+            return snapshotAnswer();
+          },
+          snapshotAnswer(),
+        ],
+      }),
+    });
+
+    const result = await compactOnce(slow, conversationId);
+
+    expect(second[0]).toMatchObject({ kind: 'retry', reason: 'LEASE_HELD' });
+    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    await expectOneSwap(bench, conversationId);
+  });
+
+  test('that come again after a worker has been silent for hours take its work over', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    const silent = instance(bench, {
+      model: createScriptedModel({
+        answers: [
+          async () => {
+            bench.clock.advance(3 * 60 * 60_000);
+            await compactOnce(bench, conversationId);
+            return snapshotAnswer('Written hours later.');
+          },
+          snapshotAnswer('Written hours later.'),
+        ],
+      }),
+    });
+
+    const result = await compactOnce(silent, conversationId);
+
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
+    expect((await see(bench.store, conversationId)).text).not.toContain('hours later');
+    await expectOneSwap(bench, conversationId);
+  });
+});

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { compactionJobPath, headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { post, pushOf, requestFor, serve } from '#test/support/processes/pushing.ts';
+import { sweep, sweepBench } from '#test/support/compaction/sweeping.ts';
+
+/** As a later release leaves a document. */
+async function raise(store: DocumentStore, path: string): Promise<void> {
+  const fields = { schemaVersion: 2 };
+  await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+}
+
+/** What the head says, and how many snapshots there are. */
+async function stored(store: DocumentStore, conversationId: string) {
+  const [head] = await store.get([headPath(conversationId)]);
+  const collection = `${headPath(conversationId)}/histories`;
+  const histories = await store.query({ collection, limit: 10 });
+  const fields: DocumentFields = head?.fields ?? {};
+  return { fields, snapshots: histories.length };
+}
+
+test.each([
+  ['head', headPath],
+  ['turn', (conversationId: string) => turnPath(conversationId, 2)],
+])(
+  'a conversation whose %s a later release wrote is not folded, and its event is delivered again',
+  async (_, pathOf) => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    await raise(bench.store, pathOf(conversationId));
+    const before = await stored(bench.store, conversationId);
+
+    const response = await post(await serve(bench), pushOf(requestFor(conversationId)));
+
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('30');
+    expect(await stored(bench.store, conversationId)).toEqual(before);
+    expect(before.snapshots).toBe(0);
+    expect(bench.logged).toContainEqual(
+      expect.objectContaining({
+        event: 'compaction_push_failed',
+        fields: { reason: 'STORED_BY_NEWER_VERSION' },
+      }),
+    );
+  },
+);
+
+test('a snapshot that a later release signed is no forgery, and nothing is folded onto it', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench);
+  await compactOnce(bench, conversationId);
+  const [history] = await bench.store.query({
+    collection: `${headPath(conversationId)}/histories`,
+    limit: 1,
+  });
+  await raise(bench.store, history?.path ?? '');
+  const need = { requestId: 'again', since: bench.clock.now() };
+  const path = headPath(conversationId);
+  const fields = { compactionNeeded: { manual: need } };
+  await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+  // Another instance: it has no history in its memory.
+  const other = compactionBench({ store: bench.store });
+  const response = await post(await serve(other), pushOf(requestFor(conversationId)));
+
+  expect(response.status).toBe(503);
+  expect((await stored(bench.store, conversationId)).snapshots).toBe(1);
+  expect(other.logged.map(({ event }) => event)).not.toContain('snapshot_signature_invalid');
+});
+
+test('a need whose job a later release wrote stays until that release serves it', async () => {
+  const bench = sweepBench();
+  const conversationId = await buildDue(bench);
+  await compactOnce(bench, conversationId);
+  const need = { requestId: 'again', since: new Date(0), trigger: 'auto' };
+  const path = headPath(conversationId);
+  const fields = { compactionNeeded: { auto: need } };
+  await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+  await raise(bench.store, compactionJobPath(conversationId));
+
+  const counts = await sweep(bench);
+
+  expect(counts).toMatchObject({ needsDropped: 0, failed: 1 });
+  const after = await stored(bench.store, conversationId);
+  expect(after.fields['compactionNeeded']).toMatchObject({ auto: { requestId: 'again' } });
+});

@@ -1,0 +1,227 @@
+import { request as httpRequest } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { buildDue, see } from '#test/support/compaction/compacted-conversation.ts';
+import { overloaded } from '#test/support/model-down.ts';
+import { post, pushOf, requestFor, serve, tokenRefused } from '#test/support/processes/pushing.ts';
+
+describe('the worker’s HTTP function', () => {
+  test('compacts and acknowledges', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    const response = await post(await serve(bench), pushOf(requestFor(conversationId)));
+
+    expect(response.status).toBe(204);
+    expect((await see(bench.store, conversationId)).head.generation).toBe(1);
+  });
+
+  test('refuses a GET as JSON', async () => {
+    const response = await fetch(await serve(compactionBench()));
+
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 405,
+        status: 'INVALID_ARGUMENT',
+        details: [{ reason: 'METHOD_NOT_ALLOWED', domain: 'recap', metadata: {} }],
+      },
+    });
+  });
+
+  test('refuses a caller without the right token, as JSON and without work', async () => {
+    const bench = compactionBench({ pushTokens: { verify: () => Promise.reject(tokenRefused) } });
+    const conversationId = await buildDue(bench);
+
+    const response = await post(await serve(bench), pushOf(requestFor(conversationId)));
+
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await response.json()).toMatchObject({
+      error: { details: [{ reason: 'PUSH_TOKEN_INVALID' }] },
+    });
+    expect((await see(bench.store, conversationId)).head.generation).toBe(0);
+  });
+
+  test('acknowledges and logs what will never be readable', async () => {
+    const bench = compactionBench();
+
+    const response = await post(await serve(bench), '{"message":{"messageId":"1"}}');
+
+    expect(response.status).toBe(204);
+    expect(bench.logged).toMatchObject([{ severity: 'ERROR', event: 'compaction_push_malformed' }]);
+  });
+
+  test('asks for another delivery when the model is down', async () => {
+    const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
+    const conversationId = await buildDue(bench);
+
+    const response = await post(await serve(bench), pushOf(requestFor(conversationId)));
+
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('10');
+    expect(await response.json()).toMatchObject({
+      error: { details: [{ reason: 'MODEL_OVERLOADED' }, { retryDelay: '10s' }] },
+    });
+  });
+
+  test('asks for another delivery when the store is away', async () => {
+    const store = createMemoryDocumentStore({
+      beforeOperation: () => Promise.reject(new StoreUnavailableError({ operation: 'get' })),
+    });
+
+    const response = await post(await serve(compactionBench({ store })), pushOf(requestFor('c1')));
+
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('1');
+  });
+
+  test('stops when the caller has left, and the need stays', async () => {
+    const asked = Promise.withResolvers<undefined>();
+    const bench = compactionBench({
+      model: createScriptedModel({
+        answers: [
+          (_, signal) => {
+            asked.resolve(undefined);
+            const { promise, reject } = Promise.withResolvers<string>();
+            signal.addEventListener('abort', () => {
+              reject(signal.reason);
+            });
+            return promise;
+          },
+        ],
+      }),
+    });
+    const conversationId = await buildDue(bench);
+    const url = await serve(bench);
+    const outgoing = httpRequest(url, { method: 'POST' });
+    outgoing.on('error', () => undefined);
+    outgoing.end(pushOf(requestFor(conversationId)));
+    await asked.promise;
+
+    outgoing.destroy();
+
+    await expect
+      .poll(async () => (await see(bench.store, conversationId)).job?.records)
+      .toMatchObject([{ state: 'ABORTED', reason: 'CALLER_LEFT' }]);
+    expect((await see(bench.store, conversationId)).head.compactionNeeded.auto).toBeDefined();
+  });
+
+  test('sweeps and acknowledges', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    bench.clock.advance(120_000);
+
+    const response = await post(await serve(bench), pushOf({ schemaVersion: 1, kind: 'sweep' }));
+
+    expect(response.status).toBe(204);
+    expect(bench.published).toMatchObject([{ topic: 'compaction', data: { conversationId } }]);
+  });
+
+  test('acknowledges a sweep that could do nothing: the next one does', async () => {
+    const store = createMemoryDocumentStore({
+      beforeOperation: () => Promise.reject(new StoreUnavailableError({ operation: 'query' })),
+    });
+    const bench = compactionBench({ store });
+
+    const response = await post(await serve(bench), pushOf({ schemaVersion: 1, kind: 'sweep' }));
+
+    expect(response.status).toBe(204);
+    expect(bench.logged.at(-1)).toMatchObject({ event: 'sweep_finished', fields: { failed: 3 } });
+  });
+
+  test('erases a marked conversation and acknowledges', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench, { head: { state: 'erasing' } });
+    const erase = { schemaVersion: 1, kind: 'erase', conversationId };
+
+    const response = await post(await serve(bench), pushOf(erase));
+
+    expect(response.status).toBe(204);
+    expect((await see(bench.store, conversationId)).head.state).toBe('erased');
+  });
+
+  test('erases nothing that is not marked, whoever publishes the event', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    const erase = { schemaVersion: 1, kind: 'erase', conversationId };
+
+    const response = await post(await serve(bench), pushOf(erase));
+
+    expect(response.status).toBe(204);
+    expect((await see(bench.store, conversationId)).head).toMatchObject({
+      state: 'live',
+      lastSeq: 20,
+    });
+  });
+
+  test('asks for another delivery of an erasure that the store interrupts', async () => {
+    const store = createMemoryDocumentStore({
+      beforeOperation: ({ name }) =>
+        name === 'deleteBelow'
+          ? Promise.reject(new StoreUnavailableError({ operation: 'delete' }))
+          : Promise.resolve(),
+    });
+    const bench = compactionBench({ store });
+    const conversationId = await buildDue(bench, { head: { state: 'erasing' } });
+    const erase = { schemaVersion: 1, kind: 'erase', conversationId };
+
+    const response = await post(await serve(bench), pushOf(erase));
+
+    expect(response.status).toBe(503);
+  });
+
+  test('answers a defect with 500, so that the event becomes a dead letter', async () => {
+    const store = createMemoryDocumentStore({
+      beforeOperation: () => Promise.reject(new TypeError('a defect')),
+    });
+    const bench = compactionBench({ store });
+
+    const response = await post(await serve(bench), pushOf(requestFor('c1')));
+
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('a defect');
+    expect(bench.logged).toMatchObject([{ severity: 'ERROR', event: 'compaction_push_failed' }]);
+  });
+
+  test('passes its last crash point when the answer is out', async () => {
+    const reached: string[] = [];
+    const bench = compactionBench({
+      atCrashPoint: (point) => {
+        reached.push(point);
+        return Promise.resolve();
+      },
+    });
+
+    await post(await serve(bench), pushOf(requestFor('nobody')));
+
+    await expect.poll(() => reached.at(-1)).toBe('acknowledged');
+  });
+});
+
+test('a process that is about to end gives the lease back and asks for another delivery', async () => {
+  const shutdown = new AbortController();
+  const bench = compactionBench({
+    shutdown: shutdown.signal,
+    model: createScriptedModel({
+      answers: [
+        () => {
+          shutdown.abort();
+          return Promise.reject(new DOMException('stopped', 'AbortError'));
+        },
+      ],
+    }),
+  });
+  const conversationId = await buildDue(bench);
+
+  const answer = await post(await serve(bench), pushOf(requestFor(conversationId)));
+
+  const { head, job } = await see(bench.store, conversationId);
+  expect(answer.status).toBe(503);
+  expect(head).toMatchObject({ generation: 0, compactionNeeded: { auto: expect.anything() } });
+  expect(job).toMatchObject({ owner: '', failures: 0, records: [{ reason: 'SHUTTING_DOWN' }] });
+});

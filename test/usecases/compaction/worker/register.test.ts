@@ -1,0 +1,110 @@
+import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { describe, expect, test } from 'vitest';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { registerFunctions } from '#functions/bootstrap/register.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { openForTest } from '#test/support/open-for-test.ts';
+import { pass, settle } from '#test/support/chat/streaming.ts';
+
+const serve = async (target: 'chat' | 'compaction') =>
+  `${(await openForTest(getTestServer(target))).url}/`;
+
+const notHere = () => Promise.reject(new Error('not here'));
+const never = { clock: createManualClock(), drainMs: 8_000, chat: notHere, compaction: notHere };
+
+test('a function whose start failed once starts with the next request, and only once', async () => {
+  let starts = 0;
+  registerFunctions({
+    ...never,
+    compaction: () => {
+      starts += 1;
+      return starts === 1
+        ? Promise.reject(new Error('the metadata server did not answer'))
+        : Promise.resolve(compactionBench());
+    },
+  });
+  const url = await serve('compaction');
+
+  const statuses: number[] = [];
+  for (let request = 0; request < 3; request++) statuses.push((await fetch(url)).status);
+
+  expect(statuses).toEqual([500, 405, 405]);
+  expect(starts).toBe(2);
+});
+
+describe('a process that is told to end', () => {
+  /** A function whose loading the test ends, with one request that waits for it. */
+  async function loading(target: 'chat' | 'compaction') {
+    const clock = createManualClock();
+    const begun = Promise.withResolvers<void>();
+    const loaded = Promise.withResolvers<ChatDependencies>();
+    const load = () => {
+      begun.resolve();
+      return loaded.promise;
+    };
+    const functions = registerFunctions(
+      target === 'chat'
+        ? { ...never, clock, chat: load }
+        : { ...never, clock, compaction: () => load().then(() => compactionBench({ clock })) },
+    );
+    const answer = fetch(`${await serve(target)}v1/health`);
+    answer.catch(() => undefined);
+    await begun.promise;
+    return { clock, functions, answer, loaded };
+  }
+
+  test('answers the request whose function is still being loaded', async () => {
+    const { clock, functions, answer, loaded } = await loading('chat');
+
+    let isDrained = false;
+    const drained = functions.drain().then(() => (isDrained = true));
+    await settle();
+    expect(isDrained).toBe(false);
+    loaded.resolve(chatDependencies({ clock }));
+
+    expect((await answer).status).toBe(200);
+    expect(await drained).toBe(true);
+  });
+
+  test.each(['chat', 'compaction'] as const)(
+    'waits for a %s request no longer than it may',
+    async (target) => {
+      const { clock, functions } = await loading(target);
+
+      let isDrained = false;
+      const drained = functions.drain().then(() => (isDrained = true));
+      await pass(clock, 9_000, 500);
+      expect(isDrained).toBe(false);
+      await pass(clock, 500, 500);
+
+      expect(await drained).toBe(true);
+    },
+  );
+
+  test('counts the time of loading as part of the time that it has', async () => {
+    const { clock, functions, loaded } = await loading('chat');
+    const chat = chatDependencies({ clock });
+    let isGivenUp = false;
+    chat.liveTurns.set('of another request', {
+      attempt: 1,
+      async *frames() {},
+      attend: () => undefined,
+      lastId: () => 0,
+      result: new Promise(() => undefined),
+      outcome: new Promise(() => undefined),
+      cancel: () => undefined,
+      giveUp: () => (isGivenUp = true),
+    });
+
+    const drained = functions.drain();
+    await pass(clock, 5_000, 500);
+    loaded.resolve(chat);
+    await pass(clock, 3_000, 500);
+
+    expect(isGivenUp).toBe(true);
+    await pass(clock, 1_500, 500);
+    await drained;
+  });
+});

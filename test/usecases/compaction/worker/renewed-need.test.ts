@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { textAnswer, scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import {
+  buildDue,
+  compactOnce,
+  neverAborted,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { request } from '#test/support/chat/sending.ts';
+
+const usage = { promptTokens: 3_500, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+
+/** A message that alone fills the threshold of `buildDue` again. */
+async function sendLong(bench: CompactionBench, conversationId: string): Promise<void> {
+  const chat = chatDependencies({
+    store: bench.store,
+    clock: bench.clock,
+    model: scriptedStreamer(textAnswer('Noted.', usage)).model,
+  });
+  const handle = await sendMessage(chat, request(conversationId, 'and then '.repeat(700)));
+  await handle.result;
+}
+
+/** Compacts once; the long message comes in when the worker has reached `point`. */
+async function compactWhileSending(bench: CompactionBench, point: string): Promise<string> {
+  const conversationId = await buildDue(bench, { head: { ownerUid: 'u1' } });
+  const atCrashPoint = async (reached: string) => {
+    if (reached === point) await sendLong(bench, conversationId);
+  };
+  await runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
+  return conversationId;
+}
+
+describe('a turn that crosses the threshold while a compaction is under way', () => {
+  test.each(['claimed', 'summarised', 'before-swap', 'swapped'])(
+    'and ends at %s has the next compaction follow at once',
+    async (point) => {
+      const bench = compactionBench();
+
+      const conversationId = await compactWhileSending(bench, point);
+
+      const { head } = await see(bench.store, conversationId);
+      const requestId = head.compactionNeeded.auto?.requestId;
+      expect(head.generation).toBe(1);
+      expect(requestId).toEqual(expect.not.stringMatching('request-1'));
+      expect(bench.published).toContainEqual({
+        topic: 'compaction',
+        data: { schemaVersion: 1, conversationId, requestId },
+      });
+      await compactOnce(bench, conversationId);
+      const after = await see(bench.store, conversationId);
+      expect(after.head.compactionNeeded).toEqual({});
+    },
+  );
+
+  test('and ends after the need was settled asks by itself', async () => {
+    const bench = compactionBench();
+
+    const conversationId = await compactWhileSending(bench, 'settled');
+
+    expect((await see(bench.store, conversationId)).head.compactionNeeded.auto).toBeDefined();
+  });
+});
+
+test('a turn that crosses while a need is found void has it renewed', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench, {
+    head: { ownerUid: 'u1', settings: { thresholdTokens: 3_000 } },
+  });
+  const atCrashPoint = async (reached: string) => {
+    if (reached === 'record-written') await sendLong(bench, conversationId);
+  };
+
+  await runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
+
+  const { head, job } = await see(bench.store, conversationId);
+  expect(job?.records).toMatchObject([{ state: 'NOOP', reason: 'BELOW_THRESHOLD' }]);
+  expect(head.compactionNeeded.auto?.requestId).toEqual(expect.not.stringMatching('request-1'));
+  await compactOnce(bench, conversationId);
+  expect((await see(bench.store, conversationId)).head).toMatchObject({
+    generation: 1,
+    compactionNeeded: {},
+  });
+});
+
+test('a turn that crosses while a failure is being settled has the need renewed', async () => {
+  const bench = compactionBench({
+    model: createScriptedModel({ answers: [snapshotAnswer()] }),
+  });
+  const conversationId = await buildDue(bench, {
+    turns: 1,
+    head: { ownerUid: 'u1', settings: { thresholdTokens: 100 } },
+  });
+  const atCrashPoint = async (reached: string) => {
+    if (reached === 'record-written') await sendLong(bench, conversationId);
+  };
+
+  await runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
+
+  const { head, job } = await see(bench.store, conversationId);
+  expect(job?.records).toMatchObject([{ state: 'NOOP', reason: 'NOTHING_TO_FOLD' }]);
+  expect(head.compactionNeeded.auto?.requestId).toEqual(expect.not.stringMatching('request-1'));
+});
+
+test('a worker that dies before it tells of the renewed need leaves it in the head', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench, { head: { ownerUid: 'u1' } });
+  const atCrashPoint = async (reached: string) => {
+    if (reached === 'summarised') await sendLong(bench, conversationId);
+    if (reached === 'need-renewed') throw new Error('killed');
+  };
+
+  const run = runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
+
+  await expect(run).rejects.toThrow('died at need-renewed');
+  const { head } = await see(bench.store, conversationId);
+  expect(head.compactionNeeded.auto?.requestId).toEqual(expect.not.stringMatching('request-1'));
+});
+
+test('a swap that left room is followed by nothing', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench);
+
+  await compactOnce(bench, conversationId);
+
+  expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+});

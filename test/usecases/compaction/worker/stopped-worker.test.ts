@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { StoppedError } from '#functions/worker/compaction/outcome.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import {
+  autoNeed,
+  buildDue,
+  compactOnce,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+
+describe('being stopped', () => {
+  test('a deadline while the model writes is ABORTED and leaves the need for the next delivery', async () => {
+    const controller = new AbortController();
+    const bench = compactionBench({
+      model: createScriptedModel({
+        answers: [
+          () => {
+            controller.abort(new StoppedError({ state: 'ABORTED', reason: 'DEADLINE' }));
+            return Promise.reject(new DOMException('stopped', 'AbortError'));
+          },
+        ],
+      }),
+    });
+    const conversationId = await buildDue(bench);
+
+    const result = await runCompaction(bench, { conversationId, signal: controller.signal });
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'retry', reason: 'DEADLINE' });
+    expect(head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+    expect(job).toMatchObject({ owner: '', failures: 0 });
+    expect(job?.records).toMatchObject([{ state: 'ABORTED' }]);
+  });
+
+  test('the lease is renewed while the model writes', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    const seen: (Date | undefined)[] = [];
+    const slow = compactionBench({
+      ...bench,
+      model: createScriptedModel({
+        answers: [
+          async () => {
+            const before = await see(bench.store, conversationId);
+            bench.clock.advance(20_000);
+            for (let tries = 0; tries < 100; tries++) {
+              const { job } = await see(bench.store, conversationId);
+              seen.push(job?.leaseUntil);
+              if (job && before.job && job.leaseUntil > before.job.leaseUntil) break;
+            }
+            return snapshotAnswer();
+          },
+          snapshotAnswer(),
+        ],
+      }),
+    });
+
+    const result = await compactOnce(slow, conversationId);
+
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(seen.at(-1)?.getTime()).toBe(bench.clock.now().getTime() + 60_000);
+  });
+
+  test('a lost lease stops the model call', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    const slow = compactionBench({
+      ...bench,
+      model: createScriptedModel({
+        answers: [
+          async (_, signal) => {
+            await bench.store.commit([
+              {
+                op: 'update',
+                path: compactionJobPath(conversationId),
+                fields: { owner: 'another', fence: 2 },
+                guard: { exists: true },
+              },
+            ]);
+            const { promise, reject } = Promise.withResolvers<string>();
+            signal.addEventListener('abort', () => {
+              reject(signal.reason);
+            });
+            bench.clock.advance(20_000);
+            return promise;
+          },
+        ],
+      }),
+    });
+
+    const result = await compactOnce(slow, conversationId);
+
+    const { job } = await see(bench.store, conversationId);
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
+    expect(job).toMatchObject({ owner: 'another', records: [] });
+  });
+
+  test('a worker that is stopped before it begins claims and gives back', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    const result = await runCompaction(bench, { conversationId, signal: AbortSignal.abort() });
+
+    expect(result).toMatchObject({ kind: 'retry', reason: 'CANCELLED' });
+    expect((await see(bench.store, conversationId)).job?.owner).toBe('');
+  });
+});

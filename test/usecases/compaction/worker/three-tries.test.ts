@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+
+/** A person asks for a compaction. */
+const ask = (bench: CompactionBench, conversationId: string, requestId: string) =>
+  bench.store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { 'compactionNeeded.manual': { requestId, since: new Date(0) } },
+      guard: { exists: true },
+    },
+  ]);
+
+describe('three tries', () => {
+  test('are not counted afresh because a person compacts in between', async () => {
+    const bench = compactionBench({
+      model: createScriptedModel({ answers: [new StoreUnavailableError({ operation: 'x' })] }),
+    });
+    const conversationId = await buildDue(bench);
+    for (const requestId of ['m-1', 'm-2', 'm-3']) {
+      await compactOnce(bench, conversationId);
+      bench.clock.advance(31 * 60_000);
+      await ask(bench, conversationId, requestId);
+      await compactOnce(bench, conversationId);
+    }
+
+    const { head, job } = await see(bench.store, conversationId);
+    expect(head.compactionNeeded).toEqual({});
+    expect(job?.records.filter(({ requestId }) => requestId === 'request-1')).toHaveLength(3);
+  });
+});

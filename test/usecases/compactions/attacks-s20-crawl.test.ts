@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import * as paths from '#shared/conversation/documents/paths.ts';
+import type { DocumentFields } from '#shared/ports/ports.ts';
+import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasing.ts';
+import {
+  CANARY,
+  compacted,
+  lifecycle,
+  owner,
+  setHead,
+  type Lifecycle,
+} from '#test/support/chat/lifecycle.ts';
+
+/* Row S20 of the security checklist: what is left in the whole store, path by path. */
+
+const UID = 'u1';
+const at = new Date('2026-01-02T03:04:05.000Z');
+const says = { text: CANARY, uid: UID, expireTime: at };
+
+/** Every kind of document below a conversation, by the function that builds its path. */
+const below: Readonly<Record<string, (conversationId: string) => string>> = {
+  turnPath: (id) => paths.turnPath(id, 90),
+  turnPiecePath: (id) =>
+    paths.turnPiecePath({ conversationId: id, seq: 90 }, { of: 'a2', index: 1 }),
+  messageGuardPath: (id) => paths.messageGuardPath(id, 'message-90'),
+  historyPath: (id) => paths.historyPath(id, 90),
+  recallPath: (id) => paths.recallPath(id, 1),
+  ratingPath: (id) => paths.ratingPath(id, 1),
+  compactionJobPath: (id) => paths.compactionJobPath(id),
+  statusPath: (id) => paths.statusPath(id),
+  blobPiecePath: (id) => paths.blobPiecePath(id, { sha256: 'f'.repeat(64), index: 0 }),
+  chunkPath: (id) => paths.chunkPath({ conversationId: id, seq: 90 }, { attempt: 1, n: 1 }),
+};
+/** Every kind below a user. */
+const ofUser: Readonly<Record<string, string>> = {
+  userPath: paths.userPath(UID),
+  usagePath: paths.usagePath(UID, '2025-12-30'),
+  notesPath: paths.notesPath(UID),
+  devicePath: paths.devicePath(UID, 'phone-1'),
+  chatNamePath: paths.chatNamePath(UID, 'f'.repeat(64)),
+  uploadPath: paths.uploadPath(UID, 'upload-1'),
+};
+/** What holds nothing of anybody, or is only built upon; the tombstone is looked at field by field. */
+const ofNobody = [
+  'headPath',
+  'streamPath',
+  'budgetShardPath',
+  'needPlacesPath',
+  'spentAppCheckTokenPath',
+];
+
+const write = async ({ store }: Pick<Lifecycle, 'store'>, all: readonly string[]) => {
+  const known = await store.get([...all]);
+  const missing = all.filter((_, index) => known[index] === undefined);
+  await store.commit(missing.map((path) => ({ op: 'create' as const, path, fields: says })));
+};
+
+const lease = { owner: 'w1', fence: 3, until: at };
+/** Fields of a head at the moment of the erasure. */
+const states: Readonly<Record<string, DocumentFields>> = {
+  finished: {},
+  'running a turn, or waiting for the app’s tool': { open: { seq: 21, leaseUntil: at } },
+  'with a turn that waits in the queue': { queue: { first: 21, leaseUntil: at } },
+  'waiting for a compaction by hand': {
+    'compactionNeeded.manual': { requestId: 'r1', since: at, focus: CANARY },
+  },
+  'in the middle of the erasure of a message': {
+    pendingErasure: { since: at, seqs: [3], blobs: [] },
+  },
+  'that expires': { expireTime: at },
+};
+
+describe('S20: an erasure', () => {
+  test('is tried with every kind of path that there is', () => {
+    const built = Object.keys(paths).filter((name) => name.endsWith('Path'));
+
+    const tried = [...Object.keys(below), ...Object.keys(ofUser), ...ofNobody];
+    expect(tried.toSorted()).toEqual(built.toSorted());
+  });
+
+  test.each(Object.entries(states))(
+    'of a user leaves no word and no uid on any path: a conversation %s',
+    async (_, fields) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      await setHead(world, conversationId, fields);
+      await write(
+        world,
+        Object.values(below).map((pathOf) => pathOf(conversationId)),
+      );
+      await write(world, Object.values(ofUser));
+      await world.store.commit([
+        {
+          op: 'update',
+          path: paths.compactionJobPath(conversationId),
+          fields: { lease },
+          guard: { exists: true },
+        },
+      ]);
+
+      await erase(world);
+
+      expect(await remainsOf(world)).toEqual([]);
+      expect((await world.documents()).map(({ path }) => path)).toEqual([
+        paths.headPath(conversationId),
+      ]);
+    },
+  );
+
+  test('of one conversation leaves no word of it on any path, and the user’s own documents', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await write(
+      world,
+      Object.values(below).map((pathOf) => pathOf(conversationId)),
+    );
+    await world.store.commit([
+      { op: 'create', path: paths.devicePath(UID, 'phone-1'), fields: { token: 'x' } },
+    ]);
+
+    await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+    await serveErasures(world);
+
+    const left = (await world.documents()).map(({ path }) => path);
+    expect(left.toSorted()).toEqual([
+      paths.headPath(conversationId),
+      paths.devicePath(UID, 'phone-1'),
+    ]);
+    expect(await remainsOf(world)).toEqual([paths.devicePath(UID, 'phone-1')]);
+  });
+});

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { cancelledCompactionResponse } from '#shared/wire/responses/compaction.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
+import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
+import { see } from '#test/support/compaction/compacted-conversation.ts';
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer();
+});
+afterAll(() => chat.stop());
+
+const create = async () => (await createConversation(chat)).id;
+
+const cancel = (id: string, jobId: string) =>
+  chat.call(`/v1/conversations/${id}/compactions/${jobId}:cancel`, { method: 'POST' });
+
+const setNeed = (id: string, compactionNeeded: object) =>
+  chat.dependencies.store.commit([
+    {
+      op: 'update',
+      path: headPath(id),
+      fields: { compactionNeeded: { ...compactionNeeded } },
+      guard: { exists: true },
+    },
+  ]);
+
+const hold = (id: string, requestId: string, leaseForMs: number) =>
+  writeJob(chat.dependencies.store, id, {
+    owner: 'worker',
+    requestId,
+    fence: 3,
+    leaseUntil: new Date(Date.now() + leaseForMs),
+  });
+
+describe('calling a compaction off', () => {
+  test('that waits drops it with a record, once', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+    await chat.call(`/v1/conversations/${id}:compact`, { body: { requestId } });
+
+    const first = await cancel(id, requestId);
+    const second = await cancel(id, requestId);
+
+    expect([first.status, second.status]).toEqual([200, 200]);
+    const told = await readAs(cancelledCompactionResponse, first);
+    expect(told).toEqual({ jobId: requestId, state: 'ABORTED' });
+    expect(await second.json()).toEqual(told);
+    const { head, job } = await see(chat.dependencies.store, id);
+    expect(head.compactionNeeded).toEqual({});
+    expect(job?.records).toMatchObject([
+      { requestId, state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
+    ]);
+  });
+
+  test('that waits is shown in the context object and may be followed by another', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+    await chat.call(`/v1/conversations/${id}:compact`, { body: { requestId } });
+
+    await cancel(id, requestId);
+
+    const [status] = await chat.dependencies.store.get([`conversations/${id}/public/status`]);
+    expect(status?.fields).toMatchObject({ compaction: { state: 'ABORTED', jobId: requestId } });
+    const again = await chat.call(`/v1/conversations/${id}:compact`, { body: {} });
+    expect(again.status).toBe(202);
+  });
+
+  test('that the threshold asked for remembers the size of the context', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+    await setNeed(id, { auto: { requestId, since: new Date(), trigger: 'auto' } });
+
+    await cancel(id, requestId);
+
+    const { head } = await see(chat.dependencies.store, id);
+    const { tokens } = head.context;
+    expect(head.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
+  });
+
+  test('that runs leaves its worker a wish', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+    await setNeed(id, { manual: { requestId, since: new Date() } });
+    await hold(id, requestId, 60_000);
+
+    const response = await cancel(id, requestId);
+
+    expect(await response.json()).toEqual({
+      jobId: requestId,
+      state: 'RUNNING',
+      cancelRequested: true,
+    });
+    const { head } = await see(chat.dependencies.store, id);
+    expect(head.compactionNeeded).toMatchObject({
+      cancel: requestId,
+      manual: { requestId },
+    });
+  });
+
+  test('whose worker is silent takes the job from it', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+    await setNeed(id, { manual: { requestId, since: new Date() } });
+    await hold(id, requestId, -1);
+
+    await cancel(id, requestId);
+
+    const { job } = await see(chat.dependencies.store, id);
+    expect(job).toMatchObject({ owner: '', fence: 4, records: [{ state: 'ABORTED' }] });
+  });
+
+  test('that has ended tells how', async () => {
+    const id = await create();
+    const ended = record(1_000, { state: 'COMPACTED', generation: 1 });
+    await writeJob(chat.dependencies.store, id, { records: [ended] });
+
+    const response = await cancel(id, ended.requestId);
+
+    expect(await response.json()).toEqual({ jobId: ended.requestId, state: 'COMPACTED' });
+  });
+
+  test('that nobody knows is 404', async () => {
+    const response = await cancel(await create(), randomUUID());
+
+    expect(response.status).toBe(404);
+    expect(await errorOf(response)).toMatchObject({ reason: 'COMPACTION_NOT_FOUND' });
+  });
+
+  test('of another user is the same 404 as an unknown conversation', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+    await chat.call(`/v1/conversations/${id}:compact`, { body: { requestId } });
+
+    const response = await chat.call(`/v1/conversations/${id}/compactions/${requestId}:cancel`, {
+      method: 'POST',
+      uid: 'mallory',
+    });
+
+    expect(response.status).toBe(404);
+    expect(await errorOf(response)).toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  });
+});
+
+describe('asking for a compaction beyond the limit', () => {
+  test('is refused until the time that is told', async () => {
+    const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
+    try {
+      const { id } = await createConversation(limited);
+      const spent = [{ at: new Date(Date.now() - 10_000), tokens: 10 }];
+      await writeJob(limited.dependencies.store, id, { spent });
+
+      const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
+
+      expect(response.status).toBe(429);
+      expect(await errorOf(response)).toMatchObject({
+        status: 'RESOURCE_EXHAUSTED',
+        reason: 'COMPACTION_LIMIT',
+      });
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
+    } finally {
+      await limited.stop();
+    }
+  });
+});

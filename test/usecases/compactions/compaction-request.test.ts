@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import {
+  compactionJobResponse,
+  compactionPreviewResponse,
+} from '#shared/wire/responses/compaction.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
+import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer();
+});
+afterAll(() => chat.stop());
+
+const create = async (server = chat) => (await createConversation(server)).id;
+
+const compact = (id: string, body: object = {}, verb = 'compact') =>
+  chat.call(`/v1/conversations/${id}:${verb}`, { body });
+
+const publishedFor = (id: string) =>
+  chat.dependencies.published.filter(({ data }) => JSON.stringify(data).includes(id));
+
+const needOf = async (id: string) => {
+  const [document] = await chat.dependencies.store.get([headPath(id)]);
+  return document?.fields['compactionNeeded'];
+};
+
+describe('asking for a compaction', () => {
+  test.each(['compact', 'compress', 'summarize'])(
+    ':%s notes the need and tells the workers',
+    async (verb) => {
+      const id = await create();
+
+      const response = await compact(id, { focus: 'the budget' }, verb);
+
+      expect(response.status).toBe(202);
+      const { jobId, state } = await readAs(compactionJobResponse, response);
+      expect(state).toBe('QUEUED');
+      expect(await needOf(id)).toMatchObject({ manual: { requestId: jobId, focus: 'the budget' } });
+      expect(publishedFor(id)).toEqual([
+        { topic: 'compaction', data: { schemaVersion: 1, conversationId: id, requestId: jobId } },
+      ]);
+    },
+  );
+
+  test('needs no body', async () => {
+    const id = await create();
+
+    const response = await chat.call(`/v1/conversations/${id}:compact`, { method: 'POST' });
+
+    expect(response.status).toBe(202);
+  });
+
+  test('as a dry run tells what would be folded, and asks for nothing', async () => {
+    const { conversationId } = await buildConversation(chat.dependencies.store, {
+      turns: 20,
+      head: { ownerUid: 'alice' },
+    });
+
+    const response = await compact(conversationId, { dryRun: true });
+
+    expect(response.status).toBe(200);
+    const preview = await readAs(compactionPreviewResponse, response);
+    expect(preview).toMatchObject({ state: 'WOULD_COMPACT', from: 1, upTo: 17, turnsFolded: 17 });
+    expect(await needOf(conversationId)).toEqual({});
+    expect(publishedFor(conversationId)).toEqual([]);
+  });
+
+  test('as a dry run of an empty conversation says that there is nothing to fold', async () => {
+    const response = await compact(await create(), { dryRun: true });
+
+    const preview = await readAs(compactionPreviewResponse, response);
+    expect(preview).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD', turnsFolded: 0 });
+  });
+
+  test('as a dry run of a turn that no summariser window holds fails as the run itself would', async () => {
+    const { conversationId } = await buildConversation(chat.dependencies.store, {
+      turns: [{ answer: 'word '.repeat(8_000) }, { answer: 'word '.repeat(8_000) }],
+      head: { ownerUid: 'alice', settings: { windowTokens: 8_000 } },
+    });
+
+    const preview = await readAs(
+      compactionPreviewResponse,
+      await compact(conversationId, { dryRun: true }),
+    );
+
+    expect(preview).toMatchObject({
+      state: 'FAILED_ERROR',
+      reason: 'TURN_TOO_LARGE',
+      turnsFolded: 0,
+    });
+  });
+
+  test('20 times at once gives one 202 and 19 conflicts', async () => {
+    const id = await create();
+
+    const responses = await Promise.all(Array.from({ length: 20 }, () => compact(id)));
+
+    const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([202, ...Array.from({ length: 19 }, () => 409)]);
+    expect(publishedFor(id)).toHaveLength(1);
+    const conflict = responses.find(({ status }) => status === 409);
+    expect(conflict?.headers.get('x-should-retry')).toBe('false');
+    expect(conflict && (await errorOf(conflict))).toMatchObject({
+      status: 'ABORTED',
+      reason: 'COMPACTION_RUNNING',
+    });
+  });
+
+  test('again with the same request id is the same job', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+
+    const first = await compact(id, { requestId });
+    const second = await compact(id, { requestId });
+
+    expect([first.status, second.status]).toEqual([202, 202]);
+    expect(await second.json()).toEqual({ jobId: requestId, state: 'QUEUED' });
+  });
+
+  test('with the id of a request that has ended tells how it ended', async () => {
+    const id = await create();
+    const ended = record(1_000, { state: 'COMPACTED' });
+    await writeJob(chat.dependencies.store, id, { records: [ended] });
+
+    const response = await compact(id, { requestId: ended.requestId });
+
+    expect(await response.json()).toEqual({ jobId: ended.requestId, state: 'COMPACTED' });
+    expect(await needOf(id)).toEqual({});
+  });
+
+  test('while a worker holds the conversation is a conflict, and no longer when its lease is over', async () => {
+    const [held, free] = await Promise.all([create(), create()]);
+    const lease = { owner: 'w1', requestId: randomUUID() };
+    await writeJob(chat.dependencies.store, held, {
+      ...lease,
+      leaseUntil: new Date(Date.now() + 60_000),
+    });
+    await writeJob(chat.dependencies.store, free, {
+      ...lease,
+      leaseUntil: new Date(Date.now() - 1),
+    });
+
+    expect(await errorOf(await compact(held))).toMatchObject({ reason: 'COMPACTION_RUNNING' });
+    expect((await compact(free)).status).toBe(202);
+  });
+
+  test('survives a bus that is down: the need stays and the failure is logged', async () => {
+    const down = new AppError({
+      status: 'UNAVAILABLE',
+      reason: 'PUBLISH_FAILED',
+      message: 'down',
+      publicMessage: 'Down.',
+      retryable: true,
+    });
+    const server = await startChatServer({
+      overrides: { publisher: { publish: () => Promise.reject(down) } },
+    });
+    const id = await create(server);
+
+    const response = await server.call(`/v1/conversations/${id}:compact`, { body: {} });
+
+    expect(response.status).toBe(202);
+    const [document] = await server.dependencies.store.get([headPath(id)]);
+    expect(document?.fields['compactionNeeded']).toHaveProperty('manual');
+    expect(server.logs.map(({ event }) => event)).toContain('compaction_publish_failed');
+    await server.stop();
+  });
+
+  test.each([
+    ['a request id that is no UUID', { requestId: 'x' }, '`requestId`'],
+    ['an empty focus', { focus: '' }, '`focus`'],
+    ['a focus that is too long', { focus: 'x'.repeat(1_001) }, '1000'],
+    ['an unknown field', { force: true }, '`force`'],
+  ])('with %s is refused', async (_, body, named) => {
+    const error = await errorOf(await compact(await create(), body));
+
+    expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+    expect(error.message).toContain(named);
+  });
+});

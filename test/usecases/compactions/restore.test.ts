@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { statusPath } from '#shared/conversation/documents/paths.ts';
+import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactAgain,
+  compacted,
+  lifecycle,
+  owner,
+  setHead,
+} from '#test/support/chat/lifecycle.ts';
+import { restore } from '#test/support/compaction/restoring.ts';
+
+describe('restoring a generation', () => {
+  test('0 makes every turn stand word for word again', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+
+    const record = await restore(world, conversationId, 0);
+
+    const { head, items, text } = await see(world.store, conversationId);
+    expect(record).toMatchObject({ state: 'RESTORED', generation: 2, restoredFrom: 0, upTo: 0 });
+    expect(record.message).toContain('in use again');
+    expect(head).toMatchObject({ generation: 2, coveredThrough: { seq: 0 }, changedIn: 2 });
+    expect(new Set(items.map(({ seq }) => seq)).size).toBe(21);
+    expect(text).toContain('Question 1:');
+  });
+
+  test('an earlier one brings its snapshot back and keeps later turns word for word', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const before = await see(world.store, conversationId);
+    await compactAgain(world, conversationId);
+
+    const record = await restore(world, conversationId, 1);
+
+    const { head, history, items } = await see(world.store, conversationId);
+    expect(record).toMatchObject({ generation: 3, restoredFrom: 1 });
+    expect(head.coveredThrough).toEqual(before.head.coveredThrough);
+    expect(history?.snapshotText).toBe(before.history?.snapshotText);
+    const seqs = new Set(items.flatMap(({ seq }) => seq ?? []));
+    expect(seqs.size).toBe(head.lastSeq - head.coveredThrough.seq);
+  });
+
+  test('costs nothing, whatever the generation cost that comes back', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const { history: compaction } = await see(world.store, conversationId);
+
+    const record = await restore(world, conversationId, 0);
+    const again = await restore(world, conversationId, 1);
+
+    expect(compaction?.costMicros).toBeGreaterThan(0);
+    expect([record, again]).toMatchObject([{ costMicros: 0 }, { costMicros: 0 }]);
+  });
+
+  test('and forth again: what was left can be restored too', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const before = await see(world.store, conversationId);
+    await restore(world, conversationId, 0);
+
+    await restore(world, conversationId, 1);
+
+    expect((await see(world.store, conversationId)).text).toBe(before.text);
+  });
+
+  test('drops what waits, and asks for nothing below the hard threshold', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world, {
+      head: { settings: { thresholdTokens: 2_000 } },
+    });
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('late') } });
+
+    await restore(world, conversationId, 0);
+
+    const { head, history, tokens } = await see(world.store, conversationId);
+    expect(head.compactionNeeded).toEqual({});
+    expect(history?.afterTokens).toBe(tokens);
+    expect(world.chat.published).toEqual([]);
+  });
+
+  test('asks for a compaction at once when the turns are over the hard threshold', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+
+    await restore(world, conversationId, 0);
+
+    const { head } = await see(world.store, conversationId);
+    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'overflow' });
+    expect(world.chat.published).toMatchObject([
+      { topic: 'compaction', data: { requestId: head.compactionNeeded.auto?.requestId } },
+    ]);
+    await compactOnce(world.bench, conversationId);
+    expect((await see(world.store, conversationId)).head).toMatchObject({ generation: 3 });
+  });
+
+  test('tells the events topic which generation is in use again', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+
+    await restore(world, conversationId, 0);
+
+    expect(world.chat.told).toMatchObject([
+      {
+        topic: 'events',
+        data: { type: 'compaction.restored', conversationId, generation: 2, restoredFrom: 0 },
+      },
+      { topic: 'events', data: { type: 'compaction.requested' } },
+    ]);
+  });
+
+  test('asks for none where the conversation is compacted by hand', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { 'settings.compaction': 'manual' });
+
+    await restore(world, conversationId, 0);
+
+    expect((await see(world.store, conversationId)).head.compactionNeeded).toEqual({});
+  });
+
+  test('tells the owner’s devices what is in force', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+
+    await restore(world, conversationId, 0);
+
+    const [status] = await world.store.get([statusPath(conversationId)]);
+    const { tokens } = await see(world.store, conversationId);
+    expect(status?.fields).toMatchObject({ generation: 2, tokens });
+  });
+});
+
+describe('the context after a restore', () => {
+  test('is the same on an instance that has the conversation cached', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await showContext(world.otherChat, { caller: owner, conversationId });
+
+    await restore(world, conversationId, 0);
+
+    const here = await showContext(world.chat, { caller: owner, conversationId });
+    const there = await showContext(world.otherChat, { caller: owner, conversationId });
+    expect(there).toEqual(here);
+    expect(here.generation).toBe(2);
+  });
+});

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { showContext, type ShownContext } from '#functions/chat/context/show-context.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import { contentsOf, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
+import { contentSchema, type Content } from '#shared/conversation/documents/content.ts';
+import { withResponses } from '#shared/conversation/context/tool-calls.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { say, useToolModel, tool, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';
+
+const { standIn, model } = await useToolModel();
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+const bodySchema = z.looseObject({ contents: z.array(contentSchema) });
+
+/** The contents of the requests to the model since the test began. */
+const sent = (): Content[][] =>
+  standIn
+    .journal()
+    .filter(({ operation }) => operation === 'streamGenerateContent')
+    .map(({ n }) => bodySchema.parse(standIn.requestBody(n)).contents);
+
+/** The contents that items of `/context` stand for. */
+const contentsIn = ({ items }: ShownContext): Content[] =>
+  contentsOf(
+    items.flatMap(({ kind, content }): Pick<ContextItem, 'kind' | 'content'>[] =>
+      kind === 'system' || kind === 'tools'
+        ? []
+        : [{ kind, content: contentSchema.parse(content) }],
+    ),
+  );
+
+const statesIn = ({ items }: ShownContext, seq: number) => [
+  ...new Set(items.filter((item) => item.seq === seq).map(({ state }) => state)),
+];
+
+const show = (chat: ChatDependencies, conversationId: string) =>
+  showContext(chat, { caller, conversationId });
+
+const answer = (
+  chat: ChatDependencies,
+  conversationId: string,
+  results: { callId: string; response: Record<string, unknown> }[],
+) =>
+  answerCalls(chat, {
+    caller,
+    conversationId,
+    turnId: 't_2',
+    results: results.map((result) => ({ kind: 'response', ...result })),
+    locale: undefined,
+    sendMessage,
+  });
+
+const LONG = 'a line of what the app knows\n'.repeat(2_000);
+
+test.each([
+  ['in the first round', 'call locate {"question":"where"}\ncall weather {"city":"Oslo"}', 0],
+  [
+    'in a later round, behind long outputs',
+    'call large {"bytes":90000}\nthen\ncall large {"bytes":70000}\nthen\ncall locate',
+    2,
+  ],
+])(
+  'a turn that waits for the app is shown as its next round is sent: %s',
+  async (_, text, index) => {
+    const { chat } = toolChat(model);
+    const conversationId = randomUUID();
+    await withAppTools(chat, conversationId, ['locate']);
+    await say(chat, conversationId, 'Hello.');
+    const { turn } = await say(chat, conversationId, text);
+    expect(turn.state).toBe('awaiting_tool');
+    standIn.clearJournal();
+
+    const shown = await show(chat, conversationId);
+    const response = { output: LONG };
+    const handle = await answer(chat, conversationId, [{ callId: `t_2_c${index}`, response }]);
+    await handle.result;
+
+    const [next] = sent();
+    expect(withResponses(contentsIn(shown), () => response).map(shortened)).toEqual(
+      next?.map(shortened),
+    );
+    expect(statesIn(shown, 1)).toEqual([undefined]);
+    expect(statesIn(shown, 2)).toEqual(['awaiting_tool']);
+    expect(statesIn(await show(chat, conversationId), 2)).toEqual([undefined]);
+  },
+);
+
+/** The answer of the app is longer than a prompt shows it. */
+const shortened = (content: Content): Content => ({
+  ...content,
+  parts: content.parts.map((part) => {
+    const isAnswer = part.functionResponse?.name === 'locate';
+    return isAnswer ? { functionResponse: { name: 'locate', response: {} } } : part;
+  }),
+});
+
+test('a turn whose tool is running is shown with the rounds that are stored', async () => {
+  const conversationId = randomUUID();
+  const seen: ShownContext[] = [];
+  const tools = [
+    tool('look', {}, async () => {
+      seen.push(await show(chat, conversationId));
+      return { seen: true };
+    }),
+  ];
+  const { chat } = toolChat(model, { tools });
+
+  await say(chat, conversationId, 'call look\nthen\ncall look');
+
+  const prompts = sent();
+  expect(seen.map((shown) => statesIn(shown, 1))).toEqual([['running'], ['running']]);
+  expect(seen.map((shown) => withResponses(contentsIn(shown), () => ({ seen: true })))).toEqual(
+    prompts.slice(1),
+  );
+});
+
+test('a turn whose first answer is under way is shown with its message', async () => {
+  const conversationId = randomUUID();
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const { chat } = toolChat(model, {
+    overrides: {
+      model: {
+        ...model,
+        async *stream(asked, signal) {
+          begun.resolve();
+          await goOn.promise;
+          yield* model.stream(asked, signal);
+        },
+      },
+    },
+  });
+
+  const handle = await sendMessage(chat, request(conversationId, 'Where am I?'));
+  await begun.promise;
+  const shown = await show(chat, conversationId);
+  goOn.resolve();
+  await handle.result;
+
+  expect(statesIn(shown, 1)).toEqual(['running']);
+  expect(contentsIn(shown)).toEqual(sent()[0]);
+});

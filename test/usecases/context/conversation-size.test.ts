@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+
+const TAIL_TURNS = 20;
+const NEW_TURNS = 10;
+
+/** A store that counts the documents that pass through it. */
+function countingStore() {
+  const counts = { read: 0, written: 0 };
+  const store: DocumentStore = createMemoryDocumentStore({
+    beforeOperation: (operation) => {
+      if (operation.name === 'get') counts.read += operation.paths.length;
+      if (operation.name === 'commit') counts.written += operation.writes.length;
+      return Promise.resolve();
+    },
+  });
+  return { store, counts };
+}
+
+/** Documents that ten turns read and write on a conversation whose turns but the last twenty are folded. */
+async function documentsOfTenTurns(pastTurns: number) {
+  const { store, counts } = countingStore();
+  const { conversationId } = await buildConversation(store, {
+    turns: pastTurns,
+    head: { coveredThrough: { seq: pastTurns - TAIL_TURNS, contentIndex: 0 } },
+  });
+  const dependencies = chatDependencies({
+    store,
+    cache: createMemoryCache({ maxBytes: 10_000_000 }),
+  });
+  Object.assign(counts, { read: 0, written: 0 });
+  for (let i = 0; i < NEW_TURNS; i++) {
+    const handle = await sendMessage(dependencies, {
+      caller: { uid: 'u1', tier: 'signedIn' },
+      conversationId,
+      message: { id: randomUUID(), parts: [{ text: `message ${i}` }] },
+    });
+    await handle.result;
+  }
+  return { ...counts };
+}
+
+test('ten turns read and write as many documents on 10,000 past turns as on 100', async () => {
+  const [short, long] = [await documentsOfTenTurns(100), await documentsOfTenTurns(10_000)];
+
+  console.log(
+    `documents of ${NEW_TURNS} turns: after 100 turns`,
+    short,
+    'after 10,000 turns',
+    long,
+  );
+  expect(long).toEqual(short);
+  // Cold: the tail and the job once; every turn: head, guard and the user's notes.
+  expect(short.read).toBe(TAIL_TURNS + 1 + NEW_TURNS * 3);
+  // Start: head, guard and turn; finish: turn, head and the chunk that holds the short stream.
+  expect(short.written).toBe(NEW_TURNS * 6);
+}, 60_000);

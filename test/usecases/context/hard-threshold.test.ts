@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { headPath, historyPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { collect, request, sendAll } from '#test/support/chat/sending.ts';
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+
+/** Twenty turns of about 130 tokens: over the hard threshold of twice 1,000 tokens. */
+async function largeConversation(environment: Record<string, string> = {}) {
+  const { model, requests } = scriptedStreamer(textAnswer('Here.'));
+  const dependencies = chatDependencies({ model }, { THRESHOLD_TOKENS: '1000', ...environment });
+  const { conversationId } = await buildConversation(dependencies.store, {
+    turns: 20,
+    head: { ownerUid: caller.uid, model: 'gemini-3.5-flash' },
+  });
+  return { dependencies, conversationId, requests };
+}
+
+const headOf = async (
+  { store }: Awaited<ReturnType<typeof largeConversation>>['dependencies'],
+  id: string,
+) => (await readHead(store, id))?.value;
+
+describe('a context over the hard threshold', () => {
+  test('is sent as a view: a marker in the place of the oldest turns, the newest word for word', async () => {
+    const { dependencies, conversationId, requests } = await largeConversation();
+
+    await sendAll(dependencies, conversationId, ['And now?']);
+
+    const sent = JSON.stringify(requests[0]?.contents);
+    expect(sent).toContain('left out of this request');
+    expect(sent).not.toContain('Question 1:');
+    expect(sent).toContain('Question 20:');
+    expect(sent).toContain('And now?');
+  });
+
+  test('tells the app so, in the stream and in the JSON answer', async () => {
+    const { dependencies, conversationId } = await largeConversation();
+
+    const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
+    const frames = await collect(handle.frames());
+
+    expect(frames[0]?.chunk).toMatchObject({
+      type: 'start',
+      messageMetadata: { shrunken: { turnsLeftOut: expect.any(Number), outputsMasked: 0 } },
+    });
+    expect((await handle.result).shrinkage?.turnsLeftOut).toBeGreaterThan(0);
+  });
+
+  test('is shown by /context as it is sent', async () => {
+    const { dependencies, conversationId, requests } = await largeConversation();
+
+    const shown = await showContext(dependencies, { caller, conversationId });
+    await sendAll(dependencies, conversationId, ['And now?']);
+
+    expect(shown.shrunken?.turnsLeftOut).toBeGreaterThan(0);
+    expect(shown.items.map(({ content }) => content)).toEqual(
+      requests[0]?.contents.slice(0, -1) ?? [],
+    );
+  });
+
+  test('keeps its size in the meter: what the model reports of the view is not the context', async () => {
+    const { dependencies, conversationId } = await largeConversation();
+
+    await sendAll(dependencies, conversationId, ['And now?']);
+
+    const head = await headOf(dependencies, conversationId);
+    expect(head?.context.tokens).toBeGreaterThan(2_000);
+    expect(head?.context.source).toBe('estimated');
+    expect(head?.compactionNeeded.auto?.trigger).toBe('auto');
+  });
+
+  test('changes nothing that is stored', async () => {
+    const { dependencies, conversationId } = await largeConversation();
+    const before = await headOf(dependencies, conversationId);
+
+    await sendAll(dependencies, conversationId, ['And now?']);
+
+    const after = await headOf(dependencies, conversationId);
+    expect(after).toMatchObject({ generation: 0, coveredThrough: { seq: 0 }, lastSeq: 21 });
+    expect(before?.lastSeq).toBe(20);
+    expect(await dependencies.store.get([historyPath(conversationId, 1)])).toEqual([undefined]);
+  });
+
+  test('leaves room for a message that the whole context would not', async () => {
+    const { dependencies, conversationId } = await largeConversation({
+      MODEL_WINDOWS: '{"gemini-3.5-flash":3000}',
+    });
+
+    const handle = await sendMessage(dependencies, request(conversationId, 'word '.repeat(500)));
+
+    expect((await handle.result).turn.state).toBe('done');
+  });
+});
+
+describe('a turn during which the context was compacted', () => {
+  test('is stored when what it would measure anew cannot be read', async () => {
+    const gate = Promise.withResolvers<void>();
+    const isDown = { value: false };
+    const store = createMemoryDocumentStore({
+      beforeOperation: (operation) => {
+        const isRead = operation.name === 'get' && operation.paths.length > 0;
+        const isHistory = isRead && operation.paths.some((path) => path.includes('/histories/'));
+        if (isDown.value && isHistory)
+          throw new StoreUnavailableError({ operation: 'reading a history' });
+        return Promise.resolve();
+      },
+    });
+    const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+    const { model, requests } = scriptedStreamer({
+      ...textAnswer('Late.', usage),
+      gate: gate.promise,
+    });
+    const bench = compactionBench({ store });
+    const dependencies = chatDependencies({ model, store }, { THRESHOLD_TOKENS: '2000' });
+    const { conversationId } = await buildConversation(store, {
+      turns: 20,
+      head: { ownerUid: caller.uid, settings: { thresholdTokens: 2_000 } },
+    });
+    const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
+    const since = dependencies.clock.now();
+    const manual = { requestId: 'by-hand', since };
+    await store.commit([
+      {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: { 'compactionNeeded.manual': manual },
+        guard: { exists: true },
+      },
+    ]);
+    await runCompaction(bench, { conversationId, signal: neverAborted() });
+    isDown.value = true;
+
+    gate.resolve();
+
+    expect((await handle.result).turn.state).toBe('done');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('asks for nothing when the swap came before its end, and hides no later crossing', async () => {
+    const gate = Promise.withResolvers<void>();
+    const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+    const { model } = scriptedStreamer({ ...textAnswer('Late.', usage), gate: gate.promise });
+    const bench = compactionBench();
+    const dependencies = chatDependencies(
+      { model, store: bench.store },
+      { THRESHOLD_TOKENS: '2000' },
+    );
+    const { conversationId } = await buildConversation(bench.store, {
+      turns: 20,
+      head: { ownerUid: caller.uid, settings: { thresholdTokens: 2_000 } },
+    });
+    const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
+    await bench.store.commit([
+      {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: {
+          'compactionNeeded.manual': { requestId: 'by-hand', since: dependencies.clock.now() },
+        },
+        guard: { exists: true },
+      },
+    ]);
+    await runCompaction(bench, { conversationId, signal: neverAborted() });
+
+    gate.resolve();
+    await handle.result;
+
+    const head = await headOf(dependencies, conversationId);
+    expect(head?.generation).toBe(1);
+    expect(head?.compactionNeeded).toEqual({});
+    expect(dependencies.published).toEqual([]);
+    await sendAll(dependencies, conversationId, ['one more']);
+    expect((await headOf(dependencies, conversationId))?.compactionNeeded.auto).toBeDefined();
+  });
+});

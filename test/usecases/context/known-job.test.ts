@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { decodeJob } from '#shared/conversation/documents/job.ts';
+import { dropNeedWrites } from '#shared/conversation/writes/drop-request-writes.ts';
+import { compactionJobPath, headPath } from '#shared/conversation/documents/paths.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { request, sendAll } from '#test/support/chat/sending.ts';
+
+/** An instance of chat, and the paths that it has read since they were asked for. */
+function instance(store = createMemoryDocumentStore()) {
+  const asked: string[] = [];
+  const dependencies = chatDependencies({
+    store: {
+      ...store,
+      get: (paths) => {
+        asked.push(...paths);
+        return store.get(paths);
+      },
+    },
+    cache: createMemoryCache({ maxBytes: 1_000_000 }),
+    clock: createManualClock(),
+    model: scriptedStreamer(...Array.from({ length: 6 }, () => textAnswer('Yes.'))).model,
+  });
+  return { store, dependencies, readSince: () => asked.splice(0) };
+}
+
+type Instance = ReturnType<typeof instance>;
+
+/** A need of the conversation comes, and is taken off again with a record of the reason. */
+async function comeAndGo({ store }: Instance, conversationId: string, reason: string) {
+  const [headDocument] = await store.get([headPath(conversationId)]);
+  if (!headDocument) throw new Error('no head');
+  const since = new Date(0);
+  const requestId = randomUUID();
+  await store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: { 'compactionNeeded.auto': { requestId, since, trigger: 'auto' } },
+      guard: { updateTime: headDocument.updateTime },
+    },
+  ]);
+  const [waiting, job] = await store.get([
+    headPath(conversationId),
+    compactionJobPath(conversationId),
+  ]);
+  if (!waiting) throw new Error('no head');
+  await store.commit(
+    dropNeedWrites(
+      {
+        conversationId,
+        head: decodeHead(waiting),
+        job: job ? decodeJob(job) : 'missing',
+        need: { kind: 'auto', requestId, since, trigger: 'auto' },
+        state: 'NOOP',
+        reason,
+        tokens: 0,
+        now: new Date(1),
+      },
+      { frees: true },
+    ),
+  );
+}
+
+const shownReason = async ({ dependencies }: Instance, conversationId: string) => {
+  const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
+  return (await handle.result).context.compaction?.reason;
+};
+
+describe('the job of compactions', () => {
+  test('is read once by an instance, while nothing is asked of it', async () => {
+    const conversationId = randomUUID();
+    const warm = instance();
+    await sendAll(warm.dependencies, conversationId, ['One.', 'Two.']);
+    warm.readSince();
+
+    await sendAll(warm.dependencies, conversationId, ['Three.']);
+
+    expect(warm.readSince()).not.toContain(compactionJobPath(conversationId));
+  });
+
+  test('is shown as it is after each need that another instance has seen come and go', async () => {
+    const conversationId = randomUUID();
+    const warm = instance();
+    await sendAll(warm.dependencies, conversationId, ['One.', 'Two.']);
+
+    const shown: unknown[] = [];
+    for (const reason of ['BELOW_THRESHOLD', 'NOT_ARMED']) {
+      await comeAndGo(warm, conversationId, reason);
+      shown.push(await shownReason(warm, conversationId));
+      shown.push(await shownReason(warm, conversationId));
+    }
+
+    expect(shown).toEqual(['BELOW_THRESHOLD', 'BELOW_THRESHOLD', 'NOT_ARMED', 'NOT_ARMED']);
+  });
+});

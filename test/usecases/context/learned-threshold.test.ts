@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { contextResponse } from '#shared/wire/responses/context.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { readAs } from '#test/support/chat/http-answers.ts';
+
+let [learning, plain]: ChatServer[] = [];
+beforeAll(async () => {
+  learning = await startChatServer({ environment: { LEARN_THRESHOLD: 'on' } });
+  plain = await startChatServer();
+});
+afterAll(async () => {
+  await learning?.stop();
+  await plain?.stop();
+});
+
+/** What a compaction by hand leaves behind, of about 2,600 tokens. */
+async function compactByHand(chat: ChatServer | undefined, body: object = {}) {
+  if (!chat) throw new Error('no server');
+  const { store } = chat.dependencies;
+  const head = { ownerUid: 'alice' };
+  const { conversationId: id } = await buildConversation(store, { turns: 20, head });
+  await chat.call(`/v1/conversations/${id}:compact`, { body });
+  const [document] = await store.get([headPath(id)]);
+  const context = await chat.call(`/v1/conversations/${id}/context`);
+  return {
+    stored: document?.fields['thresholdShift'],
+    threshold: (await readAs(contextResponse, context)).policy?.threshold,
+  };
+}
+
+describe('a compaction by hand', () => {
+  test('far below the threshold lowers it for this conversation, where the deployment learns', async () => {
+    expect(await compactByHand(learning)).toEqual({
+      stored: -0.05,
+      threshold: { tokens: 22_800, source: 'default', learned: -0.05 },
+    });
+  });
+
+  test('teaches nothing unless the deployment says so', async () => {
+    expect(await compactByHand(plain)).toEqual({
+      stored: undefined,
+      threshold: { tokens: 24_000, source: 'default' },
+    });
+  });
+
+  test('that is only tried teaches nothing', async () => {
+    expect((await compactByHand(learning, { dryRun: true })).stored).toBeUndefined();
+  });
+});

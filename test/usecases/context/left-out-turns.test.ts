@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest';
+import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { contextObjectOf, readContext } from '#functions/chat/context/read-context.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
+import { statusPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { ConversationSettings } from '#shared/conversation/documents/head.ts';
+import { contextObjectResponse } from '#shared/wire/responses/context-object.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { autoNeed, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  buildConversation,
+  madeUpAnswer,
+  madeUpQuestion,
+} from '#test/support/compaction/conversation-builder.ts';
+import { owner } from '#test/support/chat/lifecycle.ts';
+import { request } from '#test/support/chat/sending.ts';
+
+const WINDOW_TOKENS = 3_000;
+
+/** Chat and worker whose model has a window of 3,000 tokens and whose threshold is never reached. */
+function neverAtAThreshold(environment: Record<string, string> = {}) {
+  const parts = [{ text: madeUpAnswer(1) }];
+  const { model, requests } = scriptedStreamer({ chunks: [{ parts, finishReason: 'STOP' }] });
+  const chat = chatDependencies(
+    { model, clock: createManualClock() },
+    {
+      THRESHOLD_FRACTION: '1',
+      MODEL_WINDOWS: `{"gemini-2.5-flash":${WINDOW_TOKENS}}`,
+      RECALL_TOKENS: '0',
+      ...environment,
+    },
+  );
+  const { store, config } = chat;
+  const bench = compactionBench({
+    store,
+    config,
+    model: createScriptedModel({ answers: [snapshotAnswer()] }),
+  });
+  return { chat, bench, requests };
+}
+
+type World = ReturnType<typeof neverAtAThreshold>;
+
+/** About 115 tokens a turn: 22 of them are over the hard threshold of 2,400, and within the window. */
+const built = async ({ chat }: World, settings: ConversationSettings = {}, turns = 22) =>
+  (await buildConversation(chat.store, { turns, head: { settings } })).conversationId;
+
+async function send({ chat }: World, conversationId: string, message: string | SendRequest) {
+  const of = typeof message === 'string' ? request(conversationId, message) : message;
+  return (await sendMessage(chat, of)).result;
+}
+
+const headOf = async ({ chat }: World, id: string) => (await readHead(chat.store, id))?.value;
+
+const objectOf = async ({ chat }: World, conversationId: string) =>
+  contextObjectOf(chat, await readContext(chat, { caller: owner, conversationId }), undefined);
+
+const statusOf = async ({ chat }: World, conversationId: string) =>
+  (await chat.store.get([statusPath(conversationId)]))[0]?.fields;
+
+describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
+  test('a turn asks for nothing while the model sees all of the context', async () => {
+    const world = neverAtAThreshold();
+    const id = await built(world, {}, 15);
+
+    const { context } = await send(world, id, 'And now?');
+
+    expect(context.leftOut).toBeUndefined();
+    expect((await headOf(world, id))?.compactionNeeded).toEqual({});
+  });
+
+  test('a turn that leaves no room for all of them asks for a compaction, and the app is told', async () => {
+    const world = neverAtAThreshold();
+    const id = await built(world);
+
+    const { context, turn } = await send(world, id, 'And now?');
+
+    expect(turn.state).toBe('done');
+    expect((await headOf(world, id))?.compactionNeeded.auto?.trigger).toBe('overflow');
+    expect(world.chat.published).toHaveLength(1);
+    expect(context.compaction?.state).toBe('QUEUED');
+    expect(context.leftOut).toMatchObject({ from: 1, remedy: 'wait' });
+  });
+
+  test('the context never grows beyond the window, and nothing stays left out', async () => {
+    const world = neverAtAThreshold();
+    const id = await built(world, {}, 1);
+    let most = 0;
+
+    for (let turn = 1; turn <= 60; turn++) {
+      const { context } = await send(world, id, madeUpQuestion(turn));
+      most = Math.max(most, context.percent);
+      await compactOnce(world.bench, id);
+      expect((await objectOf(world, id)).leftOut).toBeUndefined();
+    }
+
+    expect(most).toBeGreaterThan(75);
+    expect(most).toBeLessThan(95);
+    expect((await headOf(world, id))?.generation).toBeGreaterThan(1);
+  });
+});
+
+describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => {
+  test('the app is told which turns the model does not see, and that no summary comes by itself', async () => {
+    const world = neverAtAThreshold();
+    const id = await built(world, { compaction }, 40);
+
+    const { context, turn, shrinkage } = await send(world, id, 'And now?');
+
+    const leftOut = context.leftOut;
+    expect(turn.state).toBe('done');
+    expect((await headOf(world, id))?.compactionNeeded).toEqual({});
+    expect(leftOut).toMatchObject({ from: 1, remedy: 'compact' });
+    expect(leftOut?.turns).toBe(leftOut?.upTo);
+    expect(leftOut?.message).toContain('compact the history');
+    expect(context.thresholdTokens).toBeNull();
+    expect(shrinkage).toMatchObject({ from: 1, upTo: shrinkage?.turnsLeftOut });
+    expect(contextObjectResponse.parse(context)).toEqual(context);
+    expect(await objectOf(world, id)).toMatchObject({ leftOut });
+    const shown = await showContext(world.chat, { caller: owner, conversationId: id });
+    expect(shown.shrunken).toMatchObject({ from: 1, upTo: leftOut?.upTo });
+  });
+
+  test.each([
+    ['ko-KR', '압축'],
+    ['ja', '圧縮'],
+  ])('it is told in the words of %s', async (locale, word) => {
+    const world = neverAtAThreshold();
+    const id = await built(world, { compaction }, 40);
+
+    const { context } = await send(world, id, { ...request(id, 'And now?'), locale });
+
+    expect(context.leftOut?.message).toContain(word);
+  });
+
+  test('a compaction that the user asks for brings them back as a summary', async () => {
+    const world = neverAtAThreshold();
+    const id = await built(world, { compaction }, 40);
+
+    await requestCompaction(world.chat, { caller: owner, conversationId: id });
+    const queued = await statusOf(world, id);
+    await compactOnce(world.bench, id);
+
+    expect(queued).toMatchObject({ leftOut: { remedy: 'wait' } });
+    expect((await headOf(world, id))?.generation).toBe(1);
+    expect(await statusOf(world, id)).not.toHaveProperty('leftOut');
+    expect((await objectOf(world, id)).leftOut).toBeUndefined();
+  });
+
+  test('the model is told that turns are left out, and promised nothing', async () => {
+    const world = neverAtAThreshold();
+    const id = await built(world, { compaction }, 40);
+
+    await send(world, id, 'And now?');
+
+    const sent = JSON.stringify(world.requests[0]?.contents);
+    expect(sent).toContain('left out of this request');
+    expect(sent).not.toMatch(/summari[sz]ed|summary/);
+  });
+
+  test('a message that fits no view ends with CONTEXT_WINDOW_WILL_OVERFLOW', async () => {
+    const world = neverAtAThreshold();
+    const id = await built(world, { compaction }, 40);
+
+    const sending = send(world, id, 'word '.repeat(4_000));
+
+    await expect(sending).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
+  });
+});
+
+test('where compaction is off, a refusal promises none, whatever was asked for before', async () => {
+  const world = neverAtAThreshold();
+  const { conversationId } = await buildConversation(world.chat.store, {
+    turns: 19,
+    head: { settings: { compaction: 'off' }, compactionNeeded: autoNeed() },
+  });
+
+  const sending = send(world, conversationId, 'word '.repeat(1_000));
+
+  await expect(sending).rejects.toMatchObject({
+    reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+    publicMessage: expect.not.stringContaining('compact'),
+  });
+  expect((await objectOf(world, conversationId)).compaction).toBeNull();
+});
+
+test('a worker tells what is left out while it works', async () => {
+  const world = neverAtAThreshold();
+  const id = await built(world);
+  await send(world, id, 'And now?');
+  let running: unknown;
+  const bench = {
+    ...world.bench,
+    atCrashPoint: async (point: string) => {
+      if (point === 'claimed') running = await statusOf(world, id);
+    },
+  };
+
+  await compactOnce(bench, id);
+
+  expect(running).toMatchObject({
+    compaction: { state: 'RUNNING' },
+    leftOut: { from: 1, remedy: 'wait' },
+  });
+  expect((await see(world.chat.store, id)).history?.generation).toBe(1);
+});

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { finishedTurn } from '#test/support/compaction/hand-written-turn.ts';
+
+const entry = (seq: number, text = 'x'.repeat(1_000)) => ({
+  loadedAt: 1,
+  turn: {
+    ...finishedTurn(
+      {
+        caller: { uid: 'u', tier: 'signedIn' },
+        conversationId: 'c',
+        message: { id: 'm', parts: [{ text }] },
+      },
+      'answer',
+    ),
+    seq,
+  },
+});
+
+describe('the cache of finished turns', () => {
+  test('gives back what was kept, by epoch and seq', () => {
+    const cache = createMemoryCache({ maxBytes: 1_000_000 });
+    const kept = entry(3);
+
+    cache.keepTurn('epoch-1', kept);
+
+    expect(cache.turn('epoch-1', 3)).toBe(kept);
+    expect(cache.turn('epoch-1', 4)).toBeUndefined();
+    expect(cache.turn('epoch-2', 3)).toBeUndefined();
+  });
+
+  test('lets the least recently used go when its bytes are full', () => {
+    const cache = createMemoryCache({ maxBytes: 28_000 });
+    for (let seq = 1; seq <= 3; seq++) cache.keepTurn('e', entry(seq));
+    for (let seq = 4; seq <= 20; seq++) {
+      cache.turn('e', 1);
+      cache.keepTurn('e', entry(seq));
+    }
+
+    expect(cache.turn('e', 1)).toBeDefined();
+    expect(cache.turn('e', 2)).toBeUndefined();
+  });
+
+  test('does not keep what is larger than itself', () => {
+    const cache = createMemoryCache({ maxBytes: 20_000 });
+    cache.keepTurn('e', entry(1));
+
+    cache.keepTurn('e', entry(2, 'x'.repeat(100_000)));
+
+    expect(cache.turn('e', 2)).toBeUndefined();
+    expect(cache.turn('e', 1)).toBeDefined();
+  });
+
+  test('with no bytes keeps nothing', () => {
+    const cache = createMemoryCache({ maxBytes: 0 });
+
+    cache.keepTurn('e', entry(1));
+
+    expect(cache.turn('e', 1)).toBeUndefined();
+  });
+});

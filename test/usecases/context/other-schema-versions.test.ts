@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, test } from 'vitest';
+import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import type { DocumentFields } from '#shared/ports/ports.ts';
+import { conversationListResponse } from '#shared/wire/responses/conversations.ts';
+import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { readAs } from '#test/support/chat/http-answers.ts';
+
+let chat: ChatServer | undefined;
+afterEach(async () => {
+  await chat?.stop();
+  chat = undefined;
+});
+
+/** A conversation of two turns, one document of which has these fields as well. */
+async function serveWith(pathOf: (conversationId: string) => string, fields: DocumentFields) {
+  chat = await startChatServer();
+  const { store } = chat.dependencies;
+  const { conversationId } = await buildConversation(store, {
+    turns: 2,
+    head: { ownerUid: 'alice' },
+  });
+  const path = pathOf(conversationId);
+  const [document] = await store.get([path]);
+  const guard = { updateTime: document?.updateTime ?? '' };
+  await store.commit([{ op: 'update', path, fields, guard }]);
+  const sent = await chat.call(`/v1/conversations/${conversationId}/messages`, {
+    method: 'POST',
+    body: { message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello?' }] } },
+  });
+  const [after] = await store.get([path]);
+  return { sent, after: after?.fields, chat };
+}
+
+test('what a later version added to a head is passed over and kept', async () => {
+  const { sent, after } = await serveWith(headPath, { addedLater: 'kept' });
+
+  expect(sent.status).toBe(200);
+  expect(after).toMatchObject({ addedLater: 'kept', lastSeq: 3 });
+});
+
+test.each([
+  ['head', headPath],
+  ['turn', (conversationId: string) => turnPath(conversationId, 2)],
+])(
+  'a message to a conversation whose %s is of a later schema version is to be sent again, and changes nothing',
+  async (_, pathOf) => {
+    const { sent, after, chat: server } = await serveWith(pathOf, { schemaVersion: 2 });
+
+    expect(sent.status).toBe(503);
+    expect(sent.headers.get('retry-after')).toBe('30');
+    expect(await sent.json()).toMatchObject({
+      error: {
+        message: expect.stringContaining('(schema 2)'),
+        details: [
+          { reason: 'STORED_BY_NEWER_VERSION', metadata: { stored: '2', known: '1' } },
+          { retryDelay: '30s' },
+        ],
+      },
+    });
+    expect(after).toMatchObject({ schemaVersion: 2 });
+    expect(server.logs).toContainEqual(
+      expect.objectContaining({
+        severity: 'ERROR',
+        event: 'request',
+        fields: expect.objectContaining({
+          reason: 'STORED_BY_NEWER_VERSION',
+          detail: expect.stringContaining('deploy the release that wrote it'),
+        }),
+      }),
+    );
+  },
+);
+
+test('a conversation of a later schema version is missing from the list, and hides no other', async () => {
+  chat = await startChatServer();
+  const { store } = chat.dependencies;
+  const build = () => buildConversation(store, { turns: 1, head: { ownerUid: 'alice' } });
+  const built = [await build(), await build(), await build()];
+  const path = headPath(built[1]?.conversationId ?? '');
+  const fields = { schemaVersion: 2 };
+  await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+
+  const first = await readAs(
+    conversationListResponse,
+    await chat.call('/v1/conversations?pageSize=2'),
+  );
+  const query = `pageSize=2&pageToken=${first.nextPageToken}`;
+  const second = await readAs(
+    conversationListResponse,
+    await chat.call(`/v1/conversations?${query}`),
+  );
+
+  const listed = [...first.conversations, ...second.conversations].map(({ id }) => id);
+  expect(new Set(listed)).toEqual(
+    new Set([built[0], built[2]].map((kept) => kept?.conversationId)),
+  );
+  expect(chat.logs).toContainEqual(
+    expect.objectContaining({ severity: 'WARNING', event: 'conversation_not_listed' }),
+  );
+});
+
+test.each(['', '/messages', '/context', '/compactions', '/pins'])(
+  'a conversation of a later schema version is told to nobody but its owner: GET …%s',
+  async (under) => {
+    chat = await startChatServer();
+    const { store } = chat.dependencies;
+    const head = { ownerUid: 'alice' };
+    const { conversationId } = await buildConversation(store, { turns: 1, head });
+    const fields = { schemaVersion: 2 };
+    const guard = { exists: true } as const;
+    await store.commit([{ op: 'update', path: headPath(conversationId), fields, guard }]);
+    const unknown = randomUUID();
+    const get = (id: string, uid: string) => chat?.call(`/v1/conversations/${id}${under}`, { uid });
+
+    const [own, foreign, none] = await Promise.all([
+      get(conversationId, 'alice'),
+      get(conversationId, 'mallory'),
+      get(unknown, 'mallory'),
+    ]);
+
+    expect([own?.status, foreign?.status, none?.status]).toEqual([503, 404, 404]);
+    expect(await foreign?.json()).toEqual(await none?.json());
+  },
+);

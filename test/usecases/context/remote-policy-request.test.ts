@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { createChatApp } from '#functions/chat/chat-app.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createDependencies } from '#functions/dependencies.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import { answeringModel } from '#functions/models/models-in-use.ts';
+import { REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+
+/** The chat function as it is composed for production, on the embedded store. */
+async function bench() {
+  const { config, ...overrides } = chatDependencies({ clock: createManualClock() });
+  const dependencies = await createDependencies(config, {
+    store: overrides.store,
+    clock: overrides.clock,
+    publisher: overrides.publisher,
+    idTokens: overrides.idTokens,
+    logger: overrides.logger,
+    model: {
+      ...overrides.model,
+      generate: () => Promise.reject(new Error('not asked')),
+      countTokens: () => Promise.resolve(1),
+    },
+  }).chat();
+  const app = createChatApp({ ...dependencies, sendMessage, heartbeatMs: 1_000 });
+  const { head } = await buildConversation(dependencies.store, { turns: 1 });
+  return {
+    store: dependencies.store,
+    answering: (model: string) => answeringModel(dependencies.config, model),
+    thresholdTokens: () => policyOf(dependencies.config, head).softThresholdTokens,
+    get: (path: string) =>
+      app.fetch(
+        new Request(`http://localhost${path}`, { headers: { authorization: 'Bearer token' } }),
+        { work: [], breakOff: () => undefined, left: new AbortController().signal },
+      ),
+  };
+}
+
+describe('a request', () => {
+  test('of a user brings the remote policy into force', async () => {
+    const { store, get, thresholdTokens } = await bench();
+    const fields = { thresholdTokens: 9_000 };
+    await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+
+    const response = await get('/v1/conversations');
+
+    expect([response.status, thresholdTokens()]).toEqual([200, 9_000]);
+  });
+
+  test('of a probe reads nothing', async () => {
+    const { store, get, thresholdTokens } = await bench();
+    const fields = { thresholdTokens: 9_000 };
+    await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+
+    await get('/v1/health');
+
+    expect(thresholdTokens()).toBe(24_000);
+  });
+});
+
+describe('a retired model', () => {
+  test('is known to the function as it is composed, by the registry and by the remote document', async () => {
+    const { store, get, answering } = await bench();
+    const retirement = { geminiApi: '2026-01-01', successor: 'gemini-3.8-flash' };
+    const fields = { models: { 'gemini-3.5-flash': { retirement } } };
+    await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+
+    const before = answering('gemini-3.5-flash');
+    await get('/v1/conversations');
+
+    expect(answering('gemini-2.5-pro-preview-06-05')).toBe('gemini-3.1-pro-preview');
+    expect([before, answering('gemini-3.5-flash')]).toEqual([
+      'gemini-3.5-flash',
+      'gemini-3.8-flash',
+    ]);
+  });
+});

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest';
+import { listCompactions, readCompaction } from '#functions/chat/context/list-compactions.ts';
+import { previewCompaction } from '#functions/chat/context/preview-compaction.ts';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
+import { fork } from '#test/support/chat/forks.ts';
+import {
+  canaries,
+  compactAgain,
+  compacted,
+  lifecycle,
+  owner,
+  removeMessage,
+  setHead,
+  type Lifecycle,
+} from '#test/support/chat/lifecycle.ts';
+import { edit } from '#test/support/chat/replacing.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { tamper } from '#test/support/signing.ts';
+import { answered } from '#test/support/chat/starts.ts';
+
+const FORGED = 'FORGED';
+
+/** Two generations, of which somebody rewrote one in the database. */
+async function withForged(generation: number) {
+  const logged: { event: string; fields: object }[] = [];
+  const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
+  const world = lifecycle({
+    model,
+    logger: { log: (_, event, fields) => void logged.push({ event, fields }) },
+  });
+  const conversationId = await compacted(world);
+  await compactAgain(world, conversationId);
+  await tamper(world.store, { conversationId, generation });
+  const alarms = () => logged.filter(({ event }) => event === 'snapshot_signature_invalid');
+  return { world, conversationId, requests, alarms };
+}
+
+const restore = ({ chat }: Lifecycle, conversationId: string, generation: number) =>
+  restoreGeneration(chat, { caller: owner, conversationId, generation, locale: undefined });
+
+describe('a snapshot that somebody else wrote', () => {
+  test('reaches no prompt, and the chat goes on', async () => {
+    const { world, conversationId, requests, alarms } = await withForged(2);
+
+    const turn = await answered(world.chat, request(conversationId, 'What now?'));
+
+    expect(turn.state).toBe('done');
+    expect(requests).toHaveLength(1);
+    expect(JSON.stringify(requests)).not.toContain(FORGED);
+    expect(JSON.stringify(requests)).not.toContain('state_snapshot');
+    expect(alarms()).not.toEqual([]);
+    expect(alarms()[0]?.fields).toEqual({ conversationId, generation: 2, keyId: 'local' });
+  });
+
+  test('is told of once for each time that it is read', async () => {
+    const { world, conversationId, alarms } = await withForged(2);
+    const show = () => showContext(world.chat, { caller: owner, conversationId });
+
+    await show();
+    await show();
+
+    expect(alarms()).toHaveLength(2);
+  });
+
+  test('is shown to nobody, and its record says why', async () => {
+    const { world, conversationId } = await withForged(2);
+    const of = { caller: owner, conversationId, locale: undefined };
+
+    const shown = await Promise.all([
+      ...[undefined, 0, 1].map((generation) => showContext(world.chat, { ...of, generation })),
+      listCompactions(world.chat, { ...of, pageSize: 10 }),
+    ]);
+    const records = await Promise.all(
+      [1, 2].map((generation) => readCompaction(world.chat, { ...of, generation })),
+    );
+
+    expect(JSON.stringify(shown)).not.toContain(FORGED);
+    expect(records.map(({ reason }) => reason)).toEqual([undefined, 'SNAPSHOT_INVALID']);
+  });
+
+  test.each([1, 2])('of generation %i cannot be restored', async (generation) => {
+    const { world, conversationId } = await withForged(generation);
+
+    await expect(restore(world, conversationId, generation)).rejects.toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      reason: 'SNAPSHOT_INVALID',
+    });
+  });
+
+  test('does not keep others from being restored', async () => {
+    const { world, conversationId, requests } = await withForged(2);
+
+    await restore(world, conversationId, 1);
+    await answered(world.chat, request(conversationId, 'What now?'));
+
+    expect(JSON.stringify(requests)).toContain('Plan a trip');
+    expect(JSON.stringify(requests)).not.toContain(FORGED);
+  });
+
+  test('goes into no fork: that has the newest one that verifies', async () => {
+    const { world, conversationId } = await withForged(2);
+    const first = await world.store.get([historyPath(conversationId, 1)]);
+
+    const forked = await fork(world, conversationId, 'message-31');
+
+    const { head, history, text } = await see(world.store, forked.conversationId);
+    expect(text).not.toContain(FORGED);
+    expect(history?.snapshotText).toBe(first[0]?.fields['snapshotText']);
+    expect(head.coveredThrough).toEqual(first[0]?.fields['coveredThrough']);
+  });
+
+  test.each<[string, (world: Lifecycle, id: string) => Promise<unknown>]>([
+    ['an edit', (world, id) => answered(world.chat, edit(id, 'message-31', 'Other.'))],
+    ['a deletion', (world, id) => removeMessage(world, id, 'message-31')],
+    [
+      'the bin',
+      async (world, id) => {
+        await deleteConversation(world.chat, { caller: owner, conversationId: id });
+        await undeleteConversation(world.chat, { caller: owner, conversationId: id });
+      },
+    ],
+  ])('does not go on after %s: the newest one that verifies does', async (_, change) => {
+    const { world, conversationId } = await withForged(2);
+
+    await change(world, conversationId);
+
+    const { head, history, text } = await see(world.store, conversationId);
+    expect(head.generation).toBe(3);
+    expect(history?.isUntrusted).toBeUndefined();
+    expect(text).toContain('Plan a trip');
+    expect(text).not.toContain(FORGED);
+  });
+
+  test.each([
+    ['the newest one that verifies', [2], 'After the first.'],
+    ['none where none verifies', [1, 2], 'Question 1:'],
+  ])('is folded by no compaction: it starts from %s', async (_, forged, read) => {
+    const { world, conversationId } = await withForged(2);
+    for (const generation of forged) await tamper(world.store, { conversationId, generation });
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('again') } });
+    const before = world.bench.model.calls.length;
+
+    const preview = await previewCompaction(world.chat, { caller: owner, conversationId });
+    const outcome = await compactOnce(world.bench, conversationId);
+
+    expect(preview).toMatchObject({ state: 'WOULD_COMPACT' });
+    expect(outcome).toMatchObject({ state: 'COMPACTED' });
+    const asked = JSON.stringify(world.bench.model.calls.slice(before));
+    expect(asked).toContain(read);
+    expect(asked).not.toContain(FORGED);
+    const { history, text } = await see(world.store, conversationId);
+    expect(history?.isUntrusted).toBeUndefined();
+    expect(text).toContain('state_snapshot');
+  });
+
+  test('is emptied by the erasure of any message, whatever it claims to cover', async () => {
+    const { world, conversationId } = await withForged(1);
+    await tamper(
+      world.store,
+      { conversationId, generation: 1 },
+      { snapshotText: 'canary-4711-zephyr', coveredThrough: { seq: 1, contentIndex: 0 } },
+    );
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    expect(await canaries(world)).toEqual([]);
+  });
+});
+
+describe('a snapshot that was moved', () => {
+  test('is not valid under another generation', async () => {
+    const { world, conversationId } = await withForged(2);
+    const [first] = await world.store.get([historyPath(conversationId, 1)]);
+    await tamper(
+      world.store,
+      { conversationId, generation: 2 },
+      { ...first?.fields, generation: 2, snapshotText: first?.fields['snapshotText'] },
+    );
+
+    const { history } = await see(world.store, conversationId);
+
+    expect(history?.isUntrusted).toBe(true);
+  });
+
+  test('is not valid in another conversation', async () => {
+    const world = lifecycle();
+    const [mine, other] = [await compacted(world), await compacted(world)];
+    const [document] = await world.store.get([historyPath(mine, 1)]);
+    await tamper(world.store, { conversationId: other, generation: 1 }, document?.fields);
+
+    const [from, to] = [await see(world.store, mine), await see(world.store, other)];
+
+    expect(from.history?.isUntrusted).toBeUndefined();
+    expect(to.history?.isUntrusted).toBe(true);
+  });
+});

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { describe, expect, test } from 'vitest';
+import { headPath, statusPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { request, sendAll } from '#test/support/chat/sending.ts';
+
+describe('the threshold', () => {
+  const usage = (promptTokens: number) => ({
+    promptTokens,
+    cachedTokens: 0,
+    outputTokens: 10,
+    thoughtsTokens: 0,
+  });
+
+  test('when reached leaves a need in the head with the finish and publishes it once', async () => {
+    const dependencies = chatDependencies(
+      { model: scriptedStreamer(textAnswer('A', usage(990))).model },
+      { THRESHOLD_TOKENS: '1000' },
+    );
+    const id = randomUUID();
+
+    await sendAll(dependencies, id, ['a', 'b']);
+
+    const need = (await readHead(dependencies.store, id))?.value.compactionNeeded.auto;
+    expect(need).toMatchObject({ trigger: 'auto' });
+    expect(dependencies.published).toEqual([
+      {
+        topic: 'compaction',
+        data: { schemaVersion: 1, conversationId: id, requestId: need?.requestId },
+      },
+    ]);
+  });
+
+  test('when reached tells the events topic that a compaction was asked for', async () => {
+    const dependencies = chatDependencies(
+      { model: scriptedStreamer(textAnswer('A', usage(990))).model },
+      { THRESHOLD_TOKENS: '1000' },
+    );
+    const id = randomUUID();
+
+    await sendAll(dependencies, id, ['a', 'b']);
+
+    const need = (await readHead(dependencies.store, id))?.value.compactionNeeded.auto;
+    expect(dependencies.told).toEqual([
+      {
+        topic: 'events',
+        data: {
+          schemaVersion: 1,
+          type: 'compaction.requested',
+          conversationId: id,
+          requestId: need?.requestId,
+          trigger: 'auto',
+          beforeTokens: 1_000,
+        },
+      },
+    ]);
+  });
+
+  test('when reached tells the owner’s devices through the status document', async () => {
+    const dependencies = chatDependencies(
+      { model: scriptedStreamer(textAnswer('A', usage(990))).model },
+      { THRESHOLD_TOKENS: '1000' },
+    );
+    const id = randomUUID();
+
+    await sendAll(dependencies, id, ['a']);
+
+    const [status] = await dependencies.store.get([statusPath(id)]);
+    expect(status?.fields).toMatchObject({
+      tokens: 1_000,
+      thresholdTokens: 1_000,
+      compaction: { state: 'QUEUED', trigger: 'auto' },
+    });
+  });
+
+  test('when not reached asks for nothing', async () => {
+    const dependencies = chatDependencies(
+      { model: scriptedStreamer(textAnswer('A', usage(989))).model },
+      { THRESHOLD_TOKENS: '1000' },
+    );
+    const id = randomUUID();
+
+    await sendAll(dependencies, id, ['a']);
+
+    expect((await readHead(dependencies.store, id))?.value.compactionNeeded).toEqual({});
+    expect(dependencies.published).toEqual([]);
+  });
+
+  test('keeps its need when the bus is down, and the user is not told of it', async () => {
+    const dependencies = chatDependencies(
+      {
+        model: scriptedStreamer(textAnswer('A', usage(5_000))).model,
+        publisher: { publish: () => Promise.reject(new Error('bus down')) },
+      },
+      { THRESHOLD_TOKENS: '1000' },
+    );
+    const id = randomUUID();
+
+    await sendAll(dependencies, id, ['a']);
+
+    expect((await readHead(dependencies.store, id))?.value.compactionNeeded.auto).toBeDefined();
+  });
+});
+
+/** Fifty-five turns of about 130 tokens in a window of 8,000: a message of 3,000 fits once they are folded. */
+async function fullConversation(dependencies: ReturnType<typeof chatDependencies>) {
+  const { conversationId } = await buildConversation(dependencies.store, {
+    turns: 55,
+    head: { model: 'gemini-3.5-flash' },
+  });
+  return conversationId;
+}
+
+const smallWindow = { MODEL_WINDOWS: '{"gemini-3.5-flash":8000}' };
+const tooLongForNow = 'word '.repeat(3_000);
+
+describe('a message that cannot fit', () => {
+  test('is refused with both figures before anything is written', async () => {
+    const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+    const id = randomUUID();
+
+    const sent = sendMessage(dependencies, request(id, 'word '.repeat(5_000)));
+
+    await expect(sent).rejects.toMatchObject({
+      reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+      metadata: { estimatedRequestTokenCount: '5000', remainingTokenCount: '1000' },
+    });
+    expect(await dependencies.store.get([headPath(id)])).toEqual([undefined]);
+  });
+
+  test('publishes a need again that nobody has settled for a minute', async () => {
+    const clock = createManualClock();
+    const dependencies = chatDependencies({ clock }, smallWindow);
+    const id = await fullConversation(dependencies);
+    const refused = () => sendMessage(dependencies, request(id, tooLongForNow));
+    await expect(refused()).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
+    dependencies.published.length = 0;
+
+    await expect(refused()).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
+    expect(dependencies.published).toHaveLength(0);
+    clock.advance(60_001);
+    await expect(refused()).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
+
+    expect(dependencies.published).toMatchObject([
+      { topic: 'compaction', data: { conversationId: id } },
+    ]);
+  });
+
+  test('promises no compaction where compaction is off', async () => {
+    const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+    const { conversationId } = await buildConversation(dependencies.store, {
+      turns: 1,
+      head: { model: 'gemini-3.5-flash', settings: { compaction: 'off' } },
+    });
+
+    const sent = sendMessage(dependencies, request(conversationId, 'word '.repeat(5_000)));
+
+    await expect(sent).rejects.toMatchObject({
+      publicMessage: expect.not.stringContaining('being compacted'),
+    });
+  });
+
+  test('asks for a compaction when there is something to compact', async () => {
+    const dependencies = chatDependencies({}, smallWindow);
+    const id = await fullConversation(dependencies);
+
+    const sent = sendMessage(dependencies, request(id, tooLongForNow));
+
+    await expect(sent).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
+    const head = await readHead(dependencies.store, id);
+    expect(head?.value.compactionNeeded.auto?.trigger).toBe('overflow');
+    expect(head?.value.lastSeq).toBe(55);
+  });
+
+  test('asks for none when no compaction can make room for it, and says so', async () => {
+    const dependencies = chatDependencies({}, smallWindow);
+    const id = await fullConversation(dependencies);
+
+    const sent = sendMessage(dependencies, request(id, 'word '.repeat(9_000)));
+
+    await expect(sent).rejects.toMatchObject({
+      reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+      publicMessage: expect.stringContaining('Shorten it'),
+    });
+    expect((await readHead(dependencies.store, id))?.value.compactionNeeded).toEqual({});
+    expect(dependencies.published).toEqual([]);
+  });
+});

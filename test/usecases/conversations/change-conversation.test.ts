@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { conversationResponse } from '#shared/wire/responses/conversations.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer({ environment: { THRESHOLD_TOKENS: '20000' } });
+});
+afterAll(() => chat.stop());
+
+const create = (body: object = {}) => createConversation(chat, { body });
+
+const patch = (id: string, body: object, more: { mask?: string; etag?: string } = {}) =>
+  chat.call(`/v1/conversations/${id}${more.mask === undefined ? '' : `?updateMask=${more.mask}`}`, {
+    method: 'PATCH',
+    body,
+    ...(more.etag !== undefined && { headers: { 'if-match': more.etag } }),
+  });
+
+describe('changing a conversation', () => {
+  test('without a mask writes what the body has and leaves the rest', async () => {
+    const { id } = await create({ title: 'one', metadata: { a: '1' } });
+
+    const changed = await readAs(conversationResponse, await patch(id, { title: 'two' }));
+
+    expect(changed).toMatchObject({ title: 'two', metadata: { a: '1' } });
+  });
+
+  test('with a mask writes only what it names, and resets what the body lacks', async () => {
+    const settings = { thresholdTokens: 9_000, thresholdFraction: 0.01 };
+    const { id } = await create({ title: 'one', metadata: { a: '1' }, settings });
+
+    const response = await patch(
+      id,
+      { title: 'ignored', settings: { thresholdTokens: 8_000 } },
+      { mask: 'metadata,settings' },
+    );
+
+    const changed = await readAs(conversationResponse, response);
+    expect(changed).toMatchObject({ title: 'one', metadata: {} });
+    expect(changed.settings).toEqual({ thresholdTokens: 8_000 });
+  });
+
+  test('can take the title away', async () => {
+    const { id } = await create({ title: 'one' });
+
+    await patch(id, {}, { mask: 'title' });
+
+    const read = await (await chat.call(`/v1/conversations/${id}`)).json();
+    expect(read).not.toHaveProperty('title');
+  });
+
+  test.each([
+    ['an unknown field in the mask', { title: 'x' }, 'title,ownerUid', 'BAD_FIELD'],
+    ['an unknown field in the body', { ownerUid: 'x' }, undefined, 'BAD_FIELD'],
+    ['a field of the deployment in the mask alone', {}, 'model', 'FIELD_NOT_WRITABLE'],
+    [
+      'a threshold that is too high',
+      { settings: { thresholdTokens: 20_001 } },
+      undefined,
+      'THRESHOLD_TOO_HIGH',
+    ],
+  ])('%s is refused', async (...[, body, mask, reason]) => {
+    const { id } = await create();
+
+    const response = await patch(id, body, mask === undefined ? {} : { mask });
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason });
+  });
+
+  test('is refused with 412 when the conversation has changed since its ETag', async () => {
+    const { id } = await create();
+    const etag = (await chat.call(`/v1/conversations/${id}`)).headers.get('etag') ?? '';
+
+    const first = await patch(id, { title: 'one' }, { etag });
+    const second = await patch(id, { title: 'two' }, { etag });
+
+    expect(first.status).toBe(200);
+    expect(await errorOf(second)).toMatchObject({ http: 412, reason: 'ETAG_MISMATCH' });
+  });
+
+  test('10 times at once loses no change', async () => {
+    const { id } = await create();
+    const responses = await Promise.all([
+      ...Array.from({ length: 5 }, () => patch(id, { title: 'x' })),
+      ...Array.from({ length: 5 }, () => patch(id, { metadata: { a: '1' } })),
+    ]);
+
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+    const read = await (await chat.call(`/v1/conversations/${id}`)).json();
+    expect(read).toMatchObject({ title: 'x', metadata: { a: '1' } });
+  });
+});

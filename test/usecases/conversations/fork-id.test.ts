@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { dyingAt, compacted, lifecycle, owner, stranger } from '#test/support/chat/lifecycle.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { fork, transcript } from '#test/support/chat/forks.ts';
+
+describe('a fork under an id', () => {
+  test('is the same fork when it is asked for again', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    const first = await fork(world, conversationId, 'message-2', id);
+    await addTurn(world.store, id, { user: 'More.', answer: 'Yes.' });
+
+    const second = await fork(world, conversationId, 'message-2', id);
+
+    expect(first).toMatchObject({ conversationId: id, isNew: true });
+    expect(second).toMatchObject({ conversationId: id, isNew: false, head: { lastSeq: 3 } });
+  });
+
+  test('of another message, or of a conversation that is there, is refused', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    await fork(world, conversationId, 'message-2', id);
+    const other = await createConversation(world.chat, { caller: owner, fields: {} });
+
+    for (const [messageId, taken] of [
+      ['message-1', id],
+      ['message-2', other.conversationId],
+    ] as const)
+      await expect(fork(world, conversationId, messageId, taken)).rejects.toMatchObject({
+        status: 'ALREADY_EXISTS',
+        reason: 'IDEMPOTENCY_KEY_REUSED',
+      });
+  });
+
+  test.each([
+    ['that is in the bin', deleteConversation],
+    ['that is being erased', eraseOwnConversation],
+  ])('%s cannot be used, and says which field is to change', async (_, remove) => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    await fork(world, conversationId, 'message-2', id);
+    await remove(world.chat, { caller: owner, conversationId: id });
+
+    await expect(fork(world, conversationId, 'message-2', id)).rejects.toMatchObject({
+      reason: 'CONVERSATION_NOT_FOUND',
+      metadata: { field: 'id' },
+      publicMessage: expect.stringContaining('Draw a new id'),
+    });
+  });
+
+  test('whose source is erased while it is made is erased with it', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name === 'fork-copied')
+          await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+      },
+    };
+
+    await expect(fork({ chat }, conversationId, 'message-2', id)).rejects.toMatchObject({
+      reason: 'CONVERSATION_NOT_FOUND',
+    });
+
+    expect((await readHead(world.store, id))?.value.state).toBe('erasing');
+    expect(world.chat.published.map(({ data }) => data)).toContainEqual(
+      expect.objectContaining({ kind: 'erase', conversationId: id }),
+    );
+  });
+
+  test('that somebody else has is not there', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const theirs = await createConversation(world.chat, { caller: stranger, fields: {} });
+
+    await expect(
+      fork(world, conversationId, 'message-2', theirs.conversationId),
+    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  });
+
+  test.each(['fork-begun', 'fork-cleared', 'fork-batch-copied', 'fork-copied', 'fork-live'])(
+    'that died when it had reached %s is finished by the same request',
+    async (point) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      const id = randomUUID();
+      const dying = { chat: { ...world.chat, ...dyingAt(point) } };
+      await expect(fork(dying, conversationId, 'message-20', id)).rejects.toThrow('died');
+
+      const forked = await fork(world, conversationId, 'message-20', id);
+
+      expect(forked.head).toMatchObject({ state: 'live', lastSeq: 20, generation: 1 });
+      expect(await transcript(world, id, 30)).toEqual(await transcript(world, conversationId, 20));
+    },
+  );
+
+  test('is not found before it is whole', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    const dying = { chat: { ...world.chat, ...dyingAt('fork-copied') } };
+    await expect(fork(dying, conversationId, 'message-2', id)).rejects.toThrow('died');
+
+    await expect(
+      readOwnConversation(world.chat, { caller: owner, conversationId: id }),
+    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+    await expect(sendMessage(world.chat, request(id, 'Hello.'))).rejects.toMatchObject({
+      status: 'NOT_FOUND',
+    });
+  });
+
+  test('that a second request makes meanwhile is made by that one', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    let isFirst = true;
+    const held = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name !== 'fork-cleared' || !isFirst) return;
+        isFirst = false;
+        await fork(world, conversationId, 'message-2', id);
+      },
+    };
+
+    const first = fork({ chat: held }, conversationId, 'message-2', id);
+
+    await expect(first).rejects.toMatchObject({ reason: 'FORK_TAKEN_OVER', retryable: true });
+    expect(await fork(world, conversationId, 'message-2', id)).toMatchObject({ isNew: false });
+    expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 2));
+  });
+
+  test.each([
+    ['the head', (id: string) => headPath(id)],
+    ['a copied turn', (id: string) => turnPath(id, 1)],
+  ])('survives the lost reply of the batch of %s', async (_, pathOf) => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    world.loseReplyOf(({ path }) => path === pathOf(id));
+
+    const forked = await fork(world, conversationId, 'message-2', id);
+
+    expect(forked.head).toMatchObject({ state: 'live', lastSeq: 2 });
+  });
+
+  test('survives the lost reply of the batch that makes it live', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    world.loseReplyOf((write) => write.op === 'update' && write.fields['state'] === 'live');
+
+    const forked = await fork(world, conversationId, 'message-2');
+
+    expect(forked).toMatchObject({ isNew: true, head: { state: 'live', lastSeq: 2 } });
+  });
+});

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compactionRecordResponse } from '#shared/wire/responses/compaction.ts';
+import {
+  conversationListResponse,
+  conversationResponse,
+} from '#shared/wire/responses/conversations.ts';
+import { erasingResponse } from '#shared/wire/responses/lifecycle.ts';
+import { messageResponse } from '#shared/wire/responses/messages.ts';
+import {
+  errorOf,
+  startChatServer,
+  type CallOptions,
+  type ChatServer,
+} from '#test/support/chat/chat-server.ts';
+import { readAs } from '#test/support/chat/http-answers.ts';
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer();
+});
+afterAll(() => chat.stop());
+
+/** A conversation of alice with one answered message. */
+async function conversation(uid = 'alice') {
+  const id = randomUUID();
+  const messageId = randomUUID();
+  const response = await chat.call(`/v1/conversations/${id}/messages`, {
+    uid,
+    body: { message: { id: messageId, parts: [{ type: 'text', text: 'Hello.' }] } },
+  });
+  expect(response.status).toBe(200);
+  return { id, messageId, path: `/v1/conversations/${id}` };
+}
+
+describe('the routes of restoring, deleting and forking', () => {
+  test('delete a message and answer with what is left of it', async () => {
+    const { path, messageId } = await conversation();
+
+    const response = await chat.call(`${path}/messages/${messageId}`, { method: 'DELETE' });
+
+    const message = await readAs(messageResponse, response);
+    expect(message).toMatchObject({ id: messageId, parts: [], deleted: true });
+  });
+
+  test('restore, and answer with the record of it', async () => {
+    const { path, messageId } = await conversation();
+    await chat.call(`${path}/messages/${messageId}`, { method: 'DELETE' });
+
+    const response = await chat.call(`${path}:restore`, { body: { generation: 0 } });
+
+    const record = await readAs(compactionRecordResponse, response);
+    expect(record).toMatchObject({ generation: 2, state: 'RESTORED', restoredFrom: 0 });
+  });
+
+  test.each([{ generation: -1 }, { generation: 1.5 }, {}, { generation: 0, requestId: 'x' }])(
+    'do not restore from %j',
+    async (body) => {
+      const { path } = await conversation();
+
+      const response = await chat.call(`${path}:restore`, { body });
+
+      expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+    },
+  );
+
+  test('delete a conversation and take it back', async () => {
+    const { id, path } = await conversation();
+
+    const deleted = await readAs(conversationResponse, await chat.call(path, { method: 'DELETE' }));
+    const gone = await chat.call(path);
+    const back = await readAs(
+      conversationResponse,
+      await chat.call(`${path}:undelete`, { method: 'POST' }),
+    );
+
+    expect(deleted.purgeTime).toBeDefined();
+    expect(gone.status).toBe(404);
+    expect(back).toMatchObject({ id });
+    expect(back.deleteTime).toBeUndefined();
+    expect((await chat.call(path)).status).toBe(200);
+  });
+
+  test('leave a deleted conversation out of the list', async () => {
+    const uid = randomUUID();
+    const { path } = await conversation(uid);
+    await chat.call(path, { method: 'DELETE', uid });
+
+    const response = await chat.call('/v1/conversations', { uid });
+
+    expect(await response.json()).toEqual({ conversations: [] });
+  });
+
+  test.each([1, 2, 30])(
+    'list a deleted one in its place on request, %i a page',
+    async (pageSize) => {
+      const uid = randomUUID();
+      const made = [await conversation(uid), await conversation(uid), await conversation(uid)];
+      await chat.call(made[1]?.path ?? '', { method: 'DELETE', uid });
+
+      const seen: string[] = [];
+      let token: string | undefined;
+      do {
+        const query = `?showDeleted=true&pageSize=${pageSize}${token ? `&pageToken=${token}` : ''}`;
+        const response = await chat.call(`/v1/conversations${query}`, { uid });
+        const page = await readAs(conversationListResponse, response);
+        seen.push(...page.conversations.map(({ id }) => id));
+        token = page.nextPageToken;
+      } while (token !== undefined);
+
+      expect(seen).toEqual([made[1]?.id, made[2]?.id, made[0]?.id]);
+    },
+  );
+
+  test('erase a conversation at once when asked to', async () => {
+    const { path } = await conversation();
+
+    const response = await chat.call(`${path}?permanent=true`, { method: 'DELETE' });
+
+    expect(response.status).toBe(202);
+    expect(await readAs(erasingResponse, response)).toEqual({ conversations: 1 });
+    expect((await chat.call(`${path}:undelete`, { method: 'POST' })).status).toBe(404);
+  });
+
+  test('fork', async () => {
+    const { id, path, messageId } = await conversation();
+    const forkId = randomUUID();
+
+    const response = await chat.call(`${path}:fork`, { body: { messageId, id: forkId } });
+    const again = await chat.call(`${path}:fork`, { body: { messageId, id: forkId } });
+
+    const fork = await readAs(conversationResponse, response);
+    expect(response.status).toBe(201);
+    expect(response.headers.get('location')).toBe(`/v1/conversations/${forkId}`);
+    expect(fork).toMatchObject({ id: forkId, forkedFrom: { conversationId: id, seq: 1 } });
+    expect(again.status).toBe(200);
+  });
+
+  test.each([
+    [{}, '`messageId` is missing: it must be a message id'],
+    [{ messageId: 'x' }, '`messageId`: must be a message id'],
+  ])('say what is wrong with the message to fork at: %j', async (body, text) => {
+    const { path } = await conversation();
+
+    const error = await errorOf(await chat.call(`${path}:fork`, { body }));
+
+    expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+    expect(error.message).toContain(text);
+  });
+
+  test('name one limit of a number that is beyond two', async () => {
+    const { path } = await conversation();
+
+    const error = await errorOf(
+      await chat.call(`${path}:restore`, { body: { generation: 1e300 } }),
+    );
+
+    expect(error.message).toBe('`generation` must be at most 99999999.');
+  });
+
+  test('erase a user', async () => {
+    const uid = randomUUID();
+    const { path } = await conversation(uid);
+
+    const response = await chat.call('/v1/users/me:erase', { method: 'POST', uid });
+
+    expect(response.status).toBe(202);
+    expect(await readAs(erasingResponse, response)).toEqual({ conversations: 1 });
+    expect((await chat.call(path, { uid })).status).toBe(404);
+  });
+
+  test('take no body that says something', async () => {
+    const { path } = await conversation();
+
+    const response = await chat.call(path, { method: 'DELETE', body: { now: true } });
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+  });
+});
+
+describe('a conversation of somebody else', () => {
+  const calls: [string, string, (messageId: string) => CallOptions][] = [
+    ['restore', ':restore', () => ({ body: { generation: 0 } })],
+    ['delete a message', '/messages/m_1', () => ({ method: 'DELETE' })],
+    ['delete', '', () => ({ method: 'DELETE' })],
+    ['erase', '?permanent=true', () => ({ method: 'DELETE' })],
+    ['undelete', ':undelete', () => ({ method: 'POST' })],
+    ['fork', ':fork', (messageId) => ({ body: { messageId } })],
+    ['export', ':export', () => ({})],
+  ];
+
+  test.each(calls)('to %s is answered like one that is not there', async (_, suffix, optionsOf) => {
+    const { id, messageId } = await conversation();
+    const call = async (conversationId: string) =>
+      errorOf(
+        await chat.call(`/v1/conversations/${conversationId}${suffix}`, {
+          uid: 'mallory',
+          ...optionsOf(messageId),
+        }),
+      );
+
+    const theirs = await call(id);
+
+    expect(theirs).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
+    expect(theirs).toEqual(await call(randomUUID()));
+    expect((await chat.call(`/v1/conversations/${id}`)).status).toBe(200);
+  });
+});

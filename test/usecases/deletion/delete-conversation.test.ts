@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
+import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
+import { actingAt } from '#test/support/compaction/compaction-dependencies.ts';
+import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compacted, lifecycle, owner, setHead, stranger } from '#test/support/chat/lifecycle.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { pass, sayEach, storedTurn } from '#test/support/chat/streaming.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+const headOf = async (world: ReturnType<typeof lifecycle>, conversationId: string) =>
+  (await readHead(world.store, conversationId))?.value;
+
+describe('deleting a conversation', () => {
+  test('puts it into the bin for thirty days, and drops what waits', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+
+    await deleteConversation(world.chat, { caller: owner, conversationId });
+
+    const now = world.bench.clock.now();
+    expect(await headOf(world, conversationId)).toMatchObject({
+      state: 'deleted',
+      generation: 2,
+      deleteTime: now,
+      purgeTime: new Date(now.getTime() + 30 * DAY_MS),
+      compactionNeeded: {},
+    });
+    await expect(
+      readOwnConversation(world.chat, { caller: owner, conversationId }),
+    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  });
+
+  test('twice is the same as once', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const first = await deleteConversation(world.chat, { caller: owner, conversationId });
+    world.bench.clock.advance(1_000);
+
+    const second = await deleteConversation(world.chat, { caller: owner, conversationId });
+
+    expect(second).toEqual(await headOf(world, conversationId));
+    expect(second.purgeTime).toEqual(first.purgeTime);
+  });
+
+  test('whose reply is lost is found by its nonce', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    world.loseReplyOf(({ path }) => path === historyPath(conversationId, 2));
+
+    const head = await deleteConversation(world.chat, { caller: owner, conversationId });
+
+    expect(head).toMatchObject({ state: 'deleted', generation: 2 });
+  });
+
+  test('cancels the turn that runs; its producer stops and stores nothing', async () => {
+    const world = lifecycle({ clock: systemClock });
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const { model } = scriptedStreamer({ ...textAnswer('Too late.'), gate });
+    const conversationId = randomUUID();
+    const chat = { ...world.chat, model };
+    const handle = await sendMessage(chat, request(conversationId, 'Hello.'));
+    const answered = handle.result.then(
+      () => 'answered',
+      () => 'stopped',
+    );
+
+    await deleteConversation(chat, { caller: owner, conversationId });
+    open();
+
+    expect(await answered).toBe('stopped');
+    const [turn] = await world.store.get([turnPath(conversationId, 1)]);
+    expect(turn?.fields).toMatchObject({ state: 'cancelled', answerJson: '[]', inContext: false });
+    expect(await headOf(world, conversationId)).toMatchObject({ state: 'deleted' });
+    expect((await headOf(world, conversationId))?.open).toBeUndefined();
+  });
+
+  test('keeps what the turn that runs had said and stored so far', async () => {
+    const world = lifecycle();
+    const clock = createManualClock(world.chat.clock.now());
+    const conversationId = randomUUID();
+    const steered = steeredStreamer();
+    const chat = { ...world.chat, clock, model: steered.model };
+    const handle = await sendMessage(chat, request(conversationId, 'Hello.'));
+    await sayEach(clock, await steered.call(), ['Half an ', 'answer']);
+    await pass(clock, 600);
+
+    await deleteConversation(chat, { caller: owner, conversationId });
+    await pass(clock, 2_000);
+
+    await expect(handle.result).rejects.toMatchObject({ status: 'NOT_FOUND' });
+    const turn = await storedTurn(chat, conversationId);
+    expect(turn).toMatchObject({ state: 'cancelled', inContext: true });
+    expect(turn.contents).toEqual([{ role: 'model', parts: [{ text: 'Half an answer' }] }]);
+  });
+
+  test('makes a worker lose that has read it', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    const held = actingAt(world.bench, 'before-swap', () =>
+      deleteConversation(world.chat, { caller: owner, conversationId }),
+    );
+
+    await compactOnce(held, conversationId);
+
+    const head = await headOf(world, conversationId);
+    expect(head).toMatchObject({ state: 'deleted', generation: 2 });
+    const [history] = await world.store.get([historyPath(conversationId, 2)]);
+    expect(history?.fields['state']).toBe('CHANGED');
+  });
+
+  test('of somebody else finds nothing', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+
+    await expect(
+      deleteConversation(world.chat, { caller: stranger, conversationId }),
+    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  });
+});
+
+describe('taking a conversation out of the bin', () => {
+  test('brings it back with its context as it was', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const before = await see(world.store, conversationId);
+    await deleteConversation(world.chat, { caller: owner, conversationId });
+
+    await undeleteConversation(world.chat, { caller: owner, conversationId });
+
+    const after = await see(world.store, conversationId);
+    expect(after.text).toBe(before.text);
+    expect(after.head.state).toBe('live');
+    expect(after.head.purgeTime).toBeUndefined();
+    expect(after.head.deleteTime).toBeUndefined();
+  });
+
+  test('that is not in it changes nothing', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+
+    const head = await undeleteConversation(world.chat, { caller: owner, conversationId });
+
+    expect(head).toMatchObject({ state: 'live', generation: 1 });
+  });
+
+  test('is too late once it is being erased', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await deleteConversation(world.chat, { caller: owner, conversationId });
+    await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+
+    await expect(
+      undeleteConversation(world.chat, { caller: owner, conversationId }),
+    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  });
+
+  test('wins over a sweep that was about to erase it', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await deleteConversation(world.chat, { caller: owner, conversationId });
+    await undeleteConversation(world.chat, { caller: owner, conversationId });
+
+    const marked = await markErasing(
+      world.chat,
+      conversationId,
+      ({ state }) => state === 'deleted',
+    );
+
+    expect(marked).toBe('kept');
+    expect(await headOf(world, conversationId)).toMatchObject({ state: 'live' });
+  });
+
+  test('is the owner’s alone', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await deleteConversation(world.chat, { caller: owner, conversationId });
+
+    await expect(
+      undeleteConversation(world.chat, { caller: stranger, conversationId }),
+    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  });
+});
+
+describe('deleting a conversation for good', () => {
+  test.each(['live', 'deleted'])('marks one that is %s and tells the workers', async (state) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    if (state === 'deleted')
+      await deleteConversation(world.chat, { caller: owner, conversationId });
+
+    await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+
+    expect(await headOf(world, conversationId)).toMatchObject({ state: 'erasing' });
+    expect(world.chat.published).toEqual([
+      { topic: 'compaction', data: { schemaVersion: 1, kind: 'erase', conversationId } },
+    ]);
+  });
+
+  test('of somebody else finds nothing, also when it is being erased', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const asked = () => eraseOwnConversation(world.chat, { caller: stranger, conversationId });
+
+    await expect(asked()).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+    await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+    await expect(asked()).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  });
+});

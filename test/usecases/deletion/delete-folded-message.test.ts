@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { compactionBench, rewriteBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { manualNeed, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import {
+  dyingAt,
+  CANARY,
+  canaries,
+  compactAgain,
+  compacted,
+  lifecycle,
+  owner,
+  setHead,
+  removeMessage,
+} from '#test/support/chat/lifecycle.ts';
+
+describe('deleting a message that a summary without sources covers', () => {
+  test('goes back to what was before it, and erases every summary that told of it', async () => {
+    const world = lifecycle({}, rewriteBench);
+    const conversationId = await compacted(world);
+    await compactAgain(world, conversationId);
+    expect((await canaries(world)).length).toBeGreaterThan(2);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { head, history, text } = await see(world.store, conversationId);
+    expect(head).toMatchObject({ generation: 3, coveredThrough: { seq: 0 } });
+    expect(history).toMatchObject({ state: 'CHANGED', changedFromSeq: 3, snapshotText: '' });
+    expect(text).toContain('Question 1:');
+    expect(await canaries(world)).toEqual([]);
+    const histories = await historiesOf(world, conversationId);
+    expect(histories.map(({ fields }) => fields['erased'])).toEqual([true, true, undefined]);
+  });
+
+  test('keeps the newest summary that ends before it', async () => {
+    const world = lifecycle({}, rewriteBench);
+    const conversationId = await compacted(world);
+    const first = await see(world.store, conversationId);
+    await compactAgain(world, conversationId);
+    const { seq } = first.head.coveredThrough;
+
+    await removeMessage(world, conversationId, `message-${seq + 1}`);
+
+    const { head, history } = await see(world.store, conversationId);
+    expect(head.coveredThrough.seq).toBe(seq);
+    expect(history?.snapshotText).toBe(first.history?.snapshotText);
+  });
+
+  test('asks for a new compaction where the turns are over the threshold again', async () => {
+    const world = lifecycle({}, rewriteBench);
+    const conversationId = await compacted(world);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { head } = await see(world.store, conversationId);
+    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(world.chat.published).toHaveLength(1);
+    await compactOnce(world.bench, conversationId);
+    expect((await see(world.store, conversationId)).head.generation).toBe(3);
+  });
+
+  test('asks for it too where what goes on is a generation that a restore made', async () => {
+    const world = lifecycle({}, rewriteBench);
+    const conversationId = await compacted(world, {
+      head: { settings: { thresholdTokens: 2_000 } },
+    });
+    for (const generation of [0, 1])
+      await restoreGeneration(world.chat, {
+        caller: owner,
+        conversationId,
+        generation,
+        locale: undefined,
+      });
+    await compactAgain(world, conversationId, 3);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { head, history } = await see(world.store, conversationId);
+    expect(history).toMatchObject({ coveredThrough: { seq: 0 }, afterTokens: 0 });
+    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
+  });
+
+  test('asks for it too where a person has asked for a compaction', async () => {
+    const world = lifecycle({}, rewriteBench);
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('by-hand') } });
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { head } = await see(world.store, conversationId);
+    expect(head.compactionNeeded).toMatchObject({
+      auto: { trigger: 'auto' },
+      manual: { requestId: 'by-hand' },
+    });
+  });
+
+  test('makes a worker lose that has read it', async () => {
+    const world = lifecycle({}, rewriteBench);
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('in-flight') } });
+    const held = compactionBench({
+      ...world.bench,
+      atCrashPoint: async (name) => {
+        if (name === 'verified') await removeMessage(world, conversationId, 'message-3');
+      },
+    });
+
+    await compactOnce(held, conversationId);
+
+    expect(await canaries(world)).toEqual([]);
+    expect((await see(world.store, conversationId)).head.coveredThrough.seq).toBe(0);
+  });
+
+  test('shows nothing of it from the cache of another instance', async () => {
+    const world = lifecycle({}, rewriteBench);
+    const conversationId = await compacted(world);
+    await compactAgain(world, conversationId);
+    const show = (generation?: number) =>
+      showContext(world.otherChat, { caller: owner, conversationId, generation });
+    await show();
+    expect(JSON.stringify(await show(1))).toContain(CANARY);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    for (const generation of [undefined, 0])
+      expect(JSON.stringify(await show(generation))).not.toContain(CANARY);
+    for (const generation of [1, 2])
+      await expect(show(generation)).rejects.toMatchObject({
+        status: 'FAILED_PRECONDITION',
+        reason: 'GENERATION_ERASED',
+        metadata: { generation: String(generation) },
+      });
+  });
+
+  test('leaves a compaction after it untouched when it is finished late', async () => {
+    const world = lifecycle({}, rewriteBench);
+    const conversationId = await compacted(world);
+    const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
+    await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
+    await compactOnce(world.bench, conversationId);
+    const before = await see(world.store, conversationId);
+    expect(before.head.generation).toBe(3);
+
+    await finishErasure(world.chat, conversationId);
+
+    const after = await see(world.store, conversationId);
+    expect(after.history).toEqual(before.history);
+    expect(after.head.pendingErasure).toBeUndefined();
+  });
+});

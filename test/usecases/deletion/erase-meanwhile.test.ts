@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import type { ChatCrashPoint } from '#functions/chat/crash-points.ts';
+import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { compactionCrashPoints } from '#functions/worker/compaction/crash-points.ts';
+import { compactionJobPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { actingAt, compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  manualNeed,
+  buildDue,
+  compactOnce,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  dyingAt,
+  CANARY,
+  compacted,
+  lifecycle,
+  owner,
+  setHead,
+  type Lifecycle,
+} from '#test/support/chat/lifecycle.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { erase, remainsOf } from '#test/support/compaction/erasing.ts';
+
+/** Workers never come to the points of the sweep. */
+const workerPoints = Object.keys(compactionCrashPoints).filter(
+  (point) => !point.startsWith('sweep-'),
+);
+
+describe('erasing in the middle of a compaction', () => {
+  test('makes the worker lose from the mark on, before anything is deleted', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    const held = actingAt(world.bench, 'before-swap', () =>
+      eraseUser(world.chat, { caller: owner }),
+    );
+
+    await compactOnce(held, conversationId).catch(() => undefined);
+
+    const [history, job] = await world.store.get([
+      historyPath(conversationId, 2),
+      compactionJobPath(conversationId),
+    ]);
+    expect([history, job]).toEqual([undefined, undefined]);
+  });
+
+  /** A worker that compacts while the user is erased at `point`. */
+  async function eraseAt(point: string, world: Lifecycle, conversationId: string) {
+    const held = compactionBench({
+      ...world.bench,
+      atCrashPoint: async (name) => {
+        if (name === point) await erase(world);
+      },
+    });
+    await compactOnce(held, conversationId).catch(() => undefined);
+    await erase(world);
+  }
+
+  test.each(workerPoints)('at %s leaves nothing, and the worker loses', async (point) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+
+    await eraseAt(point, world, conversationId);
+
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test.each(workerPoints)(
+    'that is the first of its conversation, at %s, leaves nothing',
+    async (point) => {
+      const world = lifecycle();
+      const conversationId = await buildDue(world.bench);
+
+      await eraseAt(point, world, conversationId);
+
+      expect(await remainsOf(world)).toEqual([]);
+    },
+  );
+});
+
+describe('erasing in the middle of a turn', () => {
+  test.each([
+    'turn-started',
+    'answer-streamed',
+    'before-finish',
+    'turn-finished',
+    'turn-published',
+  ] satisfies ChatCrashPoint[])('at %s leaves nothing', async (point) => {
+    const world = lifecycle({ clock: systemClock });
+    const conversationId = randomUUID();
+    let reached = 0;
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name !== point) return;
+        reached += 1;
+        await erase(world);
+      },
+    };
+
+    const handle = await sendMessage(chat, request(conversationId, CANARY));
+    await handle.result.catch(() => undefined);
+    await erase(world);
+
+    expect(reached).toBe(1);
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test('leaves nothing of a turn whose process died', async () => {
+    const world = lifecycle({ clock: systemClock });
+    const conversationId = randomUUID();
+    const chat = { ...world.chat, ...dyingAt('turn-started') };
+    const handle = await sendMessage(chat, request(conversationId, CANARY));
+    await expect(handle.result).rejects.toThrow('died');
+    const [turn] = await world.store.get([turnPath(conversationId, 1)]);
+    expect(turn?.fields['state']).toBe('running');
+
+    await erase(world);
+
+    expect(await remainsOf(world)).toEqual([]);
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { userPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { compactOnce, neverAborted } from '#test/support/compaction/compacted-conversation.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import {
+  dyingAt,
+  CANARY,
+  compacted,
+  lifecycle,
+  owner,
+  setHead,
+  stranger,
+} from '#test/support/chat/lifecycle.ts';
+import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasing.ts';
+import { request } from '#test/support/chat/sending.ts';
+
+describe('S20, contract 12: erasing a user', () => {
+  test('leaves nothing but tombstones, of conversations in every state', async () => {
+    const world = lifecycle();
+    const live = await compacted(world);
+    const deleted = await compacted(world);
+    await deleteConversation(world.chat, { caller: owner, conversationId: deleted });
+    const forking = await compacted(world);
+    await setHead(world, forking, { state: 'forking' });
+    const named = await compacted(world, {
+      head: {
+        title: CANARY,
+        systemInstruction: CANARY,
+        metadata: { note: CANARY },
+        pins: [{ id: 'p', text: CANARY, source: 'api' }],
+        forkedFrom: { conversationId: live, seq: 1 },
+      },
+    });
+
+    const result = await erase(world);
+
+    expect(result).toEqual({ conversations: 4 });
+    expect(await remainsOf(world)).toEqual([]);
+    const tombstone = await readHead(world.store, named);
+    expect(tombstone?.value.expireTime).toEqual(
+      new Date(world.bench.clock.now().getTime() + 30 * 24 * 60 * 60_000),
+    );
+  });
+
+  test('takes along what stands below the user', async () => {
+    const world = lifecycle();
+    await world.store.commit(
+      ['', '/usage/2026-01-01', '/memories/m1'].map((below) => ({
+        op: 'create' as const,
+        path: `${userPath('u1')}${below}`,
+        fields: { text: CANARY },
+      })),
+    );
+
+    await erase(world);
+
+    expect(await world.documents()).toEqual([]);
+  });
+
+  test('reaches a fork that became whole behind it while its source was not marked yet', async () => {
+    const world = lifecycle();
+    const first = '00000000-0000-4000-8000-000000000000';
+    // As many as are marked side by side.
+    const middle = Array.from({ length: 10 }, (_, i) => `8888888${i}-0000-4000-8000-000000000000`);
+    const source = 'ffffffff-0000-4000-8000-000000000000';
+    for (const conversationId of [...middle, source])
+      await buildConversation(world.store, { conversationId, turns: [{ user: CANARY }] });
+    const of = { caller: owner, conversationId: source, messageId: 'm_1', id: first };
+    let forked: Promise<unknown> | undefined;
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name === 'conversation-marked') await (forked ??= forkConversation(world.chat, of));
+      },
+    };
+
+    const result = await eraseUser(chat, { caller: owner });
+    await serveErasures(world);
+
+    expect(result).toEqual({ conversations: 12 });
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test('ends though the person begins conversations all the while', async () => {
+    const world = lifecycle();
+    await createConversation(world.chat, { caller: owner, fields: {} });
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name === 'erase-published')
+          await createConversation(world.chat, {
+            caller: owner,
+            id: '00000000-0000-4000-8000-' + String(world.chat.published.length).padStart(12, '0'),
+            fields: {},
+          });
+      },
+    };
+
+    const { conversations } = await eraseUser(chat, { caller: owner });
+
+    expect(conversations).toBeLessThan(200);
+  });
+
+  test('leaves other people’s alone', async () => {
+    const world = lifecycle();
+    const theirs = await compacted(world, { head: { ownerUid: 'u2' } });
+    const before = await world.documents();
+
+    const result = await eraseUser(world.chat, { caller: owner });
+
+    expect(result).toEqual({ conversations: 0 });
+    expect(await world.documents()).toEqual(before);
+    expect((await readHead(world.store, theirs))?.value.state).toBe('live');
+  });
+
+  test('reaches more conversations than one read gives', async () => {
+    const world = lifecycle();
+    for (let i = 0; i < 101; i++)
+      await createConversation(world.chat, { caller: owner, fields: {} });
+
+    const result = await erase(world);
+
+    expect(result).toEqual({ conversations: 101 });
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test.each(['conversation-marked', 'erase-published', 'user-documents-erased'])(
+    'that died when it had %s is finished by the same request',
+    async (point) => {
+      const world = lifecycle();
+      await compacted(world);
+      await compacted(world);
+      const dying = { ...world.chat, ...dyingAt(point) };
+      await expect(eraseUser(dying, { caller: owner })).rejects.toThrow('died');
+
+      const result = await erase(world);
+
+      expect(result).toEqual({ conversations: 2 });
+      expect(await remainsOf(world)).toEqual([]);
+    },
+  );
+});
+
+describe('S20: an erased conversation', () => {
+  test.each([
+    ['owner', owner],
+    ['somebody else', stranger],
+  ])('is not there for a late message of %s', async (_, caller) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await erase(world);
+
+    const send = sendMessage(world.chat, { ...request(conversationId, 'Late.'), caller });
+
+    await expect(send).rejects.toMatchObject({ status: 'NOT_FOUND' });
+    expect(await remainsOf(world)).toEqual([]);
+  });
+
+  test('keeps its id taken', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await erase(world);
+    const again = { caller: owner, id: conversationId, fields: {} };
+
+    await expect(createConversation(world.chat, again)).rejects.toMatchObject({
+      status: 'NOT_FOUND',
+    });
+  });
+
+  test('is nothing to a compaction that comes late, and to a second erasure', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await erase(world);
+
+    expect(await compactOnce(world.bench, conversationId)).toMatchObject({ reason: 'NOT_LIVE' });
+    expect(await eraseConversation(world.bench, conversationId, neverAborted())).toBe('nothing');
+    expect(await remainsOf(world)).toEqual([]);
+  });
+});
+
+describe('erasing a conversation that is not marked', () => {
+  test.each(['live', 'deleted', 'forking', 'erased'])(
+    'does nothing to one that is %s',
+    async (state) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      await setHead(world, conversationId, { state });
+      const before = await world.documents();
+
+      const result = await eraseConversation(world.bench, conversationId, neverAborted());
+
+      expect(result).toBe('nothing');
+      expect(await world.documents()).toEqual(before);
+    },
+  );
+});

@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest';
+import { readCompaction } from '#functions/chat/context/list-compactions.ts';
+import { previewCompaction } from '#functions/chat/context/preview-compaction.ts';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { fork } from '#test/support/chat/forks.ts';
+import { compactedTwice, setItems } from '#test/support/compaction/known-items.ts';
+import {
+  CANARY,
+  canaries,
+  dyingAt,
+  lifecycle,
+  owner,
+  removeMessage,
+  setHead,
+  type Lifecycle,
+} from '#test/support/chat/lifecycle.ts';
+import { edit } from '#test/support/chat/replacing.ts';
+import { answered } from '#test/support/chat/starts.ts';
+import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+
+const KEPT = 'The trip begins in Lisbon.';
+const TOLD = `The user chose a secret word: ${CANARY}.`;
+const BOTH = 'The hotel has a garden.';
+
+const items = [[KEPT, 1] as [string, number], [TOLD, 3] as [string, number]];
+
+const show = (chat: Lifecycle['chat'], conversationId: string, generation?: number) =>
+  showContext(chat, { caller: owner, conversationId, generation });
+
+describe('deleting a message that statements of a summary cite', () => {
+  test('removes those from every generation, and keeps the others', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, items);
+    const before = await see(world.store, conversationId);
+    expect((await canaries(world)).length).toBeGreaterThan(2);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { head, history, text } = await see(world.store, conversationId);
+    expect(await canaries(world)).toEqual([]);
+    expect(head).toMatchObject({ generation: 3, coveredThrough: before.head.coveredThrough });
+    expect(history).toMatchObject({ state: 'CHANGED', erasedSeqs: [3] });
+    expect(text).toContain(KEPT);
+    const histories = await historiesOf(world, conversationId);
+    expect(histories.map(({ fields }) => fields['erased'])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(
+      histories.map(({ fields }) => JSON.stringify(fields['snapshotText']).includes(KEPT)),
+    ).toEqual([true, true, true]);
+  });
+
+  test('shows of every generation what is left, also where it was cached', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, items);
+    for (const chat of [world.chat, world.otherChat])
+      for (const generation of [undefined, 1]) await show(chat, conversationId, generation);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    for (const chat of [world.chat, world.otherChat])
+      for (const generation of [undefined, 1, 2]) {
+        const shown = JSON.stringify(await show(chat, conversationId, generation));
+        expect(shown).toContain(KEPT);
+        expect(shown).not.toContain(CANARY);
+      }
+    for (const generation of [1, 2, 3]) {
+      const of = { caller: owner, conversationId, generation, locale: undefined };
+      expect(JSON.stringify(await readCompaction(world.chat, of))).not.toContain(CANARY);
+    }
+  });
+
+  test.each([
+    ['its own words', `The word is ${CANARY}.`],
+    ['its identifier', `Remember ${CANARY} for later.`],
+  ])('removes one that repeats %s and cites another turn', async (_, text) => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, [
+      [KEPT, 1],
+      [text, 5],
+    ]);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    expect(await canaries(world)).toEqual([]);
+    expect((await see(world.store, conversationId)).text).toContain(KEPT);
+  });
+
+  test.each(['the same request', 'the sweep'])(
+    'is finished by %s, and nothing is shown meanwhile',
+    async (by) => {
+      const world = lifecycle();
+      const conversationId = await compactedTwice(world, [...items, [`Again ${CANARY}.`, 5]]);
+      const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
+      await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
+      expect(await canaries(world)).not.toEqual([]);
+      const now = JSON.stringify(await show(world.chat, conversationId));
+      await expect(show(world.chat, conversationId, 1)).rejects.toMatchObject({
+        reason: 'GENERATION_ERASED',
+      });
+
+      if (by === 'the sweep') await finishErasure(world.chat, conversationId);
+      else await removeMessage(world, conversationId, 'message-3');
+
+      expect(now).not.toContain(CANARY);
+      expect(await canaries(world)).toEqual([]);
+      expect(JSON.stringify(await show(world.chat, conversationId, 1))).toContain(KEPT);
+    },
+  );
+
+  test('goes back to what was before it where no statement is left', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, [[TOLD, 3]]);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { head, text } = await see(world.store, conversationId);
+    expect(head.coveredThrough.seq).toBe(0);
+    expect(text).toContain('Question 1:');
+    expect(await canaries(world)).toEqual([]);
+  });
+
+  test('leaves earlier generations that can be restored and forked', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, items);
+    await removeMessage(world, conversationId, 'message-3');
+
+    const restored = await restoreGeneration(world.chat, {
+      caller: owner,
+      conversationId,
+      generation: 1,
+      locale: undefined,
+    });
+    const forked = await fork(world, conversationId, 'message-30');
+
+    expect(restored).toMatchObject({ state: 'RESTORED', restoredFrom: 1 });
+    for (const id of [conversationId, forked.conversationId]) {
+      const { history, text } = await see(world.store, id);
+      expect(history?.isUntrusted).toBeUndefined();
+      expect(text).toContain(KEPT);
+      expect(text).not.toContain(CANARY);
+    }
+  });
+});
+
+describe('the statements that an erasure took with it', () => {
+  test('are derived again from the turns that stand', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, [
+      [KEPT, 1],
+      [BOTH, 3, 4],
+    ]);
+    await removeMessage(world, conversationId, 'message-3');
+    const { head, text } = await see(world.store, conversationId);
+    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(world.chat.published).toHaveLength(1);
+    expect(text).not.toContain('Question 4');
+
+    expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
+
+    const asked = JSON.stringify(world.bench.model.calls.at(-1)?.contents);
+    expect(asked).toContain('Question 4');
+    expect(asked).not.toContain(CANARY);
+    const after = await see(world.store, conversationId);
+    expect(after.history?.rederiveFrom).toBeUndefined();
+    expect(after.head.coveredThrough.seq).toBeGreaterThanOrEqual(head.coveredThrough.seq);
+    expect(after.head.compactionNeeded).toEqual({});
+  });
+
+  test('wait for nothing where compaction is not automatic, and the next one reads them', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, items);
+    await setHead(world, conversationId, { 'settings.compaction': 'manual' });
+    await removeMessage(world, conversationId, 'message-3');
+    expect((await see(world.store, conversationId)).head.compactionNeeded).toEqual({});
+
+    const preview = await previewCompaction(world.chat, { caller: owner, conversationId });
+
+    expect(preview).toMatchObject({ state: 'WOULD_COMPACT', from: 1 });
+  });
+});
+
+describe('editing a message that statements of a summary cite', () => {
+  test('keeps those of the turns before it alone', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, [
+      [KEPT, 1],
+      [BOTH, 1, 4],
+      [TOLD, 3],
+    ]);
+
+    await answered(world.chat, edit(conversationId, 'message-3', 'Something else.'));
+
+    const { head, history, items: shown, text } = await see(world.store, conversationId);
+    expect(head.coveredThrough).toEqual({ seq: 2, contentIndex: 0 });
+    expect(history).toMatchObject({ state: 'CHANGED', changedFromSeq: 3, rederiveFrom: 3 });
+    expect(text).toContain(KEPT);
+    for (const gone of [BOTH, CANARY]) expect(text).not.toContain(gone);
+    expect(shown.map(({ seq }) => seq)).toEqual([undefined, undefined, 32, 32]);
+    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+  });
+
+  test('lets an earlier generation be restored without them', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, items);
+    await setItems(world, { conversationId, generation: 1 }, [
+      ['An older trip.', 2],
+      [TOLD, 3],
+    ]);
+    await answered(world.chat, edit(conversationId, 'message-3', 'Something else.'));
+
+    await restoreGeneration(world.chat, {
+      caller: owner,
+      conversationId,
+      generation: 1,
+      locale: undefined,
+    });
+
+    const { head, text } = await see(world.store, conversationId);
+    expect(head.coveredThrough).toEqual({ seq: 2, contentIndex: 0 });
+    expect(text).toContain('An older trip.');
+    expect(text).toContain('Something else.');
+    expect(text).not.toContain(CANARY);
+  });
+});

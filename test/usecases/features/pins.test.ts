@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { contextResponse } from '#shared/wire/responses/context.ts';
+import { conversationWithContextResponse } from '#shared/wire/responses/conversations.ts';
+import { exportLineResponse } from '#shared/wire/responses/lifecycle.ts';
+import { pinListResponse, pinResponse } from '#shared/wire/responses/pins.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { createConversation, expectClean, readAs } from '#test/support/chat/http-answers.ts';
+import { shownContents } from '#test/support/chat/shown-contents.ts';
+
+const streamer = scriptedStreamer(textAnswer('Fruit.'));
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer({
+    overrides: { model: streamer.model },
+    environment: { THRESHOLD_TOKENS: '1000' },
+  });
+});
+afterAll(() => chat.stop());
+
+const pinsPath = (conversationId: string, pinId?: string) =>
+  `/v1/conversations/${conversationId}/pins${pinId === undefined ? '' : `/${pinId}`}`;
+
+const put = (conversationId: string, pinId: string, body: unknown) =>
+  chat.call(pinsPath(conversationId, pinId), { method: 'PUT', body });
+
+const list = async (conversationId: string) =>
+  readAs(pinListResponse, await chat.call(pinsPath(conversationId)));
+
+/** About `tokens` tokens. */
+const textOf = (tokens: number) => 'bee '.repeat(Math.ceil(tokens / 0.8)).trim();
+
+describe('a pin', () => {
+  test('is made, replaced, read and taken away by its id', async () => {
+    const { id } = await createConversation(chat);
+
+    const made = await put(id, 'allergy', { text: 'No hazelnuts.' });
+    const replaced = await put(id, 'allergy', { text: 'No nuts at all.' });
+
+    expect([made.status, replaced.status]).toEqual([201, 200]);
+    const pin = { id: 'allergy', text: 'No nuts at all.', source: 'api' };
+    expect(await readAs(pinResponse, replaced)).toEqual(pin);
+    expect(await readAs(pinResponse, await chat.call(pinsPath(id, 'allergy')))).toEqual(pin);
+    const deleted = await chat.call(pinsPath(id, 'allergy'), { method: 'DELETE' });
+    expect([deleted.status, await deleted.text()]).toEqual([204, '']);
+    expect((await list(id)).pins).toEqual([]);
+  });
+
+  test('stands in the list beside the others, the oldest first, with what all take', async () => {
+    const { id } = await createConversation(chat);
+    await put(id, 'one', { text: 'No hazelnuts.' });
+    await put(id, 'two', { text: 'Aisle seat.' });
+
+    const { pins, tokens, budgetTokens } = await list(id);
+
+    expect(pins.map((pin) => pin.id)).toEqual(['one', 'two']);
+    expect(tokens).toBeGreaterThan(5);
+    expect(tokens).toBeLessThan(budgetTokens);
+    expect(budgetTokens).toBe(125);
+  });
+
+  test('put or taken away a second time changes nothing', async () => {
+    const { id } = await createConversation(chat);
+    await put(id, 'one', { text: 'No hazelnuts.' });
+    const etag = async () => (await chat.call(`/v1/conversations/${id}`)).headers.get('etag');
+    const before = await etag();
+
+    const again = await put(id, 'one', { text: 'No hazelnuts.' });
+    const gone = await chat.call(pinsPath(id, 'two'), { method: 'DELETE' });
+
+    expect([again.status, gone.status]).toEqual([200, 204]);
+    expect(await etag()).toBe(before);
+  });
+
+  test('keeps its text to the byte, in any script', async () => {
+    const { id } = await createConversation(chat);
+    const text = ' 견과류 금지 👩‍👩‍👧\r\n- not a list\u0000 ';
+
+    await put(id, 'exact', { text });
+
+    expect((await list(id)).pins[0]?.text).toBe(text);
+  });
+
+  test('is in the export of its conversation', async () => {
+    const { id } = await createConversation(chat);
+    await put(id, 'one', { text: 'No hazelnuts.' });
+
+    const response = await chat.call(`/v1/conversations/${id}:export`);
+
+    const line = exportLineResponse.parse(JSON.parse(await response.text()));
+    const pin = { id: 'one', text: 'No hazelnuts.', source: 'api' };
+    expect(line).toMatchObject({ type: 'conversation', pins: [pin] });
+  });
+
+  test('is not lost when twenty are put at once', async () => {
+    const { id } = await createConversation(chat);
+    const ids = Array.from({ length: 20 }, (_, i) => `p${i}`);
+
+    const answers = await Promise.all(ids.map((each) => put(id, each, { text: 'a' })));
+
+    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 201));
+    const stored = (await list(id)).pins.map((pin) => pin.id);
+    expect(stored.toSorted()).toEqual(ids.toSorted());
+  });
+});
+
+describe('the context', () => {
+  const show = async (id: string) =>
+    readAs(contextResponse, await chat.call(`/v1/conversations/${id}/context`));
+  const send = (id: string) => {
+    const message = { id: randomUUID(), parts: [{ type: 'text', text: 'What may I eat?' }] };
+    const headers = { accept: 'application/json' };
+    return chat.call(`/v1/conversations/${id}/messages`, { headers, body: { message } });
+  };
+
+  test('shows the pins as they are sent', async () => {
+    const { id } = await createConversation(chat);
+    await put(id, 'allergy', { text: 'No hazelnuts.' });
+
+    const { items } = await show(id);
+    await send(id);
+
+    const pin = items.find(({ kind }) => kind === 'pin');
+    expect(JSON.stringify(pin?.content)).toContain('No hazelnuts.');
+    expect(shownContents(items)).toEqual(streamer.requests.at(-1)?.contents.slice(0, -1));
+  });
+
+  test('weighs more with a pin and less without it, before and after an answer', async () => {
+    const { id } = await createConversation(chat);
+    const tokens = async () => {
+      const response = await chat.call(`/v1/conversations/${id}`);
+      return (await readAs(conversationWithContextResponse, response)).context.tokens;
+    };
+    const sizes = [await tokens()];
+    await put(id, 'one', { text: textOf(40) });
+    sizes.push(await tokens());
+    await send(id);
+    sizes.push(await tokens());
+    await put(id, 'two', { text: textOf(40) });
+    sizes.push(await tokens());
+    await chat.call(pinsPath(id, 'one'), { method: 'DELETE' });
+    await chat.call(pinsPath(id, 'two'), { method: 'DELETE' });
+    sizes.push(await tokens());
+
+    const [empty = 0, pinned = 0, answered = 0, twice = 0, none = 0] = sizes;
+    expect(pinned - empty).toBeGreaterThan(40);
+    expect(twice - answered).toBeGreaterThan(30);
+    expect(answered - none).toBeGreaterThan(40);
+  });
+});
+
+describe('a pin is refused', () => {
+  test('when it does not fit beside the others, and told how much is left', async () => {
+    const { id } = await createConversation(chat);
+    await put(id, 'one', { text: textOf(60) });
+
+    const error = await errorOf(await put(id, 'two', { text: textOf(100) }));
+
+    expectClean(error);
+    expect(error).toMatchObject({ http: 400, reason: 'PIN_BUDGET' });
+    const { remainingTokens, neededTokens, budgetTokens } = error.metadata;
+    expect(budgetTokens).toBe('125');
+    expect(Number(remainingTokens)).toBeGreaterThan(20);
+    expect(Number(remainingTokens)).toBeLessThan(Number(neededTokens));
+    expect(error.message).toContain(`${remainingTokens} are left`);
+    expect(error.message).toContain('delete another pin');
+    expect((await list(id)).pins).toHaveLength(1);
+  });
+
+  test('when it is the fifty-first', async () => {
+    const settings = { thresholdTokens: 1_000 };
+    const { id } = await createConversation(chat, { body: { settings } });
+    for (let i = 0; i < 50; i++) expect((await put(id, `p${i}`, { text: 'a' })).status).toBe(201);
+
+    const error = await errorOf(await put(id, 'one-more', { text: 'a' }));
+
+    expect(error).toMatchObject({ http: 400, reason: 'PIN_BUDGET', metadata: { pinsMax: '50' } });
+  });
+
+  test.each([
+    ['without a text', {}, 'text'],
+    ['with a blank text', { text: ' \n' }, 'text'],
+    ['with half of a surrogate pair', '{"text":"\\ud83d"}', 'text'],
+    ['with a number for a text', { text: 7 }, 'text'],
+    ['with a field that is not known', { text: 'a', seq: 3 }, 'seq'],
+    ['with a source of its choice', { text: 'a', source: 'hook' }, 'source'],
+  ])('%s', async (_, body, field) => {
+    const { id } = await createConversation(chat);
+
+    const error = await errorOf(await put(id, 'one', body));
+
+    expectClean(error);
+    expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD', metadata: { field } });
+  });
+
+  test.each([['a.b'], ['%20'], ['핀'], ['a'.repeat(65)]])('under the id %s', async (pinId) => {
+    const { id } = await createConversation(chat);
+
+    const error = await errorOf(await put(id, pinId, { text: 'a' }));
+
+    expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD', metadata: { field: 'pinId' } });
+    expect(error.message).toContain('letters, digits');
+  });
+});
+
+describe('pins are not found', () => {
+  test('in an unknown conversation, nor in that of somebody else', async () => {
+    const { id } = await createConversation(chat, { uid: 'bob', body: {} });
+    const body = { text: 'Bob’s.' };
+    await chat.call(pinsPath(id, 'secret'), { method: 'PUT', uid: 'bob', body });
+
+    for (const conversationId of [randomUUID(), id])
+      for (const response of [
+        await chat.call(pinsPath(conversationId)),
+        await chat.call(pinsPath(conversationId, 'secret')),
+        await put(conversationId, 'secret', { text: 'a' }),
+        await chat.call(pinsPath(conversationId, 'secret'), { method: 'DELETE' }),
+      ])
+        expect(await errorOf(response)).toMatchObject({
+          http: 404,
+          reason: 'CONVERSATION_NOT_FOUND',
+        });
+  });
+
+  test('in the bin', async () => {
+    const { id } = await createConversation(chat);
+    await chat.call(`/v1/conversations/${id}`, { method: 'DELETE' });
+
+    expect(await errorOf(await put(id, 'one', { text: 'a' }))).toMatchObject({ http: 404 });
+  });
+
+  test.each([
+    ['none', 'PIN_NOT_FOUND'],
+    ['a.b', 'NOT_FOUND'],
+  ])('under the id %s', async (pinId, reason) => {
+    const { id } = await createConversation(chat);
+
+    const error = await errorOf(await chat.call(pinsPath(id, pinId)));
+
+    expect(error).toMatchObject({ http: 404, reason });
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { turnView } from '#shared/wire/views/views.ts';
+import { recordCommits } from '#test/support/compaction/commit-rules.ts';
+import { dyingAt } from '#test/support/stores/dying-at.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { sentPrompt } from '#test/support/random-tools/prompt-checks.ts';
+import { regenerate } from '#test/support/chat/replacing.ts';
+import {
+  ask,
+  autoConversation,
+  caller,
+  FAST,
+  HARD,
+  routedChat,
+  STRONG,
+} from '#test/support/chat/routing.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { queued } from '#test/support/chat/starts.ts';
+import { storedTurn } from '#test/support/chat/streaming.ts';
+import { answerAll, refusalsOf, signedCalls, switchTo } from '#test/support/chat/switching.ts';
+import { countingTools } from '#test/support/tools/tool-world.ts';
+
+const { server, model } = await startModelServer();
+const OLD = 'gemini-2.5-flash';
+const WEATHER = 'call weather {"city":"Oslo"}';
+const tools = [{ name: 'locate', parameters: { type: 'object' as const } }];
+
+/** Instances over one store, whose commits are checked; one of them dies at a point. */
+function world(environment: Record<string, string> = {}) {
+  const recorded = recordCommits();
+  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
+  const toolbox = createToolbox(countingTools().tools);
+  const short = { TURN_LEASE_MS: '200', ...environment };
+  const chat = (overrides: Partial<ChatDependencies> = {}) =>
+    routedChat(model, { store, toolbox, ...overrides }, short);
+  const dying = (point: string) => chat(dyingAt(store, point));
+  /** An instance two seconds later. */
+  const later = () => chat({ clock: { ...systemClock, now: () => new Date(Date.now() + 2_000) } });
+  return { chat: chat(), later, dying, recorded };
+}
+
+describe('a turn that waits for the app', () => {
+  test.each([
+    [FAST, STRONG, FAST],
+    [FAST, OLD, FAST],
+    [OLD, STRONG, OLD],
+    [FAST, 'auto', FAST],
+    ['auto', FAST, STRONG],
+    ['auto', OLD, STRONG],
+  ])('of %s ends with its model after a change to %s', async (from, to, answering) => {
+    const { chat, recorded } = world();
+    const id = await autoConversation(chat, { model: from, tools });
+    await ask(chat, id, `${HARD}\n${WEATHER}\ncall locate`);
+
+    await switchTo(chat, id, to);
+    const turn = await answerAll(chat, id, 1);
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', model: answering });
+    expect(turn.repairs).toBeUndefined();
+    const signatures = answering === OLD ? 0 : 1;
+    expect(signedCalls(server)).toEqual([`${answering}: 0`, `${answering}: ${signatures}`]);
+    expect(refusalsOf(server)).toEqual([]);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+
+  test('whose model is offered no more ends with the one in its place, which can read all of it', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { tools });
+    await ask(chat, id, `${HARD}\ncall locate`);
+    const { store, toolbox } = chat;
+    const other = 'gemini-3-pro-preview';
+    const later = routedChat(model, { store, toolbox }, { ROUTING_STRONG_MODEL: other });
+
+    const turn = await answerAll(later, id, 1);
+    const next = await ask(later, id, HARD);
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', model: other });
+    expect(turn.repairs).toEqual({ signature: 1 });
+    expect(turnView(next.turn)).toMatchObject({ state: 'done', model: other });
+    expect(signedCalls(server)).toEqual([`${STRONG}: 0`, `${other}: 1`, `${other}: 0`]);
+    expect(refusalsOf(server)).toEqual([]);
+  });
+
+  test('is measured at its end by the limits of the model that goes on', async () => {
+    const { chat } = world({
+      MODEL_WINDOWS: JSON.stringify({ [OLD]: 4_000 }),
+      THRESHOLD_FRACTION: '0.5',
+    });
+    const id = await autoConversation(chat, { model: FAST, tools });
+    await ask(chat, id, `${'A long message. '.repeat(700)}\ncall locate`);
+    const switched = await switchTo(chat, id, OLD);
+    const asked = [...chat.published];
+
+    await answerAll(chat, id, 1);
+
+    expect(switched.compactionNeeded).toEqual({});
+    expect(asked).toEqual([]);
+    expect(chat.published).toHaveLength(1);
+  });
+
+  test('is shown in the context as it is going to be sent', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST, tools });
+    await ask(chat, id, 'call locate');
+    await switchTo(chat, id, STRONG);
+    const shown = await showContext(chat, { caller, conversationId: id });
+
+    await answerAll(chat, id, 1);
+
+    const calls = shown.items.flatMap(({ content, state }) => (state ? [content] : []));
+    const sent = sentPrompt(server.requestBody(server.journal().at(-1)?.n ?? 0));
+    expect(calls.slice(0, 2)).toEqual(sent.contents.slice(0, 2));
+    expect(JSON.stringify(calls)).toContain('thoughtSignature');
+  });
+});
+
+describe('a change of the model', () => {
+  test('holds from the next turn on, which is sent no signature of another', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    await ask(chat, id, WEATHER);
+    await switchTo(chat, id, STRONG);
+
+    const { turn } = await ask(chat, id, WEATHER);
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', model: STRONG });
+    expect(signedCalls(server)).toEqual([
+      `${FAST}: 0`,
+      `${FAST}: 1`,
+      `${STRONG}: 0`,
+      `${STRONG}: 1`,
+    ]);
+    expect(turn.repairs).toBeUndefined();
+    expect(refusalsOf(server)).toEqual([]);
+  });
+
+  test('and back gives each model the signatures that it made', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    await ask(chat, id, WEATHER);
+    await switchTo(chat, id, STRONG);
+    await ask(chat, id, WEATHER);
+    await switchTo(chat, id, FAST);
+
+    await ask(chat, id, 'And now?');
+
+    expect(signedCalls(server).at(-1)).toBe(`${FAST}: 1`);
+    expect(refusalsOf(server)).toEqual([]);
+  });
+
+  test('holds for a message that was waiting for its turn', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    server.queueFaults({ kind: 'delay', delayMs: 300, match: { role: 'chat' } });
+    const first = await sendMessage(chat, request(id, 'One.'));
+    const second = await sendMessage(chat, queued(id, 'Two.'));
+    await switchTo(chat, id, STRONG);
+
+    const turns = await Promise.all([first.result, second.result]);
+
+    expect(turns.map(({ turn }) => turnView(turn).model)).toEqual([FAST, STRONG]);
+    expect(signedCalls(server)).toEqual([`${FAST}: 0`, `${STRONG}: 0`]);
+  });
+
+  test('holds for an answer that is asked for anew', async () => {
+    const { chat } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    await ask(chat, id, WEATHER);
+    await switchTo(chat, id, STRONG);
+
+    const { turn } = await (await sendMessage(chat, regenerate(id, 'm_1'))).result;
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', model: STRONG });
+    expect(refusalsOf(server)).toEqual([]);
+  });
+
+  test('holds for the next try of an answer that failed before any tool had run', async () => {
+    const { chat, later } = world();
+    const id = await autoConversation(chat, { model: FAST });
+    server.queueFaults({ kind: 'emptyCandidates', match: { role: 'chat' } });
+    const sent = request(id, 'Hello.');
+    await (await sendMessage(chat, sent)).result.catch(() => undefined);
+    const failed = await storedTurn(chat, id, 1);
+    await switchTo(chat, id, STRONG);
+
+    const { turn } = await (await sendMessage(later(), sent)).result;
+
+    expect(failed).toMatchObject({ state: 'failed', model: FAST });
+    expect(turnView(turn)).toMatchObject({ state: 'done', attempt: 2, model: STRONG });
+  });
+});
+
+describe('a turn whose instance died', () => {
+  test.each([
+    ['calls-stored', FAST, STRONG],
+    ['responses-stored', FAST, OLD],
+    ['turn-started', FAST, STRONG],
+    ['calls-stored', FAST, 'auto'],
+  ])('at %s ends with %s after a change to %s', async (point, from, to) => {
+    const { chat, dying, recorded } = world();
+    const id = await autoConversation(chat, { model: from });
+    const sent = request(id, WEATHER);
+    await sendMessage(dying(point), sent);
+    await eventually('the death', () =>
+      Promise.resolve(point === 'turn-started' || server.journal().length > 0 ? true : undefined),
+    );
+    await switchTo(chat, id, to);
+
+    const { turn } = await (await sendMessage(chat, sent)).result;
+
+    expect(turnView(turn)).toMatchObject({ state: 'done', attempt: 2, model: from });
+    expect(new Set(server.journal().map((call) => call.model))).toEqual(new Set([from]));
+    expect(refusalsOf(server)).toEqual([]);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+});

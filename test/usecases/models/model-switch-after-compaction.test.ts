@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { sentPrompt, unpaired } from '#test/support/random-tools/prompt-checks.ts';
+import { createToolStage } from '#test/support/random-tools/tool-stage.ts';
+import { caller, FAST, STRONG } from '#test/support/chat/routing.ts';
+import { refusalsOf, signedCalls, switchTo } from '#test/support/chat/switching.ts';
+import { say, useToolModel } from '#test/support/tools/tool-world.ts';
+
+const { standIn, model } = await useToolModel();
+
+const WEATHER = 'call weather {"city":"Oslo"}\nthen\ncall weather {"city":"Rome"}';
+
+/** A compacted conversation whose tail holds a turn with calls that FAST has signed. */
+async function compacted() {
+  const stage = await createToolStage(model);
+  const { chat, conversationId, store } = stage;
+  await say(chat, conversationId, WEATHER);
+  await requestCompaction(chat, { caller, conversationId, requestId: 'by-hand' });
+  await compactOnce(stage.worker(), conversationId);
+  const head = (await readHead(store, conversationId))?.value;
+  standIn.clearJournal();
+  return { chat, conversationId, head };
+}
+
+test.each([
+  [STRONG, `${STRONG}: 0`],
+  ['gemini-2.5-flash', 'gemini-2.5-flash: 0'],
+  ['auto', `${FAST}: 2`],
+])(
+  'calls in the tail of a compacted conversation are sent to %s in whole pairs, with its own signatures alone',
+  async (to, first) => {
+    const { chat, conversationId, head } = await compacted();
+    await switchTo(chat, conversationId, to);
+
+    const { turn } = await say(chat, conversationId, WEATHER);
+
+    expect(head).toMatchObject({ generation: 1, lastSeq: 13 });
+    expect(head?.coveredThrough.seq).toBeLessThan(13);
+    expect(turn).toMatchObject({ state: 'done' });
+    expect(turn.repairs).toBeUndefined();
+    expect(signedCalls(standIn)[0]).toBe(first);
+    const [asked] = standIn.journal().filter(({ role }) => role === 'chat');
+    const prompt = sentPrompt(standIn.requestBody(asked?.n ?? 0));
+    expect(JSON.stringify(prompt.contents)).toContain('"degrees":21');
+    expect(unpaired(prompt)).toEqual([]);
+    expect(refusalsOf(standIn)).toEqual([]);
+  },
+);

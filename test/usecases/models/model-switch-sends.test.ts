@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { request } from '#test/support/chat/sending.ts';
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+const LARGE = 'gemini-2.5-flash';
+/** 32,768 tokens, by the table of models. */
+const SMALL = 'gemma-3-1b-it';
+const WINDOW = 32_768;
+const environment = {
+  THRESHOLD_FRACTION: '0.5',
+  CLIENT_WRITABLE: 'model',
+  MODEL_PRICES: JSON.stringify({
+    [LARGE]: { input: 1, cached: 1, output: 1 },
+    [SMALL]: { input: 3, cached: 3, output: 3 },
+  }),
+};
+
+/** Some 100,000 tokens with a model of a million, which it then leaves for one of 32,768. */
+async function switched({ head = {}, text = 'about bees '.repeat(2_200) } = {}) {
+  const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
+  const chat = chatDependencies({ model }, environment);
+  const { store, cache } = chat;
+  const bench = compactionBench({ store, cache });
+  const worker = { ...bench, config: chat.config };
+  const turns = Array.from({ length: 20 }, (_, i) => ({ user: `Question ${i + 1} ${text}` }));
+  const { conversationId } = await buildConversation(store, {
+    turns,
+    head: { ownerUid: 'u1', model: LARGE, ...head },
+  });
+  const headNow = async () => {
+    const read = await readHead(store, conversationId);
+    if (!read) throw new Error('there is no head');
+    return read.value;
+  };
+  const before = await headNow();
+  await updateConversation(chat, { caller, conversationId, patch: { model: SMALL } });
+  return {
+    chat,
+    before,
+    headNow,
+    conversationId,
+    requests,
+    send: async (said = 'And now?') =>
+      (await sendMessage(chat, request(conversationId, said, randomUUID()))).result,
+    compact: () => compactOnce(worker, conversationId),
+    /** Tokens of the last prompt, as they are estimated. */
+    sentTokens: () => {
+      const sent = requests.at(-1);
+      return sent ? estimatePromptTokens(sent, { rule: 'character-class' }) : 0;
+    },
+  };
+}
+
+describe('a conversation of a hundred thousand tokens whose model changes to one of 32,768', () => {
+  test('is sent as far as it fits at once, and is to be compacted', async () => {
+    const { before, headNow, send, sentTokens, requests } = await switched();
+
+    const { shrinkage } = await send();
+
+    expect(before.context.tokens).toBeGreaterThan(90_000);
+    expect(requests[0]?.model).toBe(SMALL);
+    expect(sentTokens()).toBeGreaterThan(0);
+    expect(sentTokens()).toBeLessThan(0.9 * WINDOW);
+    expect(shrinkage?.turnsLeftOut).toBeGreaterThan(0);
+    expect((await headNow()).compactionNeeded.auto?.trigger).toBe('modelSwitch');
+  });
+
+  test('fits its window with every message until it is compacted', async () => {
+    const { send, sentTokens } = await switched();
+    const sent: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      await send(`And ${i}? ${'word '.repeat(2_000)}`);
+      sent.push(sentTokens());
+    }
+
+    expect(Math.max(...sent)).toBeLessThan(0.95 * WINDOW);
+  });
+
+  test('is sent whole again once it is compacted, below its new threshold', async () => {
+    const { chat, compact, headNow, send, sentTokens, requests } = await switched();
+
+    const outcomes = [];
+    for (let i = 0; i < 6 && (await headNow()).compactionNeeded.auto; i++)
+      outcomes.push(await compact());
+    const { shrinkage, context } = await send();
+
+    expect(outcomes[0]).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect(shrinkage).toBeUndefined();
+    expect(sentTokens()).toBeLessThan(policyOf(chat.config, await headNow()).hardThresholdTokens);
+    expect(requests.at(-1)?.contents.length).toBeGreaterThan(1);
+    expect(context).toMatchObject({ windowTokens: WINDOW });
+  });
+
+  test('costs what the new model costs, and shows its window', async () => {
+    const { send, headNow, chat } = await switched();
+
+    const { turn, context } = await send();
+
+    expect(policyOf(chat.config, await headNow()).windowTokens).toBe(WINDOW);
+    expect(context).toMatchObject({ windowTokens: WINDOW });
+    // 110 tokens at three dollars a million.
+    expect(turn.usage?.costMicros).toBe(330);
+  });
+
+  test('has no larger window because it was given one for the model before', async () => {
+    const settings: Head['settings'] = { windowTokens: 1_000_000 };
+    const { send, sentTokens } = await switched({ head: { settings } });
+
+    const { context } = await send();
+
+    expect(context).toMatchObject({ windowTokens: WINDOW });
+    expect(sentTokens()).toBeLessThan(0.9 * WINDOW);
+  });
+
+  test('refuses a message that the new window cannot hold, and names both figures', async () => {
+    const { send, requests } = await switched();
+
+    await expect(send('word '.repeat(40_000))).rejects.toMatchObject({
+      reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+      publicMessage: expect.stringContaining(String(WINDOW)),
+    });
+    expect(requests).toEqual([]);
+  });
+});

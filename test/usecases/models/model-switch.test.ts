@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import {
+  updateConversation,
+  type UpdateRequest,
+} from '#functions/chat/conversations/update-conversation.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import {
+  buildConversation,
+  type ConversationToBuild,
+} from '#test/support/compaction/conversation-builder.ts';
+import { autoNeed } from '#test/support/compaction/compacted-conversation.ts';
+
+const LARGE = 'gemini-2.5-flash';
+const SMALL = 'gemma-4-31b-it';
+
+const bench = () =>
+  chatDependencies(
+    {},
+    {
+      THRESHOLD_FRACTION: '0.5',
+      CLIENT_WRITABLE: 'model,windowTokens,compaction',
+      MODEL_WINDOWS: JSON.stringify({ [SMALL]: 4_000 }),
+    },
+  );
+
+/** About 2,600 tokens with a model of 1,048,576. */
+async function build(
+  { store }: ReturnType<typeof bench>,
+  head: ConversationToBuild['head'] = {},
+): Promise<(patch: UpdateRequest['patch']) => UpdateRequest> {
+  const { conversationId } = await buildConversation(store, {
+    turns: 20,
+    head: { model: LARGE, ...head },
+  });
+  const caller = { uid: 'u1', tier: 'signedIn' } as const;
+  return (patch) => ({ caller, conversationId, patch });
+}
+
+describe('the change to a model with a smaller window', () => {
+  test('asks for a compaction with the change, and tells the workers', async () => {
+    const dependencies = bench();
+    const request = (await build(dependencies))({ model: SMALL });
+
+    const head = await updateConversation(dependencies, request);
+
+    const { conversationId } = request;
+    const stored = await readHead(dependencies.store, conversationId);
+    expect(stored?.value).toMatchObject({
+      model: SMALL,
+      compactionNeeded: { auto: { trigger: 'modelSwitch' } },
+    });
+    expect(head.compactionNeeded).toEqual(stored?.value.compactionNeeded);
+    expect(dependencies.published).toEqual([
+      {
+        topic: 'compaction',
+        data: {
+          schemaVersion: 1,
+          conversationId,
+          requestId: head.compactionNeeded.auto?.requestId,
+        },
+      },
+    ]);
+  });
+
+  test('asks also when the window itself is made smaller', async () => {
+    const dependencies = bench();
+    const request = (await build(dependencies))({ settings: { windowTokens: 4_000 } });
+
+    const head = await updateConversation(dependencies, request);
+
+    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'modelSwitch' });
+  });
+
+  test.each<[string, ConversationToBuild['head'], UpdateRequest['patch']]>([
+    ['below its threshold', {}, { settings: { windowTokens: 9_000 } }],
+    ['to a larger window', { model: SMALL }, { model: LARGE }],
+    ['of a title', { model: SMALL }, { title: 'Trip' }],
+    ['while compaction is manual', { settings: { compaction: 'manual' } }, { model: SMALL }],
+    ['while compaction is off', { settings: { compaction: 'off' } }, { model: SMALL }],
+    ['that switches it off', {}, { model: SMALL, settings: { compaction: 'off' } }],
+  ])('asks for nothing: a change %s', async (_, head, patch) => {
+    const dependencies = bench();
+    const request = (await build(dependencies, head))(patch);
+
+    const changed = await updateConversation(dependencies, request);
+
+    expect(changed.compactionNeeded).toEqual({});
+    expect(dependencies.published).toEqual([]);
+  });
+
+  test('leaves a need alone that waits', async () => {
+    const dependencies = bench();
+    const request = (await build(dependencies, { compactionNeeded: autoNeed() }))({ model: SMALL });
+
+    const changed = await updateConversation(dependencies, request);
+
+    expect(changed.compactionNeeded).toEqual(autoNeed());
+  });
+});

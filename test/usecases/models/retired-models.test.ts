@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { edit } from '#test/support/chat/replacing.ts';
+import { afterShutdown } from '#test/support/retired-models.ts';
+import { ask, autoConversation, caller, routedChat } from '#test/support/chat/routing.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { storedTurn } from '#test/support/chat/streaming.ts';
+import { answerAll, refusalsOf, signedCalls } from '#test/support/chat/switching.ts';
+import { countingTools } from '#test/support/tools/tool-world.ts';
+
+const RETIRED = 'gemini-2.5-pro';
+const SUCCESSOR = 'gemini-3.8-flash';
+const WEATHER = 'call weather {"city":"Oslo"}';
+const tools = [{ name: 'locate', parameters: { type: 'object' as const } }];
+
+function world(environment: Record<string, string> = {}) {
+  const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
+  const base = chatDependencies(
+    { model },
+    { CLIENT_WRITABLE: 'model,routing', TITLES: 'off', ...environment },
+  );
+  const { config, warned } = afterShutdown(base.config);
+  return { chat: { ...base, config }, requests, warned };
+}
+
+async function conversation({ chat }: ReturnType<typeof world>, model: string): Promise<string> {
+  const id = randomUUID();
+  await createConversation(chat, { caller, id, fields: { model } });
+  return id;
+}
+
+describe('a conversation whose model is retired', () => {
+  test('is answered by the successor, which the turn names, and keeps its model', async () => {
+    const on = world();
+    const id = await conversation(on, RETIRED);
+
+    const { turn } = await ask(on.chat, id, 'Hello');
+
+    expect(on.requests.map(({ model }) => model)).toEqual([SUCCESSOR]);
+    expect(turn.model).toBe(SUCCESSOR);
+    expect((await storedTurn(on.chat, id)).model).toBe(SUCCESSOR);
+    expect((await readHead(on.chat.store, id))?.value.model).toBe(RETIRED);
+  });
+
+  test('warns once, however many messages come', async () => {
+    const on = world();
+    const id = await conversation(on, RETIRED);
+
+    await ask(on.chat, id, 'Hello');
+    await ask(on.chat, id, 'And again');
+    await ask(on.chat, await conversation(on, RETIRED), 'Elsewhere');
+
+    expect(on.warned).toEqual([
+      {
+        severity: 'WARNING',
+        event: 'model_retired',
+        fields: { model: RETIRED, successor: SUCCESSOR, date: '2026-12-01' },
+      },
+    ]);
+  });
+
+  test('keeps its model through an edit', async () => {
+    const on = world();
+    const id = await conversation(on, RETIRED);
+    const message = request(id, 'Hello');
+    await (
+      await sendMessage(on.chat, message)
+    ).result;
+
+    await (
+      await sendMessage(on.chat, edit(id, message.message.id, 'Good evening'))
+    ).result;
+
+    expect(on.requests.map(({ model }) => model)).toEqual([SUCCESSOR, SUCCESSOR]);
+    expect((await readHead(on.chat.store, id))?.value.model).toBe(RETIRED);
+  });
+
+  test('costs what the successor costs', async () => {
+    const on = world();
+    const id = await conversation(on, RETIRED);
+
+    const { turn } = await ask(on.chat, id, 'Hello');
+
+    expect(turn.usage?.costMicros).toBe(Math.round(100 * 0.75 + 10 * 3.75));
+  });
+});
+
+test('a choice between two models is one between their successors', async () => {
+  const on = world({ ROUTING_FAST_MODEL: 'gemini-2.5-flash', ROUTING_STRONG_MODEL: RETIRED });
+  const id = randomUUID();
+  const fields = { model: 'auto', settings: { routing: 'strong' as const } };
+  await createConversation(on.chat, { caller, id, fields });
+
+  const { turn } = await ask(on.chat, id, 'Hello');
+
+  expect(turn).toMatchObject({ model: 'auto', routing: { choice: 'strong', model: SUCCESSOR } });
+});
+
+test('a call beside an answer goes to the successor', async () => {
+  const on = world({ TITLES: 'on', TITLE_MODEL: 'gemini-2.5-flash' });
+
+  await ask(on.chat, await conversation(on, 'house-model'), 'Hello');
+
+  const asked = on.requests.map(({ role, model }) => `${role} ${model}`);
+  expect(asked).toContain('utility_title gemini-3.5-flash-lite');
+});
+
+/** Signs its calls, as every model since Gemini 3. */
+const SIGNING = 'gemini-3-pro-preview';
+
+test('a turn that began before the shutdown goes on with the successor, without signatures that it cannot read', async () => {
+  const { server, model } = await startModelServer();
+  const toolbox = createToolbox(countingTools().tools);
+  const before = routedChat(model, { toolbox });
+  const { config } = afterShutdown(before.config);
+  const id = await autoConversation(before, { model: SIGNING, tools });
+  await ask(before, id, `${WEATHER}\ncall locate`);
+
+  await answerAll({ ...before, config }, id, 1);
+
+  const turn = await storedTurn(before, id);
+  expect(turn).toMatchObject({
+    state: 'done',
+    model: 'gemini-3.1-pro-preview',
+    repairs: { signature: 1 },
+  });
+  expect(signedCalls(server)).toEqual([`${SIGNING}: 0`, 'gemini-3.1-pro-preview: 1']);
+  expect(refusalsOf(server)).toEqual([]);
+});

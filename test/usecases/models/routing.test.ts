@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { parseConfig } from '#functions/config.ts';
+import { policyOf } from '#functions/config/conversation-policy.ts';
+import { showUsage } from '#functions/quota/show-usage.ts';
+import { createQuota } from '#functions/quota/create-quota.ts';
+import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { modelListResponse } from '#shared/wire/responses/openai.ts';
+import { turnView } from '#shared/wire/views/views.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import {
+  ask,
+  autoConversation,
+  caller,
+  callsOf,
+  CLASSIFIER,
+  EASY,
+  FAST,
+  HARD,
+  impatientClock,
+  routedChat,
+  STRONG,
+} from '#test/support/chat/routing.ts';
+import { createWireApp } from '#test/support/chat/wire-app.ts';
+
+const { server, model } = await startModelServer();
+const failing = { kind: 'http', code: 400, status: 'INVALID_ARGUMENT' } as const;
+const ofRouter = { match: { role: 'utility_router' } };
+
+const fast = { choice: 'fast', model: FAST };
+const strong = { choice: 'strong', model: STRONG };
+
+describe('a message of an auto conversation', () => {
+  test.each([
+    ['an easy one by the fast model', EASY, fast],
+    ['a hard one by the strong model', HARD, strong],
+  ])('is answered as the classifier says: %s', async (...[, text, routing]) => {
+    const chat = routedChat(model);
+
+    const { turn, frames } = await ask(chat, await autoConversation(chat), text);
+
+    expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`, `chat ${routing.model}`]);
+    const chosen = { ...routing, why: 'classifier' };
+    expect(turnView(turn).routing).toEqual(chosen);
+    expect(frames.at(-1)?.chunk).toMatchObject({
+      type: 'finish',
+      messageMetadata: { routing: chosen },
+    });
+  });
+
+  test('is judged with the messages before it, and shown to the classifier as data', async () => {
+    const chat = routedChat(model);
+    const id = await autoConversation(chat);
+    await ask(chat, id, EASY);
+    server.clearJournal();
+
+    await ask(chat, id, 'And of Spain?');
+
+    const [asked] = server.journal();
+    const body = JSON.stringify(server.requestBody(asked?.n ?? 0));
+    expect(asked?.promptId).toBe('t_2-route');
+    expect(body).toContain(EASY);
+    expect(body).toContain('responseJsonSchema');
+  });
+
+  test('is not judged where the model is named', async () => {
+    const chat = routedChat(model);
+
+    const { turn, frames } = await ask(chat, randomUUID(), HARD);
+
+    expect(callsOf(server)).toEqual([`chat ${FAST}`]);
+    expect(turnView(turn)).not.toHaveProperty('routing');
+    expect(frames.at(-1)?.chunk).not.toHaveProperty('messageMetadata.routing');
+  });
+
+  test('is not judged where the conversation has chosen', async () => {
+    const chat = routedChat(model);
+    const id = await autoConversation(chat, { settings: { routing: 'strong' } });
+
+    const { turn } = await ask(chat, id, EASY);
+
+    expect(callsOf(server)).toEqual([`chat ${STRONG}`]);
+    expect(turn.routing).toEqual({ ...strong, why: 'rule' });
+  });
+
+  test('is judged where auto is the model of new conversations', async () => {
+    const chat = routedChat(model, {}, { MODEL: 'auto' });
+
+    const { turn } = await ask(chat, randomUUID(), HARD);
+
+    expect(turn.routing).toEqual({ ...strong, why: 'classifier' });
+  });
+
+  test('is answered by the model of new conversations once nothing is chosen any more', async () => {
+    const before = routedChat(model);
+    const id = await autoConversation(before);
+    const { store } = before;
+
+    const { turn } = await ask(chatDependencies({ model, store }, { MODEL: STRONG }), id, EASY);
+
+    expect(callsOf(server)).toEqual([`chat ${STRONG}`]);
+    expect(turn.routing).toBeUndefined();
+  });
+
+  test('is answered by the model that the conversation has been given since', async () => {
+    const chat = routedChat(model);
+    const id = await autoConversation(chat);
+    await ask(chat, id, EASY);
+
+    await updateConversation(chat, { caller, conversationId: id, patch: { model: STRONG } });
+    const { turn } = await ask(chat, id, EASY);
+
+    expect(callsOf(server).at(-1)).toBe(`chat ${STRONG}`);
+    expect(turn.routing).toBeUndefined();
+  });
+});
+
+describe('a classifier that gives no choice', () => {
+  test.each([
+    ['fails', () => server.queueFaults({ ...failing, ...ofRouter })],
+    ['says nonsense', () => server.setVices({ malformed: true, roles: ['utility_router'] })],
+    ['says nothing', () => server.setVices({ empty: true, roles: ['utility_router'] })],
+    ['is cut off', () => server.setVices({ truncated: true, roles: ['utility_router'] })],
+    ['is blocked', () => server.queueFaults({ kind: 'blockedPrompt', ...ofRouter })],
+  ])('leaves the message to the default where it %s', async (...[, spoil]) => {
+    const chat = routedChat(model);
+    spoil();
+
+    const { turn } = await ask(chat, await autoConversation(chat), HARD);
+
+    expect(turn).toMatchObject({ state: 'done', routing: { ...fast, why: 'default' } });
+  });
+
+  test('leaves the message to the default after two seconds', async () => {
+    const chat = routedChat(model, { clock: impatientClock }, { ROUTING_DEFAULT: 'strong' });
+    server.queueFaults({ kind: 'hang', ...ofRouter });
+
+    const { turn } = await ask(chat, await autoConversation(chat), EASY);
+
+    expect(turn).toMatchObject({ state: 'done', routing: { ...strong, why: 'default' } });
+  });
+
+  test('is left alone after three times', async () => {
+    const chat = routedChat(model, { clock: impatientClock });
+    const id = await autoConversation(chat);
+    server.queueFaults({ kind: 'hang', ...ofRouter, times: 3 });
+
+    for (const _ of [1, 2, 3, 4]) await ask(chat, id, HARD);
+
+    const asked = callsOf(server).filter((call) => call.startsWith('utility_router'));
+    expect(asked).toHaveLength(3);
+  });
+});
+
+describe('the limits of an auto conversation', () => {
+  const windows = { MODEL_WINDOWS: JSON.stringify({ [FAST]: 20_000, [STRONG]: 30_000 }) };
+
+  test('are those of the smaller window, whichever model answers', async () => {
+    const chat = routedChat(model, {}, windows);
+
+    const { context, turn } = await ask(chat, await autoConversation(chat), HARD);
+
+    expect(turn.routing?.model).toBe(STRONG);
+    expect(context.windowTokens).toBe(20_000);
+  });
+
+  test('refuse what fits the larger window alone, before anything is asked', async () => {
+    const chat = routedChat(model, {}, windows);
+    const long = `Why? ${'word '.repeat(24_000)}`;
+
+    await expect(ask(chat, await autoConversation(chat), long)).rejects.toMatchObject({
+      reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+      publicMessage: expect.stringContaining('20000'),
+    });
+    expect(callsOf(server)).toEqual([]);
+  });
+
+  test('leave a window that was made smaller as it is, and make none larger', () => {
+    const { config } = routedChat(model, {}, windows);
+    const now = new Date();
+    const head = newHead({
+      epoch: 'e',
+      ownerUid: 'u1',
+      model: 'auto',
+      profile: 'assistant',
+      systemInstruction: undefined,
+      now,
+    });
+    const windowOf = (windowTokens: number) =>
+      policyOf(config, { ...head, settings: { windowTokens } }).windowTokens;
+
+    expect([windowOf(10_000), windowOf(25_000)]).toEqual([10_000, 20_000]);
+  });
+});
+
+describe('what a choice costs', () => {
+  test('is on the bill of its user under its own name, within the dollars of the day', async () => {
+    const base = routedChat(model, {}, { USER_DAILY_USD: '5' });
+    const chat = { ...base, quota: createQuota(base) };
+
+    await ask(chat, await autoConversation(chat), HARD);
+
+    const { routing, titles, limits } = await showUsage(chat, caller);
+    expect(routing).toMatchObject({ runs: 1 });
+    expect(routing.tokens).toBeGreaterThan(100);
+    expect(routing.costMicros).toBeGreaterThan(0);
+    expect(titles.runs).toBe(0);
+    expect(limits.costMicrosPerDay.used).toBeGreaterThan(routing.costMicros);
+  });
+
+  test('is nothing where the model is named', async () => {
+    const base = routedChat(model, {}, { USER_DAILY_USD: '5' });
+    const chat = { ...base, quota: createQuota(base) };
+
+    await ask(chat, randomUUID(), HARD);
+
+    const { routing } = await showUsage(chat, caller);
+    expect(routing).toEqual({ runs: 0, tokens: 0, costMicros: 0 });
+  });
+
+  test('is not spent by one whose day is spent', async () => {
+    const base = routedChat(model, {}, { USER_DAILY_USD: '0.0001' });
+    const chat = { ...base, quota: createQuota(base) };
+
+    const refused = ask(chat, await autoConversation(chat), EASY);
+
+    await expect(refused).rejects.toMatchObject({ reason: 'USER_DAILY_USD' });
+    expect(callsOf(server)).toEqual([]);
+  });
+});
+
+describe('auto without models to choose from', () => {
+  test('is refused where a conversation asks for it, with field and remedy', async () => {
+    const chat = chatDependencies({ model }, { CLIENT_WRITABLE: 'model' });
+    const { conversationId } = await createConversation(chat, { caller, fields: {} });
+    const refusal = {
+      reason: 'ROUTING_NOT_SET',
+      metadata: { field: 'model' },
+      publicMessage: expect.stringContaining('ROUTING_FAST_MODEL and ROUTING_STRONG_MODEL'),
+    };
+
+    await expect(autoConversation(chat)).rejects.toMatchObject(refusal);
+    await expect(
+      updateConversation(chat, { caller, conversationId, patch: { model: 'auto' } }),
+    ).rejects.toMatchObject(refusal);
+  });
+
+  test.each([
+    ['MODEL', { MODEL: 'auto' }],
+    ['ROUTING_STRONG_MODEL', { ROUTING_FAST_MODEL: FAST }],
+    ['ROUTING_FAST_MODEL', { ROUTING_STRONG_MODEL: STRONG }],
+    ['ROUTING_FAST_MODEL', { ROUTING_FAST_MODEL: 'auto', ROUTING_STRONG_MODEL: STRONG }],
+    ['ROUTING_CLASSIFIER_MODEL', { ROUTING_CLASSIFIER_MODEL: 'auto' }],
+    ['ROUTING_DEFAULT', { ROUTING_DEFAULT: 'quick' }],
+  ])('stops the start: %s, of %j', (...[variable, environment]) => {
+    expect(() => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', ...environment })).toThrow(
+      `${variable}: `,
+    );
+  });
+
+  test('is not among the models that clients of OpenAI are shown; with them it is', async () => {
+    const models = async (environment: Record<string, string>) => {
+      const app = createWireApp({}, environment);
+      const list = await app.ok({ method: 'GET', path: '/v1/openai/models', uid: 'alice' });
+      return modelListResponse.parse(list).data.map(({ id }) => id);
+    };
+
+    expect(await models({})).toEqual([FAST]);
+    expect(await models({ ROUTING_FAST_MODEL: FAST, ROUTING_STRONG_MODEL: STRONG })).toEqual([
+      FAST,
+      'auto',
+    ]);
+  });
+});

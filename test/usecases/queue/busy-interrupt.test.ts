@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { passTime } from '#test/support/pass-time.ts';
+import { collect, request } from '#test/support/chat/sending.ts';
+import { instances, interrupting, queued, turnsOf } from '#test/support/chat/starts.ts';
+
+const quick = () => scriptedStreamer(textAnswer('Quick.')).model;
+
+describe('a message that interrupts', () => {
+  test('cancels the answer on its way in the same instance and is answered', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const id = randomUUID();
+    const first = await sendMessage(chat, request(id, 'one'));
+    await world.called(1);
+
+    const second = await passTime(world.clock, sendMessage(chat, interrupting(id, 'two')));
+
+    expect((await passTime(world.clock, first.result)).turn.state).toBe('cancelled');
+    world.answerAll();
+    expect((await passTime(world.clock, second.result)).turn).toMatchObject({
+      seq: 2,
+      state: 'done',
+    });
+  });
+
+  test('cancels the answer that another instance is giving', async () => {
+    const world = instances();
+    const id = randomUUID();
+    const first = await sendMessage(world.instance(), request(id, 'one'));
+    await world.called(1);
+    const other = world.instance({ model: quick() });
+
+    const second = await passTime(world.clock, sendMessage(other, interrupting(id, 'two')));
+
+    expect((await passTime(world.clock, first.result)).turn.state).toBe('cancelled');
+    expect((await passTime(world.clock, second.result)).turn.state).toBe('done');
+  });
+
+  test('does not wait longer than a lease for an instance that has died, and its turn ends as cancelled', async () => {
+    const world = instances();
+    const id = randomUUID();
+    await sendMessage(world.dyingAt('turn-started'), request(id, 'one'));
+    const chat = world.instance({ model: quick() });
+    const startMs = world.clock.now().getTime();
+
+    const second = await passTime(world.clock, sendMessage(chat, interrupting(id, 'two')));
+
+    const waitedMs = world.clock.now().getTime() - startMs;
+    expect(waitedMs).toBeLessThan(26_000);
+    expect((await passTime(world.clock, second.result)).turn.state).toBe('done');
+    const [first] = await turnsOf(chat, id, 1);
+    expect(first).toMatchObject({ state: 'cancelled', inContext: false });
+  });
+
+  test('cancels those that wait, too, and none of them is answered', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const id = randomUUID();
+    await sendMessage(chat, request(id, 'one'));
+    const waiting = [
+      await sendMessage(chat, queued(id, 'two')),
+      await sendMessage(world.instance(), queued(id, 'three')),
+    ];
+    await world.called(1);
+
+    const last = await passTime(world.clock, sendMessage(chat, interrupting(id, 'four')));
+    world.answerAll();
+    const ended = await passTime(world.clock, Promise.all(waiting.map(({ result }) => result)));
+
+    expect((await passTime(world.clock, last.result)).turn).toMatchObject({
+      seq: 4,
+      state: 'done',
+    });
+    expect(ended.map(({ turn }) => turn.state)).toEqual(['cancelled', 'cancelled']);
+    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'four']);
+    expect((await readHead(chat.store, id))?.value.queue).toBeUndefined();
+  });
+
+  test('stores nothing of itself before the turns in its way have ended', async () => {
+    const world = instances();
+    const id = randomUUID();
+    const chat = world.instance();
+    await sendMessage(chat, request(id, 'one'));
+    const atPoint = Promise.withResolvers<void>();
+    const dying = world.instance({
+      atCrashPoint: (point) => {
+        if (point !== 'turns-interrupted') return Promise.resolve();
+        atPoint.resolve();
+        return new Promise<void>(() => undefined);
+      },
+    });
+
+    void sendMessage(dying, interrupting(id, 'two'));
+    await passTime(world.clock, atPoint.promise);
+
+    expect((await readHead(chat.store, id))?.value.lastSeq).toBe(1);
+  });
+
+  test.each(['interrupt', 'queue'] as const)(
+    'that could not even be answered in an empty conversation is refused, and changes nothing (%s)',
+    async (onBusy) => {
+      const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+      const chat = world.instance();
+      const id = randomUUID();
+      const first = await sendMessage(chat, request(id, 'one'));
+      const tooLong = { ...request(id, 'word '.repeat(5_000)), onBusy };
+
+      await expect(sendMessage(chat, tooLong)).rejects.toMatchObject({
+        reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+        metadata: { estimatedRequestTokenCount: '5000', remainingTokenCount: '1000' },
+      });
+
+      expect((await readHead(chat.store, id))?.value).toMatchObject({ lastSeq: 1 });
+      world.answerAll();
+      expect((await passTime(world.clock, first.result)).turn.state).toBe('done');
+    },
+  );
+
+  test('does not interrupt itself when it is sent again', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const id = randomUUID();
+    await sendMessage(chat, request(id, 'one'));
+    const asked = interrupting(id, 'two');
+    const handle = await passTime(world.clock, sendMessage(chat, asked));
+
+    const again = await passTime(world.clock, sendMessage(chat, asked));
+
+    world.answerAll();
+    const frames = await passTime(world.clock, collect(again.frames()));
+    expect(frames.map(({ chunk }) => chunk.type)).not.toContain('abort');
+    const { turn } = await passTime(world.clock, handle.result);
+    expect(turn.contents.map(contentText)).toEqual(['Answer to two.']);
+  });
+});

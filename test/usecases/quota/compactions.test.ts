@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'vitest';
+import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
+import { parseConfig } from '#functions/config.ts';
+import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
+import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
+import { showUsage } from '#functions/quota/show-usage.ts';
+import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
+import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { recordCommits } from '#test/support/compaction/commit-rules.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { serveErasures } from '#test/support/compaction/erasing.ts';
+import { lifecycle, owner } from '#test/support/chat/lifecycle.ts';
+import { AppError } from '#shared/errors.ts';
+import { sumOfCosts } from '#shared/quota/usage.ts';
+import { answerOrReason, HOUSE_PRICES, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
+import { createRecordedStore } from '#test/support/stores/recorded-store.ts';
+
+const configWith = (limits: Record<string, string>) =>
+  parseConfig({
+    GOOGLE_CLOUD_PROJECT: 'demo-recap',
+    PUBSUB_EMULATOR_HOST: 'localhost:1',
+    ...limits,
+  });
+
+const reported = { promptTokens: 100, cachedTokens: 0, outputTokens: 50, thoughtsTokens: 0 };
+
+const callOf = (conversationId: string): WorkCall => ({
+  work: 'compactions',
+  conversationId,
+  ownerUid: 'u1',
+  request: {
+    model: 'gemini-3.5-flash',
+    contents: [{ role: 'user', parts: [{ text: 'Summarise.' }] }],
+    maxOutputTokens: 1_000,
+    role: 'utility_compressor',
+    promptId: 'request-1',
+  },
+});
+
+/** With waits that pass at once. */
+const passing = (bench: CompactionBench) => ({
+  ...bench,
+  clock: { now: () => bench.clock.now(), wait: () => Promise.resolve() },
+});
+
+const limited = { USER_DAILY_USD: '1', GLOBAL_DAILY_USD: '10' };
+
+async function compactedBench(limits: Record<string, string>) {
+  const commits = recordCommits();
+  const recorded = createRecordedStore({ beforeOperation: commits.beforeOperation });
+  const bench = compactionBench({ store: recorded.store, config: configWith(limits) });
+  const conversationId = await buildDue(bench);
+  // The made-up turns keep to no rule.
+  commits.commits.length = 0;
+  await compactOnce(bench, conversationId);
+  return { bench, conversationId, commits, ...recorded };
+}
+
+const countsOf = async ({
+  documents,
+}: Pick<Awaited<ReturnType<typeof compactedBench>>, 'documents'>) =>
+  (await documents()).map(({ path }) => path).filter((path) => !path.startsWith('conversations/'));
+
+describe('a compaction', () => {
+  test('costs its user dollars of the day, and no message and no tokens', async () => {
+    const { bench, commits } = await compactedBench(limited);
+
+    const usage = await usageOf(bench.store);
+
+    expect(usage).toMatchObject({
+      messages: 0,
+      tokens: 0,
+      costMicros: 0,
+      compactions: { runs: 1 },
+    });
+    expect(usage.compactions.tokens).toBeGreaterThan(0);
+    expect(usage.compactions.costMicros).toBeGreaterThan(0);
+    expect(commits.brokenRules()).toEqual([]);
+  });
+
+  test('counts into the budget of all', async () => {
+    const { bench } = await compactedBench(limited);
+
+    const paths = Array.from({ length: BUDGET_SHARDS }, (_, n) => budgetShardPath('2026-01-02', n));
+    const shards = await bench.store.get(paths);
+
+    const micros = shards.map((shard) => Number(shard?.fields['costMicros'] ?? 0));
+    const { compactions } = await usageOf(bench.store);
+    expect(micros.reduce((sum, value) => sum + value, 0)).toBe(compactions.costMicros);
+  });
+
+  test('writes nothing of it where nothing is limited', async () => {
+    expect(await countsOf(await compactedBench({}))).toEqual([]);
+  });
+
+  test('that has spent what is left refuses the next message', async () => {
+    const { bench } = await compactedBench(limited);
+    const { compactions } = await usageOf(bench.store);
+    const { store, clock } = bench;
+    const usd = (extraMicros: number) => String((compactions.costMicros + extraMicros) / 1_000_000);
+
+    const poor = limitedChat({ USER_DAILY_USD: usd(1) }, { store, clock });
+    const rich = limitedChat({ USER_DAILY_USD: usd(10_000) }, { store, clock });
+
+    expect(await answerOrReason(poor, 'c-1')).toBe('USER_DAILY_USD');
+    expect(await answerOrReason(rich, 'c-2')).toBe('done');
+  });
+
+  test.each(['held', 'settled'])(
+    'is counted once when the reply to what is %s was lost',
+    async (which) => {
+      const { bench, conversationId, loseReplyOf } = await compactedBench(limited);
+      const before = await usageOf(bench.store);
+      const lose = () => loseReplyOf(({ path }) => path.startsWith('users/'));
+      if (which === 'held') lose();
+
+      await paidCall(passing(bench), callOf(conversationId), async () => {
+        if (which === 'settled') lose();
+        return Promise.resolve({ usage: reported });
+      }).then(({ settled }) => settled);
+
+      const { compactions, held } = await usageOf(bench.store);
+      expect(compactions.runs).toBe(before.compactions.runs + 1);
+      expect(compactions.costMicros).toBeGreaterThan(before.compactions.costMicros);
+      expect(held).toEqual([]);
+    },
+  );
+
+  test('whose worker dies between two effects holds its dollars until its time is over', async () => {
+    const config = configWith({ ...limited, ...HOUSE_PRICES });
+    const bench = compactionBench({
+      config,
+      atCrashPoint: (point) =>
+        point === 'call-answered' ? Promise.reject(new Error('died')) : Promise.resolve(),
+    });
+    const conversationId = await buildDue(bench, { head: { model: 'house-model' } });
+
+    await expect(compactOnce(bench, conversationId)).rejects.toThrow('died');
+
+    const died = await usageOf(bench.store);
+    expect(died).toMatchObject({ compactions: { runs: 0 }, held: [{ id: expect.any(String) }] });
+    bench.clock.advance(config.COMPACTION_TIMEOUT_MS);
+    const { limits } = await showUsage(bench, { uid: 'u1', tier: 'signedIn' });
+    expect(limits.costMicrosPerDay).toMatchObject({ used: 0, reserved: 0 });
+  });
+
+  test('that is called off while the model works is counted as all that it held', async () => {
+    const bench = compactionBench({ config: configWith(limited) });
+    const conversationId = await buildDue(bench);
+    let heldMicros = 0;
+    const stopped = new Error('the call was aborted');
+
+    const paid = paidCall(passing(bench), callOf(conversationId), async () => {
+      heldMicros = sumOfCosts((await usageOf(bench.store)).held);
+      throw stopped;
+    });
+
+    await expect(paid).rejects.toBe(stopped);
+    const { compactions } = await usageOf(bench.store);
+    expect(heldMicros).toBeGreaterThan(0);
+    expect(compactions.costMicros).toBe(heldMicros);
+  });
+
+  test.each([
+    [
+      'counts its prompt, and not the longest answer, where a model is too slow',
+      'MODEL_TIMEOUT',
+      600,
+    ],
+    ['counts nothing where a model refuses it', 'MODEL_OVERLOADED', 0],
+  ])('%s', async (_, reason, mostTokens) => {
+    const bench = compactionBench({ config: configWith(limited) });
+    const conversationId = await buildDue(bench);
+    const failure = new AppError({
+      status: 'UNAVAILABLE',
+      reason,
+      message: 'no answer',
+      publicMessage: 'There is no answer.',
+    });
+
+    const paid = paidCall(passing(bench), callOf(conversationId), () => Promise.reject(failure));
+
+    await expect(paid).rejects.toBe(failure);
+    const { compactions, held } = await usageOf(bench.store);
+    expect(compactions.tokens > 0).toBe(mostTokens > 0);
+    expect(compactions.tokens).toBeLessThanOrEqual(mostTokens);
+    expect(held).toEqual([]);
+  });
+
+  test('leaves nothing behind a user who is erased meanwhile', async () => {
+    const world = lifecycle();
+    const conversationId = await buildDue(world);
+    const bench = passing({ ...world.bench, config: configWith(limited) });
+
+    const paid = await paidCall(bench, callOf(conversationId), async () => {
+      await eraseUser(world.chat, { caller: owner });
+      await serveErasures(world);
+      return { usage: reported };
+    });
+    await paid.settled;
+    world.bench.clock.advance(24 * 60 * 60_000);
+    const behind = paidCall(bench, callOf(conversationId), () =>
+      Promise.resolve({ usage: reported }),
+    );
+
+    await expect(behind).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+    const left = await world.documents();
+    expect(left.filter(({ path }) => path.startsWith('conversations/'))).toHaveLength(1);
+    const counted = left.filter(({ path }) => path.startsWith('users/'));
+    expect(counted.map(({ path }) => path)).toEqual([usagePath(owner.uid, '2026-01-02')]);
+    expect(JSON.stringify(counted)).not.toContain(conversationId);
+  });
+});
+
+describe('erasing a user', () => {
+  test('takes along what was counted on other days, and of today all but bare figures', async () => {
+    const world = lifecycle();
+    const { store } = world;
+    const { clock } = world.bench;
+    const chat = limitedChat({ USER_DAILY_MESSAGES: '9' }, { store, clock });
+    await answerOrReason(chat, 'c-1');
+    clock.advance(24 * 60 * 60_000);
+    await answerOrReason(chat, 'c-1');
+    expect((await world.documents()).filter(({ path }) => path.startsWith('users/'))).toHaveLength(
+      2,
+    );
+
+    await eraseUser(world.chat, { caller: owner });
+
+    const left = (await world.documents()).filter(({ path }) => path.startsWith('users/'));
+    expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, dayOf(clock.now()))]);
+    expect(left[0]?.fields).toMatchObject({ messages: 1, open: [] });
+    expect(left[0]?.fields['expireTime']).toEqual(nextDayOf(clock.now()));
+  });
+
+  test('does not give its quota of the day anew', async () => {
+    const world = lifecycle();
+    const { store } = world;
+    const { clock } = world.bench;
+    const chat = limitedChat({ USER_DAILY_MESSAGES: '1' }, { store, clock });
+    expect(await answerOrReason(chat, 'c-1', { caller: owner })).toBe('done');
+
+    await eraseUser(world.chat, { caller: owner });
+    await eraseUser(world.chat, { caller: owner });
+
+    expect(await answerOrReason(chat, 'c-2', { caller: owner })).toBe('USER_DAILY_MESSAGES');
+  });
+
+  test('is not undone by an answer that ends behind it', async () => {
+    const world = lifecycle();
+    const { store } = world;
+    const { clock } = world.bench;
+    const chat = limitedChat({ USER_DAILY_MESSAGES: '9' }, { store, clock });
+    const reservation = await chat.quota.reserve({
+      caller: owner,
+      conversationId: 'c-1',
+      messageId: 'm-1',
+      attempt: 1,
+      model: 'house-model',
+      estimatedTokens: 10,
+    });
+    await store.commit(reservation?.writes ?? []);
+
+    await eraseUser(world.chat, { caller: owner });
+    await reservation?.settle({ isMessage: true, isUnreported: true });
+
+    const left = (await world.documents()).filter(({ path }) => path.startsWith('users/'));
+    expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, dayOf(clock.now()))]);
+    expect(left[0]?.fields).toMatchObject({ messages: 1, expireTime: nextDayOf(clock.now()) });
+    expect(JSON.stringify(left[0]?.fields)).not.toContain('c-1');
+  });
+});

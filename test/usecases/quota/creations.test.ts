@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { listDevices, putDevice } from '#functions/chat/features/devices.ts';
+import { createMemory } from '#functions/chat/features/memory/change-memories.ts';
+import { showUsage } from '#functions/quota/show-usage.ts';
+import { answerId } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { recordCommits } from '#test/support/compaction/commit-rules.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { limitedChat, usageOf } from '#test/support/chat/quotas.ts';
+
+const owner: Caller = { uid: 'u1', tier: 'signedIn' };
+const guest: Caller = { uid: 'u1', tier: 'anonymous' };
+
+const chatWith = (environment: Record<string, string>) => {
+  const manual = createManualClock();
+  const commits = recordCommits();
+  const store = createMemoryDocumentStore({ beforeOperation: commits.beforeOperation });
+  const clock = { ...manual, wait: () => setImmediate() };
+  return { ...limitedChat(environment, { clock, store }), manual, commits };
+};
+
+async function reasonOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'made';
+  } catch (error) {
+    if (error instanceof AppError) return error.reason;
+    throw error;
+  }
+}
+
+/** Everything that a caller makes beside messages. */
+const ways: Readonly<
+  Record<string, (chat: ChatDependencies, of: { caller: Caller; id: string }) => Promise<unknown>>
+> = {
+  'a conversation': (chat, of) => createConversation(chat, { ...of, fields: {} }),
+  'a device': (chat, { caller, id }) =>
+    putDevice(chat, { caller, deviceId: id, token: `token-${id}`, platform: 'ios' }),
+  'a note': (chat, of) => createMemory(chat, { ...of, text: `Note ${of.id}.` }),
+  'a fork': (chat, { caller, id }) =>
+    forkConversation(chat, { caller, id, conversationId: 'source', messageId: answerId(2) }),
+};
+
+const withSource = async (environment: Record<string, string>) => {
+  const chat = chatWith(environment);
+  await buildConversation(chat.store, { conversationId: 'source', turns: 250 });
+  chat.commits.commits.length = 0;
+  return chat;
+};
+
+describe.each(Object.entries(ways))('S4: %s', (_, make) => {
+  test('is made as often in a day as may be, and then refused with the limit and the way out', async () => {
+    const chat = await withSource({ USER_DAILY_CREATIONS: '2' });
+    const first = randomUUID();
+    await make(chat, { caller: owner, id: first });
+    await make(chat, { caller: owner, id: randomUUID() });
+
+    const refused = make(chat, { caller: owner, id: randomUUID() });
+
+    await expect(refused).rejects.toMatchObject({
+      status: 'RESOURCE_EXHAUSTED',
+      reason: 'USER_DAILY_CREATIONS',
+      metadata: { quota: 'creationsPerDay', limit: '2', used: '2' },
+      publicMessage: expect.stringMatching(/^2 .* may be made in a day.* Go on from 2026-01-03T/),
+    });
+    // What is there already is none more.
+    await expect(make(chat, { caller: owner, id: first })).resolves.toBeDefined();
+    expect(chat.commits.brokenRules()).toEqual([]);
+    chat.manual.advance(24 * 60 * 60_000);
+    await expect(make(chat, { caller: owner, id: randomUUID() })).resolves.toBeDefined();
+  });
+
+  test('is made by a guest less often, who is asked to sign in', async () => {
+    const chat = await withSource({ USER_DAILY_CREATIONS: '9', ANONYMOUS_DAILY_CREATIONS: '1' });
+    await make(chat, { caller: guest, id: randomUUID() });
+
+    const refused = make(chat, { caller: guest, id: randomUUID() });
+
+    await expect(refused).rejects.toMatchObject({
+      reason: 'ANONYMOUS_LIMIT',
+      publicMessage: expect.stringContaining('Sign in'),
+    });
+  });
+
+  test('is refused exactly at the limit, however many come at once', async () => {
+    const chat = await withSource({ USER_DAILY_CREATIONS: '10' });
+
+    const ends = await Promise.all(
+      Array.from({ length: 30 }, () => reasonOf(make(chat, { caller: owner, id: randomUUID() }))),
+    );
+
+    expect(ends.filter((end) => end === 'made')).toHaveLength(10);
+    expect(ends.filter((end) => end === 'USER_DAILY_CREATIONS')).toHaveLength(20);
+    expect(await usageOf(chat.store)).toMatchObject({ created: 10, messages: 0 });
+  });
+});
+
+test('a fork counts once for every hundred turns that it copies', async () => {
+  const chat = await withSource({ USER_DAILY_CREATIONS: '5' });
+  const fork = (seq: number) =>
+    reasonOf(
+      forkConversation(chat, {
+        caller: owner,
+        conversationId: 'source',
+        messageId: answerId(seq),
+      }),
+    );
+
+  expect(await fork(250)).toBe('made');
+  expect((await usageOf(chat.store)).created).toBe(3);
+  expect(await fork(250)).toBe('USER_DAILY_CREATIONS');
+  expect(await fork(100)).toBe('made');
+  expect((await showUsage(chat, owner)).limits.creationsPerDay).toMatchObject({
+    limit: 5,
+    used: 4,
+    left: 1,
+  });
+});
+
+test('what was made stays counted when the user erases all', async () => {
+  const chat = await withSource({ USER_DAILY_CREATIONS: '1' });
+  await createConversation(chat, { caller: owner, id: randomUUID(), fields: {} });
+
+  await eraseUser(chat, { caller: owner });
+
+  const again = createConversation(chat, { caller: owner, id: randomUUID(), fields: {} });
+  expect(await reasonOf(again)).toBe('USER_DAILY_CREATIONS');
+});
+
+test('two hundred devices that are put at once leave ten', async () => {
+  const chat = chatWith({});
+
+  await Promise.all(
+    Array.from({ length: 200 }, (_, i) =>
+      putDevice(chat, { caller: owner, deviceId: `d-${i}`, token: `t-${i}`, platform: 'web' }),
+    ),
+  );
+
+  expect((await listDevices(chat, owner)).length).toBeLessThanOrEqual(10);
+});

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { AppError } from '#shared/errors.ts';
+import { answerId } from '#shared/conversation/documents/paths.ts';
+import { autoNeed, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { meteredWorld, type MeteredWorld } from '#test/support/stores/metered-world.ts';
+import { edit, regenerate } from '#test/support/chat/replacing.ts';
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+const FORKS = 40;
+const TURNS = 20;
+
+/** What the dearest call of the world costs: one of the summariser. */
+const ONE_CALL_MICROS = 10_000;
+
+const folding = { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed() };
+
+/** What somebody tries; a refusal is what they count on. */
+async function trying<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AppError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** A conversation that somebody had before they turned to this; `isFolded`: it was compacted. */
+async function longConversation(world: MeteredWorld, { isFolded = false } = {}): Promise<string> {
+  const head = { model: 'house-model', settings: {}, ...(isFolded && folding) };
+  const built = await buildConversation(world.store, { turns: TURNS, head });
+  if (isFolded) await compactOnce(compactionBench({ store: world.store }), built.conversationId);
+  return built.conversationId;
+}
+
+const forkAt = ({ chat }: MeteredWorld, conversationId: string, seq = TURNS) =>
+  trying(forkConversation(chat, { caller, conversationId, messageId: answerId(seq) }));
+
+const lowerThreshold = ({ chat }: MeteredWorld, conversationId: string) =>
+  updateConversation(chat, {
+    caller,
+    conversationId,
+    patch: { settings: { thresholdTokens: 1_000 } },
+  });
+
+const forty = <T>(work: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: FORKS }, (_, i) => work(i)));
+
+/** Sends, and waits for the end. */
+const send = async ({ chat }: MeteredWorld, request: Parameters<typeof sendMessage>[1]) =>
+  (await sendMessage(chat, request)).result;
+
+const attacks: Readonly<Record<string, (world: MeteredWorld) => Promise<void>>> = {
+  'forty forks under a lowered threshold': async (world) => {
+    const id = await longConversation(world);
+    await lowerThreshold(world, id);
+    await forty(() => forkAt(world, id));
+    await world.deliver();
+  },
+  'forty compactions that are asked for at once': async (world) => {
+    const id = await longConversation(world);
+    const forks = await forty(() => forkAt(world, id));
+    await forty(async (i) => {
+      const conversationId = forks[i]?.conversationId ?? id;
+      await trying(requestCompaction(world.chat, { caller, conversationId }));
+    });
+    await world.deliver();
+  },
+  'restores, each followed by a compaction': async (world) => {
+    const ids = await forty(() => longConversation(world, { isFolded: true }));
+    await forty(async (i) => {
+      const conversationId = ids[i] ?? '';
+      const restored = { caller, conversationId, generation: 0, locale: undefined };
+      await trying(restoreGeneration(world.chat, restored));
+    });
+    await world.deliver();
+  },
+  'deletions, each followed by a compaction': async (world) => {
+    const ids = await forty(() => longConversation(world, { isFolded: true }));
+    await forty((i) =>
+      trying(
+        deleteMessage(world.chat, {
+          caller,
+          conversationId: ids[i] ?? '',
+          messageId: 'message-1',
+        }),
+      ),
+    );
+    await world.deliver();
+  },
+  'edits and regenerations, each followed by a compaction': async (world) => {
+    const ids = await forty(() => longConversation(world));
+    await Promise.all(ids.map((id) => lowerThreshold(world, id)));
+    await forty((i) => {
+      const id = ids[i] ?? '';
+      const replacing =
+        i % 2 === 0 ? edit(id, 'message-19', `Anew ${randomUUID()}`) : regenerate(id, 'message-20');
+      return trying(send(world, replacing));
+    });
+    await world.deliver();
+  },
+};
+
+/** Carries it out, and delivers what a worker has found meanwhile as well. */
+async function carryOut(attack: (world: MeteredWorld) => Promise<void>, world: MeteredWorld) {
+  await attack(world);
+  await world.deliver();
+  await Promise.all(world.chat.afterwork);
+}
+
+test.each(Object.entries(attacks))(
+  '%s: that costs much where nothing is limited',
+  async (_, attack) => {
+    const world = meteredWorld({ environment: {} });
+
+    await carryOut(attack, world);
+
+    expect(world.spentMicros()).toBeGreaterThanOrEqual((FORKS / 2) * ONE_CALL_MICROS);
+  },
+);
+
+const LIMIT_MICROS = 40_000;
+const spentBefore = { nothing: 0, 'nearly all': 39_000, all: LIMIT_MICROS };
+
+describe.each([
+  ['of one user', 'USER_DAILY_USD', 'user'],
+  ['of all users', 'GLOBAL_DAILY_USD', 'all'],
+] as const)('S4: with the limit in dollars %s', (_, variable, whose) => {
+  const limited = () =>
+    meteredWorld({ environment: { [variable]: String(LIMIT_MICROS / 1_000_000) } });
+
+  describe.each(Object.entries(spentBefore))('of which %s is spent', (_name, before) => {
+    test.each(Object.entries(attacks))(
+      '%s cost at most one call beyond it',
+      async (_what, attack) => {
+        const world = limited();
+        await world.spendBefore({ [whose]: before });
+
+        await carryOut(attack, world);
+
+        const beyondMicros = before + world.spentMicros() - LIMIT_MICROS;
+        const isOver = before >= LIMIT_MICROS;
+        expect(beyondMicros).toBeLessThanOrEqual(isOver ? 0 : ONE_CALL_MICROS);
+        expect(world.calls.slice(0, isOver ? undefined : 0)).toEqual([]);
+      },
+    );
+  });
+
+  test('one call after the other is made until nothing is left, and then none', async () => {
+    const world = limited();
+    const id = await longConversation(world);
+    await lowerThreshold(world, id);
+    for (let i = 0; i < 10; i++) {
+      await forkAt(world, id);
+      await world.deliver();
+    }
+
+    expect(world.spentMicros()).toBe(LIMIT_MICROS);
+  });
+});
+
+test('S4: forty users at once pass the limit of all by one call at most', async () => {
+  const world = meteredWorld({
+    environment: { GLOBAL_DAILY_USD: String(LIMIT_MICROS / 1_000_000) },
+  });
+  await forty(async (i) => {
+    const head = { model: 'house-model', ownerUid: `u${i}`, ...folding };
+    const { conversationId } = await buildConversation(world.store, { turns: TURNS, head });
+    world.ask(conversationId);
+  });
+
+  await world.deliver();
+
+  expect(world.spentMicros()).toBeGreaterThan(0);
+  expect(world.spentMicros()).toBeLessThanOrEqual(LIMIT_MICROS + ONE_CALL_MICROS);
+});

@@ -1,0 +1,326 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { showUsage } from '#functions/quota/show-usage.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { StoreOperation } from '#infra/local/embedded/memory-document-store.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { heldStreamer } from '#test/fakes/held-streamer.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
+import { recordCommits } from '#test/support/compaction/commit-rules.ts';
+import { createRecordedStore } from '#test/support/stores/recorded-store.ts';
+import { passTime } from '#test/support/pass-time.ts';
+import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
+import { overloaded } from '#test/support/model-down.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { settle } from '#test/support/chat/streaming.ts';
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+const guest = { uid: 'u1', tier: 'anonymous' } as const;
+const usage = { promptTokens: 300, cachedTokens: 200, outputTokens: 40, thoughtsTokens: 10 };
+
+/** An instance over its own store and a clock that stands still. */
+function chatWith(environment: Record<string, string>, overrides: Partial<ChatDependencies> = {}) {
+  const { model, requests } = scriptedStreamer(textAnswer('Fine.', usage));
+  const clock = createManualClock();
+  return { ...limitedChat(environment, { model, clock, ...overrides }), requests };
+}
+
+describe('a message', () => {
+  test('takes one message, uncached input and output, and what it cost', async () => {
+    const chat = chatWith({ USER_DAILY_MESSAGES: '5' });
+
+    expect(await answerOrReason(chat, randomUUID())).toBe('done');
+
+    expect(await usageOf(chat.store)).toMatchObject({
+      messages: 1,
+      tokens: 150,
+      costMicros: 350,
+      open: [],
+    });
+  });
+
+  test('that is sent again takes nothing, nor does one that follows', async () => {
+    const chat = chatWith({ USER_DAILY_MESSAGES: '1', USER_REQUESTS_PER_MINUTE: '1' });
+    const sent = request(randomUUID(), 'Hello');
+    const [first, second] = await Promise.all([sendMessage(chat, sent), sendMessage(chat, sent)]);
+    await Promise.all([first.result, second.result]);
+    const before = await usageOf(chat.store);
+
+    const replayed = await (await sendMessage(chat, sent)).result;
+
+    expect(replayed.replayed).toBe(true);
+    expect(await usageOf(chat.store)).toEqual(before);
+    expect(before).toMatchObject({ messages: 1, tokens: 150 });
+  });
+
+  test('above the limit is refused before anything is stored or asked', async () => {
+    const chat = chatWith({ USER_DAILY_MESSAGES: '1' });
+    const conversationId = randomUUID();
+    await answerOrReason(chat, conversationId);
+
+    expect(await answerOrReason(chat, conversationId)).toBe('USER_DAILY_MESSAGES');
+    expect(await answerOrReason(chat, randomUUID())).toBe('USER_DAILY_MESSAGES');
+    expect(chat.requests).toHaveLength(1);
+  });
+
+  test('whose answer fails gives back what it held', async () => {
+    const { model } = scriptedStreamer({ error: overloaded() });
+    const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
+
+    expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
+
+    expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 0, open: [] });
+    expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
+  });
+
+  test('whose answer breaks takes the tokens that the model reported, and no message', async () => {
+    const broken = { chunks: [{ parts: [{ text: 'Half' }], usage }], error: overloaded() };
+    const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model: scriptedStreamer(broken).model });
+
+    await answerOrReason(chat, randomUUID());
+
+    expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 150, costMicros: 350 });
+  });
+
+  test('that is stopped before the model told any figures takes what it held', async () => {
+    const { model, calls } = steeredStreamer();
+    const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { model });
+    const conversationId = randomUUID();
+    const handle = await sendMessage(chat, request(conversationId, 'Hello'));
+    await settle();
+    expect(calls).toHaveLength(1);
+    const held = (await usageOf(chat.store)).open[0]?.tokens ?? 0;
+
+    await cancelTurn(chat, { caller, conversationId, turnId: 't_1' });
+    await handle.result;
+
+    expect(held).toBeGreaterThan(500);
+    expect(await usageOf(chat.store)).toMatchObject({ tokens: held, open: [] });
+  });
+
+  test('of nobody’s instance holds its reservation until its time is over, then gives it back', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const limits = { USER_DAILY_MESSAGES: '1', USER_DAILY_TOKENS: '5000' };
+    const died = limitedChat(limits, {
+      store,
+      clock,
+      atCrashPoint: (point) =>
+        point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
+    });
+    await sendMessage(died, request(randomUUID(), 'Hello'));
+    const chat = chatWith(limits, { store, clock });
+
+    expect(await answerOrReason(chat, randomUUID())).toBe('USER_DAILY_MESSAGES');
+    clock.advance(died.config.TURN_TIMEOUT_MS + died.config.TURN_LEASE_MS);
+
+    expect(await answerOrReason(chat, randomUUID())).toBe('done');
+    expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
+  });
+
+  test('of nobody’s instance is taken over under the reservation that it has', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const limits = { USER_DAILY_MESSAGES: '1', STREAMS_PER_USER: '1' };
+    const died = limitedChat(limits, {
+      store,
+      clock,
+      atCrashPoint: (point) =>
+        point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
+    });
+    const sent = request(randomUUID(), 'Hello');
+    await sendMessage(died, sent);
+    const chat = chatWith(limits, { store, clock });
+    clock.advance(died.config.TURN_LEASE_MS + 1);
+
+    const { turn } = await (await sendMessage(chat, sent)).result;
+
+    expect(turn).toMatchObject({ state: 'done', attempt: 2 });
+    expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 150, open: [] });
+  });
+
+  test('behind one of nobody’s instance in its conversation takes the place of that one', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const limits = { STREAMS_PER_USER: '1' };
+    const died = limitedChat(limits, {
+      store,
+      clock,
+      atCrashPoint: (point) =>
+        point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
+    });
+    const conversationId = randomUUID();
+    await sendMessage(died, request(conversationId, 'Hello'));
+    const chat = chatWith(limits, { store, clock });
+    clock.advance(died.config.TURN_LEASE_MS + 1);
+
+    expect(await answerOrReason(chat, randomUUID())).toBe('USER_STREAMS');
+    expect(await answerOrReason(chat, conversationId)).toBe('done');
+  });
+
+  test('whose settlement gets no reply is counted once', async () => {
+    const recorded = createRecordedStore();
+    const clock = createManualClock();
+    const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { store: recorded.store, clock });
+    const sent = request(randomUUID(), 'Hello');
+    const handle = await sendMessage(chat, sent);
+    recorded.loseReplyOf((write) => write.op === 'update' && write.path.startsWith('users/'));
+
+    await passTime(clock, handle.result);
+
+    expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 150, open: [] });
+  });
+
+  test('begun before midnight counts for its day, and the next day begins anew', async () => {
+    const { model, answerAll } = heldStreamer();
+    const clock = createManualClock(new Date('2026-01-02T23:59:59.000Z'));
+    const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model, clock });
+    const handle = await sendMessage(chat, request(randomUUID(), 'Hello'));
+    clock.advance(2_000);
+    answerAll();
+    await handle.result;
+
+    expect(await usageOf(chat.store)).toMatchObject({ messages: 1, open: [] });
+    expect(await usageOf(chat.store, { day: '2026-01-03' })).toMatchObject({ messages: 0 });
+    const next = sendMessage(chat, request(randomUUID(), 'Hello'));
+    await expect(next).resolves.toMatchObject({ turnId: 't_1' });
+    answerAll();
+    await (
+      await next
+    ).result;
+  });
+
+  test.each([-10, 10])(
+    'sent through an instance %i minutes off counts all the same',
+    async (minutes) => {
+      const store = createMemoryDocumentStore();
+      const at = new Date('2026-01-02T12:00:00.000Z').getTime();
+      const skewed = createManualClock(new Date(at + minutes * 60_000));
+      const limits = { USER_DAILY_MESSAGES: '2', USER_REQUESTS_PER_MINUTE: '5' };
+      const one = chatWith(limits, { store, clock: createManualClock(new Date(at)) });
+      const other = chatWith(limits, { store, clock: skewed });
+
+      const answers = [
+        await answerOrReason(one, randomUUID()),
+        await answerOrReason(other, randomUUID()),
+        await answerOrReason(one, randomUUID()),
+      ];
+
+      expect(answers).toEqual(['done', 'done', 'USER_DAILY_MESSAGES']);
+    },
+  );
+
+  test('of a guest who signs in counts on under the limits of those who did', async () => {
+    const chat = chatWith({ ANONYMOUS_DAILY_MESSAGES: '1', USER_DAILY_MESSAGES: '2' });
+    const of = (by: typeof caller | typeof guest) => ({
+      ...request(randomUUID(), 'Hi'),
+      caller: by,
+    });
+    await (
+      await sendMessage(chat, of(guest))
+    ).result;
+
+    await expect(sendMessage(chat, of(guest))).rejects.toMatchObject({
+      reason: 'ANONYMOUS_LIMIT',
+      publicMessage: expect.stringContaining('Sign in'),
+    });
+    await (
+      await sendMessage(chat, of(caller))
+    ).result;
+    await expect(sendMessage(chat, of(caller))).rejects.toMatchObject({
+      reason: 'USER_DAILY_MESSAGES',
+    });
+    expect(await showUsage(chat, caller)).toMatchObject({
+      limits: { messagesPerDay: { limit: 2, used: 2, reserved: 0, left: 0 } },
+    });
+  });
+
+  test('with the same id in another conversation holds a reservation of its own', async () => {
+    const { model, answerAll } = heldStreamer();
+    const chat = chatWith({ STREAMS_PER_USER: '1' }, { model });
+    const id = randomUUID();
+    const first = await sendMessage(chat, request(randomUUID(), 'Hello', id));
+
+    await expect(sendMessage(chat, request(randomUUID(), 'Hello', id))).rejects.toMatchObject({
+      reason: 'USER_STREAMS',
+    });
+    answerAll();
+    await first.result;
+  });
+});
+
+describe('the price of a quota', () => {
+  /** Reads and writes of one message in a conversation that is there. */
+  async function costOf(environment: Record<string, string>) {
+    const operations: StoreOperation[] = [];
+    const store = createMemoryDocumentStore({
+      beforeOperation: (operation) => {
+        operations.push(operation);
+        return Promise.resolve();
+      },
+    });
+    const clock = createManualClock();
+    const chat = chatWith(environment, { store, clock });
+    const conversationId = randomUUID();
+    await answerOrReason(chat, conversationId);
+    // The budget is written once in two seconds.
+    clock.advance(2_000);
+    operations.length = 0;
+    let before = 0;
+    const model = {
+      async *stream(...call: Parameters<typeof chat.model.stream>) {
+        before = operations.length;
+        yield* chat.model.stream(...call);
+      },
+    };
+    await answerOrReason({ ...chat, model }, conversationId);
+    const count = (of: readonly StoreOperation[], name: string) =>
+      of.filter((operation) => operation.name === name).length;
+    const documents = operations.flatMap((operation) =>
+      operation.name === 'commit' ? operation.writes.map(({ path }) => path) : [],
+    );
+    return {
+      readsBefore: count(operations.slice(0, before), 'get'),
+      commitsBefore: count(operations.slice(0, before), 'commit'),
+      reads: count(operations, 'get'),
+      commits: count(operations, 'commit'),
+      writes: documents.length,
+    };
+  }
+
+  test('is one read and one write before the answer, and one of each behind it', async () => {
+    const free = await costOf({});
+    const limited = await costOf({ USER_DAILY_MESSAGES: '100', USER_DAILY_TOKENS: '1000000' });
+
+    expect(limited.readsBefore - free.readsBefore).toBe(1);
+    expect(limited.commitsBefore).toBe(free.commitsBefore);
+    expect(limited.reads - free.reads).toBe(2);
+    expect(limited.commits - free.commits).toBe(1);
+    expect(limited.writes - free.writes).toBe(2);
+  });
+
+  test('is a shard more where all have a budget together', async () => {
+    const user = await costOf({ USER_DAILY_MESSAGES: '100' });
+    const all = await costOf({ USER_DAILY_MESSAGES: '100', GLOBAL_DAILY_USD: '1' });
+
+    expect(all.commits).toBe(user.commits);
+    expect(all.writes - user.writes).toBe(1);
+  });
+});
+
+test('every commit of a limited turn keeps to the rules', async () => {
+  const recorded = recordCommits();
+  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
+  const chat = chatWith({ USER_DAILY_MESSAGES: '9', GLOBAL_DAILY_USD: '1' }, { store });
+  const conversationId = randomUUID();
+
+  await answerOrReason(chat, conversationId);
+  await answerOrReason(chat, conversationId);
+
+  expect(recorded.commits.flat().some(({ path }) => path.startsWith('budget/'))).toBe(true);
+  expect(recorded.brokenRules()).toEqual([]);
+});

@@ -1,0 +1,159 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
+import { regenerate } from '#test/support/chat/replacing.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
+import { LABEL, hookOf, hookedChat } from '#test/support/chat/before-turn.ts';
+
+describe('a hook before a turn', () => {
+  test('learns which message it is, and no word of it', async () => {
+    const { hook, events } = hookOf(undefined);
+    const { send } = hookedChat({ beforeTurnHooks: [hook] });
+    const asked = request(randomUUID(), 'Hello');
+
+    await send(asked);
+
+    expect(events).toEqual([
+      {
+        conversationId: asked.conversationId,
+        turnId: 't_1',
+        messageId: asked.message.id,
+        uidHash: createHash('sha256').update('u1').digest('hex'),
+      },
+    ]);
+  });
+
+  test('learns the text where the operator says so', async () => {
+    const { hook, events } = hookOf(undefined);
+    const { send } = hookedChat({ beforeTurnHooks: [hook] }, { BEFORE_TURN_TEXT: 'on' });
+
+    await send(request(randomUUID(), 'Hello'));
+
+    expect(events).toMatchObject([{ text: 'Hello' }]);
+  });
+
+  test('adds what stands behind the context of the app and stays with the turn', async () => {
+    const { hook } = hookOf({ addContext: 'Gold member' });
+    const { send, said, requests } = hookedChat({ beforeTurnHooks: [hook] });
+    const asked = request(randomUUID(), 'Hello');
+
+    await send({ ...asked, clientContext: { screen: 'shop' } });
+    const first = said();
+    await send(request(asked.conversationId, 'More'));
+
+    expect(first).toEqual([
+      expect.stringMatching(/- screen: "shop"\nAdded by .*\n\| Gold/),
+      'Hello',
+    ]);
+    expect(said()).toEqual([expect.stringContaining('| Gold member'), 'More']);
+    expect(requests[1]?.contents[0]).toEqual(requests[0]?.contents[0]);
+  });
+
+  test('refuses with its own words, and nothing is stored or asked', async () => {
+    const { hook } = hookOf({ deny: { message: 'Your trial has ended.' } });
+    const { send, dependencies, requests } = hookedChat({ beforeTurnHooks: [hook] });
+    const asked = request(randomUUID(), 'Hello');
+
+    await expect(send(asked)).rejects.toMatchObject({
+      reason: 'TURN_DENIED',
+      publicMessage: 'Your trial has ended.',
+      retryable: false,
+    });
+    expect(await readHead(dependencies.store, asked.conversationId)).toBeUndefined();
+    expect(requests).toEqual([]);
+  });
+
+  test('is not asked again about a message that is known', async () => {
+    const { hook, events } = hookOf({ addContext: 'Gold member' });
+    const { send } = hookedChat({ beforeTurnHooks: [hook] });
+    const asked = request(randomUUID(), 'Hello');
+
+    await send(asked);
+    await send(asked);
+
+    expect(events).toHaveLength(1);
+  });
+
+  test('is asked about a regeneration, which has no text', async () => {
+    const { hook, events } = hookOf(undefined);
+    const { send } = hookedChat({ beforeTurnHooks: [hook] }, { BEFORE_TURN_TEXT: 'on' });
+    const asked = request(randomUUID(), 'Hello');
+    await send(asked);
+
+    await send(regenerate(asked.conversationId, 'm_1'));
+
+    expect(events[1]).not.toHaveProperty('text');
+    expect(events[1]).toMatchObject({ turnId: 't_2' });
+  });
+
+  test('refuses before it interrupts what is being answered', async () => {
+    const stack = instances();
+    const id = randomUUID();
+    const open = stack.instance();
+    const closed = stack.instance({ beforeTurnHooks: [hookOf({ deny: { message: 'No.' } }).hook] });
+    await sendMessage(open, request(id, 'one'));
+    await stack.called(1);
+
+    const interrupting = { ...request(id, 'two'), onBusy: 'interrupt' as const };
+
+    await expect(sendMessage(closed, interrupting)).rejects.toThrow(/refused a message/);
+    const [first] = await turnsOf(open, id, 1);
+    expect(first).toMatchObject({ state: 'running' });
+    expect(first).not.toHaveProperty('cancelRequested');
+  });
+
+  test('is asked once about a message that waits, when it is stored', async () => {
+    const stack = instances();
+    const id = randomUUID();
+    const { hook, events } = hookOf({ addContext: 'Gold member' });
+    const chat = stack.instance({ beforeTurnHooks: [hook] });
+    await sendMessage(chat, request(id, 'one'));
+    await stack.called(1);
+
+    await sendMessage(chat, queued(id, 'two'));
+
+    const [, waiting] = await turnsOf(chat, id, 2);
+    expect(waiting?.surroundings).toContain(LABEL);
+    expect(events).toHaveLength(2);
+  });
+
+  test.each<[string, BeforeTurnHook['run']]>([
+    ['fails', () => Promise.reject(new Error('down'))],
+    ['adds too much', () => Promise.resolve({ addContext: 'x'.repeat(8_193) })],
+    ['adds half a character', () => Promise.resolve({ addContext: '\ud800' })],
+  ])('that %s is logged and changes nothing, unless it is required', async (_, run) => {
+    const failing = { name: 'crm', run };
+    const { send, said, logged } = hookedChat({ beforeTurnHooks: [failing] });
+    const required = hookedChat({ beforeTurnHooks: [{ ...failing, required: true }] });
+    const asked = request(randomUUID(), 'Hello');
+
+    await send(asked);
+
+    expect(said()).toEqual(['Hello']);
+    expect(logged).toContainEqual({
+      severity: 'WARNING',
+      event: 'before_turn_hook_failed',
+      fields: { conversationId: asked.conversationId, hook: 'crm' },
+    });
+    await expect(required.send(asked)).rejects.toMatchObject({
+      reason: 'HOOK_FAILED',
+      retryable: true,
+    });
+  });
+
+  test('that finds no room for its text is logged without it', async () => {
+    const cjk = '한'.repeat(8_192);
+    const hooks = ['a', 'b'].map((name) => hookOf({ addContext: cjk }, name).hook);
+    const { send, logged } = hookedChat({ beforeTurnHooks: hooks });
+
+    await send(request(randomUUID(), 'Hello'));
+
+    expect(logged.filter(({ event }) => event === 'before_turn_context_left_out')).toMatchObject([
+      { severity: 'WARNING', fields: { hook: 'b' } },
+    ]);
+    expect(JSON.stringify(logged)).not.toContain('한');
+  });
+});

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { translateError } from '#functions/adapters/gemini/gemini-errors.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { checkInContext } from '#infra/ops/verify/check-context.ts';
+import { storedTurnOf } from '#infra/ops/verify/load/loaded.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { AppError } from '#shared/errors.ts';
+import { exportMessages } from '#shared/wire/views/export-messages.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import {
+  scriptedStreamer,
+  textAnswer,
+  type ScriptedAnswer,
+} from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import {
+  autoNeed,
+  compactOnce,
+  see,
+  THRESHOLD_TOKENS,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  addTurn,
+  madeUpAnswer,
+  madeUpQuestion,
+} from '#test/support/compaction/conversation-builder.ts';
+import { overloaded } from '#test/support/model-down.ts';
+import { passTime } from '#test/support/pass-time.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { answered, deadWaiter, textsOf, turnsOf } from '#test/support/chat/starts.ts';
+
+/** A message whose answer failed for now, and a later one that was answered; the wait for the first is over. */
+async function failedBehindAnother(...before: readonly ScriptedAnswer[]) {
+  const { model, requests } = scriptedStreamer(
+    ...before,
+    { error: overloaded() },
+    textAnswer('Second.'),
+    textAnswer('First, at last.'),
+    textAnswer('Third.'),
+  );
+  const bench = compactionBench();
+  const chat = chatDependencies({ store: bench.store, clock: bench.clock, model });
+  const id = randomUUID();
+  const asked = request(id, 'one');
+  await expect((await sendMessage(chat, asked)).result).rejects.toMatchObject({ retryable: true });
+  await answered(chat, request(id, 'two'));
+  bench.clock.advance(1_000);
+  return { bench, chat, id, asked, requests };
+}
+
+/** Adds turns and folds all but the newest. */
+async function foldAll(bench: CompactionBench, id: string) {
+  for (let seq = 3; seq < 23; seq++)
+    await addTurn(bench.store, id, { user: madeUpQuestion(seq), answer: madeUpAnswer(seq) });
+  const head = await readHead(bench.store, id);
+  const settings = { thresholdTokens: THRESHOLD_TOKENS };
+  const fields = { compactionNeeded: autoNeed(), settings };
+  const guard = { updateTime: head?.updateTime ?? '' };
+  await bench.store.commit([{ op: 'update', path: headPath(id), fields, guard }]);
+  await compactOnce(bench, id);
+}
+
+describe('a message that failed for now, sent again when another stands behind it', () => {
+  test('is answered in its place', async () => {
+    const { chat, id, asked, requests } = await failedBehindAnother();
+
+    const again = await answered(chat, asked);
+
+    expect(again).toMatchObject({ seq: 1, attempt: 2, state: 'done', inContext: true });
+    expect(textsOf([...(requests[2]?.contents ?? [])])).toEqual(['one']);
+    expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual(['done', 'done']);
+  });
+
+  test('stands in its place for those that come later', async () => {
+    const { chat, id, asked, requests } = await failedBehindAnother();
+    await answered(chat, asked);
+
+    await answered(chat, request(id, 'three'));
+
+    const prompt = textsOf([...(requests[3]?.contents ?? [])]);
+    expect(prompt).toEqual(['one', 'First, at last.', 'two', 'Second.', 'three']);
+  });
+
+  test('asks for the compaction that the conversation needs with it', async () => {
+    const { bench, chat, id, asked } = await failedBehindAnother();
+    const head = await readHead(bench.store, id);
+    const tokens = head?.value.context.tokens ?? 0;
+    const settings = { thresholdTokens: tokens + 1 };
+    const guard = { updateTime: head?.updateTime ?? '' };
+    await bench.store.commit([{ op: 'update', path: headPath(id), fields: { settings }, guard }]);
+
+    await answered(chat, asked);
+
+    const after = await readHead(bench.store, id);
+    expect(after?.value.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(chat.published).toHaveLength(1);
+  });
+
+  test('waits for a compaction that may be folding it', async () => {
+    const { bench, chat, id, asked } = await failedBehindAnother();
+    const head = await readHead(bench.store, id);
+    const fields = { compactionNeeded: autoNeed() };
+    const guard = { updateTime: head?.updateTime ?? '' };
+    await bench.store.commit([{ op: 'update', path: headPath(id), fields, guard }]);
+
+    const again = sendMessage(chat, asked);
+
+    await expect(again).rejects.toMatchObject({ retryable: true, retryAfterMs: 5_000 });
+    await compactOnce(bench, id);
+    expect(await answered(chat, asked)).toMatchObject({ seq: 1, state: 'done' });
+  });
+
+  test('is answered when a compaction has folded its place, and stays out of the context', async () => {
+    const { bench, chat, id, asked } = await failedBehindAnother();
+    await foldAll(bench, id);
+    const before = await see(bench.store, id);
+
+    const again = await answered(chat, asked);
+
+    const after = await see(bench.store, id);
+    const [turn] = await turnsOf(chat, id, 1);
+    expect(before.head.coveredThrough.seq).toBeGreaterThan(1);
+    expect(again).toMatchObject({ seq: 1, state: 'done', inContext: false });
+    expect(after.items).toEqual(before.items);
+    expect(after.tokens).toBe(before.tokens);
+    expect(turn && exportMessages(turn).map(({ fate }) => fate)).toEqual(['answered', 'answered']);
+    expect(checkInContext({ turns: turn ? [storedTurnOf(id, turn)] : [] })).toEqual([]);
+  });
+});
+
+describe('a message that failed by no fault of its own, sent again', () => {
+  const call = { operation: 'stream', model: 'gemini-2.5-flash', promptId: 't_1' } as const;
+  test.each([
+    ['a defect', new TypeError('a defect'), 2_000],
+    [
+      'missing credentials',
+      translateError(call, new Error('Could not load the default credentials')),
+      120_000,
+    ],
+  ])('is answered after %s', async (_name, error, waitMs) => {
+    const { model } = scriptedStreamer({ error }, textAnswer('At last.'));
+    const clock = createManualClock();
+    const chat = chatDependencies({ clock, model });
+    const asked = request(randomUUID(), 'one');
+    await expect((await sendMessage(chat, asked)).result).rejects.toBeInstanceOf(AppError);
+    clock.advance(waitMs);
+
+    expect(await answered(chat, asked)).toMatchObject({ seq: 1, attempt: 2, state: 'done' });
+  });
+});
+
+describe('a message whose calls were folded with it, sent again', () => {
+  test('is in the context, and its new answer is not', async () => {
+    const functionCall = { name: 'recall_history', args: { query: 'tea' } };
+    const { bench, chat, id, asked } = await failedBehindAnother({
+      chunks: [{ parts: [{ functionCall }], finishReason: 'STOP' }],
+    });
+    await foldAll(bench, id);
+
+    const again = await answered(chat, asked);
+
+    expect(again).toMatchObject({ seq: 1, state: 'done' });
+    const [turn] = await turnsOf(chat, id, 1);
+    const messages = turn ? exportMessages(turn).map(({ message }) => message) : [];
+    expect(messages.map(({ role, inContext }) => [role, inContext])).toEqual([
+      ['user', true],
+      ['model', false],
+    ]);
+  });
+});
+
+describe('a message whose instance died before it was told anything', () => {
+  test('is answered under its id though another message has closed it', async () => {
+    const { world, chat, id, first, asked } = await deadWaiter();
+    world.answerAll();
+    await first.result;
+    await passTime(world.clock, world.clock.wait(23_000));
+    await answered(chat, request(id, 'three'));
+
+    const again = await answered(world.instance(), asked);
+
+    expect(again).toMatchObject({ seq: 2, messageId: asked.message.id, state: 'done' });
+    expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual([
+      'done',
+      'done',
+      'done',
+    ]);
+  });
+});

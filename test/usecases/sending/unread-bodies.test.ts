@@ -1,0 +1,66 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { expectClean } from '#test/support/chat/http-answers.ts';
+import { idTokenClaims } from '#test/support/token-keys.ts';
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer();
+});
+afterAll(() => chat.stop());
+
+const sendStream = async (body: ReadableStream, headers: Record<string, string> = {}) => {
+  const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
+  return fetch(`${chat.url}/v1/conversations`, {
+    method: 'POST',
+    body,
+    duplex: 'half',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+  });
+};
+
+describe('a body is refused when', () => {
+  test('it says that it is too large, before it is read', async () => {
+    const response = await chat.call('/v1/conversations', {
+      body: { title: 'x'.repeat(2 * 1024 * 1024) },
+    });
+
+    const error = await errorOf(response);
+    expectClean(error);
+    expect(error).toMatchObject({ http: 413, reason: 'BODY_TOO_LARGE' });
+    expect(error.message).toContain('1048576');
+  });
+
+  test('it turns out too large while it arrives in chunks', async () => {
+    const chunk = new TextEncoder().encode('x'.repeat(64 * 1024));
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(chunk),
+    });
+
+    const response = await sendStream(body);
+
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ http: 413, reason: 'BODY_TOO_LARGE' });
+  });
+
+  test('it is compressed: 20 MB of it are not inflated', async () => {
+    const bomb = gzipSync(JSON.stringify({ title: 'x'.repeat(20_000_000) }));
+
+    const response = await sendStream(new Blob([new Uint8Array(bomb)]).stream(), {
+      'content-encoding': 'gzip',
+    });
+
+    const error = await errorOf(response);
+    expectClean(error);
+    expect(error).toMatchObject({ http: 415, reason: 'ENCODING_UNSUPPORTED' });
+  });
+
+  test('it is not UTF-8', async () => {
+    const response = await sendStream(
+      new Blob([new Uint8Array([0x22, 0xff, 0xfe, 0x22])]).stream(),
+    );
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'BAD_JSON' });
+  });
+});

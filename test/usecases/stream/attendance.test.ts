@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
+import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { AppError } from '#shared/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+
+let chat: ChatServer | undefined;
+afterEach(async () => {
+  await chat?.stop();
+  chat = undefined;
+});
+
+const sse = { accept: 'text/event-stream' };
+const json = { accept: 'application/json' };
+const notified = { FCM_PROJECT: 'demo-recap' };
+
+async function started(environment: Record<string, string> = notified, store?: DocumentStore) {
+  const model = steeredStreamer();
+  chat = await startChatServer({
+    overrides: { model: model.model, ...(store && { store }) },
+    environment,
+  });
+  const server = chat;
+  const { dependencies } = server;
+  const conversationId = randomUUID();
+  const path = `/v1/conversations/${conversationId}`;
+  const body = { message: { id: randomUUID(), parts: [{ type: 'text', text: 'Tell me.' }] } };
+  /** Sends; the connection is closed when its controller fires. */
+  const send = (headers: Record<string, string>) => {
+    const connection = new AbortController();
+    const response = server.call(`${path}/messages`, { body, headers, signal: connection.signal });
+    response.catch(() => undefined);
+    return { response, connection };
+  };
+  const ended = () =>
+    eventually('the end of the turn', () =>
+      Promise.resolve(
+        dependencies.liveTurns.size === 0 && dependencies.afterwork.size === 0 ? true : undefined,
+      ),
+    );
+  return { model, send, ended, path, conversationId, server, told: dependencies.told };
+}
+
+/** Leaves, and waits until the closed connection has been noticed. */
+async function leave(server: ChatServer | undefined, connection: AbortController): Promise<void> {
+  const before = await connectionsOf(server);
+  connection.abort();
+  await eventually('the closed connection', async () =>
+    (await connectionsOf(server)) < before ? true : undefined,
+  );
+}
+
+const connectionsOf = (server: ChatServer | undefined) =>
+  new Promise<number>((resolve) => {
+    server?.server.getConnections((_, count) => resolve(count));
+  });
+
+const modelOverloaded = new AppError({
+  status: 'UNAVAILABLE',
+  reason: 'MODEL_OVERLOADED',
+  message: 'no model',
+  publicMessage: 'Later.',
+  retryable: true,
+});
+
+const finished = {
+  topic: 'events',
+  data: {
+    schemaVersion: 1,
+    type: 'turn.finished',
+    turnId: 't_1',
+    attempt: 1,
+    state: 'done',
+    kind: 'message',
+  },
+};
+
+describe('the end of an answer', () => {
+  test.each([
+    ['a stream', sse],
+    ['a JSON', json],
+  ])('is told to nobody while somebody waits for %s', async (_, headers) => {
+    const { model, send, ended, told } = await started();
+    const { response } = send(headers);
+    const call = await model.call(0);
+
+    call.say('Fine.');
+    call.end();
+    await (await response).text();
+    await ended();
+
+    expect(told).toEqual([]);
+  });
+
+  test.each([
+    ['stream', sse],
+    ['JSON', json],
+  ])('is told once the one who wanted a %s has gone', async (_, headers) => {
+    const { model, send, ended, told, conversationId } = await started();
+    const { connection } = send(headers);
+    const call = await model.call(0);
+    call.say('Fine.');
+    await leave(chat, connection);
+
+    call.end();
+    await ended();
+
+    expect(told).toMatchObject([finished]);
+    expect(told[0]?.data).toMatchObject({ conversationId, isAttended: false });
+    expect(JSON.stringify(told)).not.toMatch(/Fine|Tell me/);
+  });
+
+  test('is told to nobody while another device reads on', async () => {
+    const { model, send, ended, told, server, path } = await started();
+    const { connection } = send(sse);
+    const call = await model.call(0);
+    call.say('Fine.');
+    const reader = await server.call(`${path}/turns/t_1/stream`, { headers: sse });
+    await leave(chat, connection);
+
+    call.end();
+    await reader.text();
+    await ended();
+
+    expect(told).toEqual([]);
+  });
+
+  test('is told with its reason when it failed', async () => {
+    const { model, send, ended, told } = await started();
+    const { connection } = send(sse);
+    const call = await model.call(0);
+    await leave(chat, connection);
+
+    call.fail(modelOverloaded);
+    await ended();
+
+    expect(told).toMatchObject([
+      { data: { type: 'turn.finished', state: 'failed', reason: 'MODEL_OVERLOADED' } },
+    ]);
+  });
+
+  test('is told to a webhook whether somebody waits for it or not', async () => {
+    const { model, send, ended, told } = await started({
+      EVENT_WEBHOOK_URL: 'https://hooks.example.com/events',
+      HOOK_HOSTS: 'hooks.example.com',
+      HOOK_SIGNING_KEY: 'a signing key of thirty-two chars',
+    });
+    const { response } = send(sse);
+    const call = await model.call(0);
+
+    call.end();
+    await (await response).text();
+    await ended();
+
+    expect(told).toMatchObject([{ data: { type: 'turn.finished', isAttended: true } }]);
+  });
+
+  test('is told to nobody where nobody is configured', async () => {
+    const { model, send, ended, told } = await started({});
+    const { connection } = send(sse);
+    const call = await model.call(0);
+    await leave(chat, connection);
+
+    call.end();
+    await ended();
+
+    expect(told).toEqual([]);
+  });
+});
+
+test('an event that cannot be published costs neither the answer nor the end of its stream', async () => {
+  const model = steeredStreamer();
+  const published = Promise.withResolvers<void>();
+  chat = await startChatServer({
+    overrides: { model: model.model, publisher: { publish: () => published.promise } },
+    environment: {
+      EVENT_WEBHOOK_URL: 'https://hooks.example.com/events',
+      HOOK_HOSTS: 'hooks.example.com',
+      HOOK_SIGNING_KEY: 'a signing key of thirty-two chars',
+    },
+  });
+  const response = chat.call(`/v1/conversations/${randomUUID()}/messages`, {
+    body: { message: { id: randomUUID(), parts: [{ type: 'text', text: 'Tell me.' }] } },
+    headers: sse,
+  });
+  const call = await model.call(0);
+
+  call.say('Fine.');
+  call.end();
+
+  expect(await (await response).text()).toMatch(/\[DONE\]\s*$/);
+  published.reject(new Error('no bus'));
+  await eventually('the end of all work', () =>
+    Promise.resolve(chat?.dependencies.afterwork.size === 0 ? true : undefined),
+  );
+  expect(chat.logs.filter(({ event }) => event === 'turn_event_not_published')).toHaveLength(1);
+});
+
+test('a reader of another instance is not known to the one that answers', async () => {
+  const store = createMemoryDocumentStore();
+  const { model, send, ended, told, path } = await started(notified, store);
+  const other = await startChatServer({ overrides: { store }, environment: notified });
+  try {
+    const { connection } = send(sse);
+    const call = await model.call(0);
+    call.say('Fine.');
+    const reader = other.call(`${path}/turns/t_1/stream`, { headers: sse });
+    await leave(chat, connection);
+
+    call.end();
+    await (await reader).text();
+    await ended();
+
+    expect(told).toMatchObject([{ data: { isAttended: false } }]);
+  } finally {
+    await other.stop();
+  }
+});

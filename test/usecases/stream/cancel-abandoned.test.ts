@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { cancel, halfSaid } from '#test/support/chat/cancelling.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { collect, request, textOf } from '#test/support/chat/sending.ts';
+import { pass, settle, silentModel, storedTurn } from '#test/support/chat/streaming.ts';
+
+describe('cancelling a turn whose instance died before it said anything', () => {
+  test('closes it as cancelled for its sender, without a model call', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    const send = request(conversationId, 'Tell me.');
+    const dead = chatDependencies({
+      store,
+      clock,
+      atCrashPoint: () => new Promise(() => undefined),
+    });
+    await sendMessage(dead, send);
+    await requestCancel(chatDependencies({ store, clock }), { conversationId, seq: 1 });
+    clock.advance(20_001);
+
+    const alive = chatDependencies({ store, clock, model: silentModel() });
+    const { turn } = await (await sendMessage(alive, send)).result;
+
+    expect(turn).toMatchObject({ state: 'cancelled', attempt: 1, inContext: false });
+  });
+
+  test('ends it at once', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    const dead = chatDependencies({
+      store,
+      clock,
+      atCrashPoint: () => new Promise(() => undefined),
+    });
+    await sendMessage(dead, request(conversationId, 'Tell me.'));
+    clock.advance(20_001);
+
+    const turn = await cancel(chatDependencies({ store, clock }), conversationId);
+
+    expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
+    expect((await readHead(store, conversationId))?.value.open).toBeUndefined();
+  });
+});
+
+describe('cancelling a turn whose instance died in mid-answer', () => {
+  /** Two words are said and stored; then nobody answers any more. */
+  async function died() {
+    let isDead = false;
+    const chat = await halfSaid({
+      atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
+    });
+    const { store, clock } = chat;
+    await pass(clock, 600);
+    isDead = true;
+    chat.call.say('!'.repeat(2_000));
+    await settle();
+    const alive = chatDependencies({ store, clock, model: silentModel() });
+    return { ...chat, alive };
+  }
+  const partial = { state: 'cancelled', attempt: 1, inContext: true };
+
+  test('keeps what it had said, and replays it', async () => {
+    const { alive, clock, conversationId, send } = await died();
+    clock.advance(20_001);
+
+    const turn = await cancel(alive, conversationId);
+
+    expect(turn).toMatchObject(partial);
+    expect(turn.tokens.answer).toBeGreaterThan(0);
+    expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
+    const again = await sendMessage(alive, send);
+    expect(textOf(await collect(again.frames()))).toBe('Half an answer');
+  });
+
+  test('keeps it when the sender comes back after the cancellation', async () => {
+    const { alive, clock, conversationId, send } = await died();
+    await requestCancel(alive, { conversationId, seq: 1 });
+    clock.advance(20_001);
+
+    const { turn } = await (await sendMessage(alive, send)).result;
+
+    expect(turn).toMatchObject(partial);
+    expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
+  });
+
+  test.each([undefined, 'queue', 'interrupt'] as const)(
+    'keeps it in the context of the next message (onBusy %s)',
+    async (onBusy) => {
+      const { store, clock, conversationId, alive } = await died();
+      await requestCancel(alive, { conversationId, seq: 1 });
+      const { model, requests } = scriptedStreamer(textAnswer('Next.'));
+      const next = chatDependencies({ store, clock, model });
+      if (onBusy === undefined) clock.advance(20_001);
+
+      const sent = sendMessage(next, {
+        ...request(conversationId, 'Go on.'),
+        ...(onBusy && { onBusy }),
+      });
+      await pass(clock, 25_000, 500);
+      await (
+        await sent
+      ).result;
+
+      expect(requests[0]?.contents.map(contentText)).toEqual([
+        'Tell me.',
+        'Half an answer',
+        'Go on.',
+      ]);
+      expect(await storedTurn(next, conversationId)).toMatchObject(partial);
+    },
+  );
+
+  test('says nothing when its chunks are purged', async () => {
+    const { alive, store, clock, conversationId } = await died();
+    clock.advance(20_001);
+    await store.deleteBelow(`conversations/${conversationId}/streams/t_1`);
+
+    const turn = await cancel(alive, conversationId);
+
+    expect(turn).toMatchObject({ state: 'cancelled', inContext: false, contents: [] });
+  });
+});

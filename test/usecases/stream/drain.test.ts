@@ -1,0 +1,217 @@
+import { EventEmitter } from 'node:events';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { drainChat } from '#functions/chat/drain.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { sseText } from '#functions/chat/http/sse.ts';
+import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { chunksCollection } from '#shared/conversation/documents/paths.ts';
+import { decodeStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { collect, request, textOf } from '#test/support/chat/sending.ts';
+import {
+  pass,
+  readUntil,
+  sayEach,
+  settle,
+  steeredChat,
+  storedTurn,
+} from '#test/support/chat/streaming.ts';
+
+const noRequests: ReadonlySet<Promise<unknown>> = new Set();
+
+/** An instance in mid-answer that has been told to end. */
+async function ending() {
+  const clock = createManualClock();
+  const store = createMemoryDocumentStore();
+  const shutdown = new AbortController();
+  const chat = steeredChat({ clock, store, shutdown: shutdown.signal });
+  const conversationId = randomUUID();
+  const send = request(conversationId, 'Tell me.');
+  const handle = await sendMessage(chat.dependencies, send);
+  const call = await chat.call();
+  await sayEach(clock, call, ['Half an ', 'answer']);
+  shutdown.abort();
+  return { ...chat, clock, store, conversationId, send, handle, call };
+}
+
+describe('an instance that is told to end', () => {
+  test('is done at once when nothing runs', async () => {
+    const drained = drainChat(chatDependencies({ clock: createManualClock() }), noRequests);
+
+    await expect(drained).resolves.toBeUndefined();
+  });
+
+  test('refuses new messages and says when to come back', async () => {
+    const { dependencies } = await ending();
+
+    await expect(sendMessage(dependencies, request(randomUUID(), 'New.'))).rejects.toMatchObject({
+      status: 'UNAVAILABLE',
+      reason: 'SHUTTING_DOWN',
+      retryAfterMs: expect.any(Number),
+    });
+  });
+
+  test('lets a running answer come to its end', async () => {
+    const { dependencies, clock, call, handle } = await ending();
+
+    const drained = drainChat(dependencies, noRequests);
+    await pass(clock, 5_000, 500);
+    call.say(' and the rest');
+    call.end();
+    await drained;
+
+    expect((await handle.result).turn.state).toBe('done');
+  });
+
+  test('waits for requests that are being served', async () => {
+    const clock = createManualClock();
+    const served = Promise.withResolvers<void>();
+    const requests = new Set<Promise<unknown>>([served.promise]);
+    let isDrained = false;
+
+    const drained = drainChat(chatDependencies({ clock }), requests).then(() => (isDrained = true));
+    await settle();
+    expect(isDrained).toBe(false);
+    requests.clear();
+    served.resolve();
+
+    expect(await drained).toBe(true);
+  });
+
+  test('gives up after DRAIN_MS what still runs: frames stored, lease over, no model call left', async () => {
+    const { dependencies, clock, call, handle, conversationId } = await ending();
+
+    const drained = drainChat(dependencies, noRequests);
+    await pass(clock, 8_000, 500);
+    await drained;
+
+    await expect(handle.result).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+    expect(call.signal.aborted).toBe(true);
+    const turn = await storedTurn(dependencies, conversationId);
+    expect(turn).toMatchObject({ state: 'running', attempt: 1 });
+    expect(turn.leaseUntil.getTime()).toBeLessThanOrEqual(clock.now().getTime());
+  });
+
+  test('cuts its readers off without finish and [DONE], so that they come back', async () => {
+    const { dependencies, clock, handle } = await ending();
+    const { signal: left } = new AbortController();
+    const options = { clock, heartbeatMs: 60_000, generation: 0, left };
+    const pieces: string[] = [];
+    const reading = (async () => {
+      for await (const text of sseText(handle.frames(), options)) pieces.push(text);
+    })();
+    reading.catch(() => undefined);
+
+    const drained = drainChat(dependencies, noRequests);
+    await pass(clock, 8_000, 500);
+    await drained;
+    await expect(reading).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+
+    expect(pieces.join('')).toContain('"delta":"answer"');
+    expect(pieces.join('')).not.toMatch(/text-end|finish|error|DONE/);
+  });
+
+  test('leaves a turn that is taken over at once, by one who comes back with a cursor', async () => {
+    const { dependencies, clock, store, send } = await ending();
+    const drained = drainChat(dependencies, noRequests);
+    await pass(clock, 8_000, 500);
+    await drained;
+    const { model } = scriptedStreamer(textAnswer('Anew.'));
+
+    const other = chatDependencies({ store, clock, model });
+    const handle = await sendMessage(other, { ...send, cursor: 3 });
+
+    const frames = await collect(handle.frames());
+    expect(frames[0]?.id).toBe(1_000_000);
+    expect(textOf(frames)).toBe('Anew.');
+    expect((await handle.result).turn).toMatchObject({ attempt: 2, state: 'done' });
+  });
+
+  test('stores what it had said, for readers of other instances', async () => {
+    const { dependencies, clock, store, send, call } = await ending();
+    const drained = drainChat(dependencies, noRequests);
+    await pass(clock, 7_900, 100);
+    call.say(' at the last moment');
+    await settle();
+    await pass(clock, 500, 100);
+    await drained;
+
+    const { model } = scriptedStreamer(textAnswer('Anew.'));
+    const other = chatDependencies({ store, clock, model });
+    await (
+      await sendMessage(other, send)
+    ).result;
+    const chunks = await store.query({
+      collection: chunksCollection(send.conversationId, 1),
+      where: [{ field: 'attempt', op: '==', value: 1 }],
+      limit: 100,
+    });
+    expect(textOf(chunks.flatMap((chunk) => decodeStreamChunk(chunk).frames))).toBe(
+      'Half an answer at the last moment',
+    );
+  });
+});
+
+describe('SIGTERM', () => {
+  class FakeProcess extends EventEmitter {
+    exits: number[] = [];
+    exit(code: number) {
+      this.exits.push(code);
+    }
+  }
+
+  test('ends the process with code 0, once and after draining', async () => {
+    const process = new FakeProcess();
+    const gate = Promise.withResolvers<void>();
+    let drains = 0;
+    endOnSignal(process, () => {
+      drains += 1;
+      return gate.promise;
+    });
+
+    process.emit('SIGTERM');
+    process.emit('SIGTERM');
+    await settle();
+    expect(process.exits).toEqual([]);
+    gate.resolve();
+    await settle();
+
+    expect(process.exits).toEqual([0]);
+    expect(drains).toBe(1);
+  });
+
+  test('does not reach a listener that would exit at once', async () => {
+    const process = new FakeProcess();
+    endOnSignal(process, () => new Promise(() => undefined));
+    let reached = 0;
+
+    process.on('SIGTERM', () => (reached += 1));
+    await settle();
+    process.emit('SIGTERM');
+
+    expect(reached).toBe(0);
+    expect(process.listenerCount('SIGTERM')).toBe(1);
+  });
+
+  test('ends the process also when draining fails', async () => {
+    const process = new FakeProcess();
+    endOnSignal(process, () => Promise.reject(new Error('no')));
+
+    process.emit('SIGTERM');
+    await settle();
+
+    expect(process.exits).toEqual([0]);
+  });
+});
+
+test('a reader that was read until the cut has every frame up to it', async () => {
+  const { handle } = await ending();
+
+  const frames = await readUntil(handle.frames(), (read) => read.length === 4);
+
+  expect(textOf(frames)).toBe('Half an answer');
+});

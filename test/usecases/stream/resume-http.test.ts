@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
+import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { eventually } from '#test/support/eventually.ts';
+
+let chat: ChatServer | undefined;
+afterEach(async () => {
+  await chat?.stop();
+  chat = undefined;
+});
+
+const sse = { accept: 'text/event-stream' };
+const body = (id: string = randomUUID()) => ({
+  message: { id, parts: [{ type: 'text', text: 'Hello' }] },
+});
+
+async function serving(overrides: Parameters<typeof startChatServer>[0] = {}) {
+  chat = await startChatServer(overrides);
+  return chat;
+}
+
+/** A server whose model is steered, with one message on its way. */
+async function speaking() {
+  const steered = steeredStreamer();
+  const server = await serving({ overrides: { model: steered.model } });
+  const conversation = `/v1/conversations/${randomUUID()}`;
+  const response = await server.call(`${conversation}/messages`, { body: body(), headers: sse });
+  return { server, conversation, response, call: await steered.call() };
+}
+
+/** A server with one answered message. */
+async function finished() {
+  const server = await serving();
+  const id = randomUUID();
+  const conversation = `/v1/conversations/${id}`;
+  const sent = body();
+  const response = await server.call(`${conversation}/messages`, { body: sent, headers: sse });
+  return { server, id, conversation, sent, text: await response.text() };
+}
+
+/** Reads `count` events of a stream. */
+async function readEvents(response: Response, count: number): Promise<void> {
+  const reader = response.body?.getReader();
+  let text = '';
+  while (text.split('\n\n').length - 1 < count) {
+    const part = await reader?.read();
+    if (!part || part.done) throw new Error(`the stream ended before ${count} events`);
+    text += new TextDecoder().decode(part.value);
+  }
+}
+
+describe('the stream of a conversation', () => {
+  test.each([
+    ['stream', /^id: 10000000\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
+    ['turns/t_1/stream', /^id: 0\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
+  ])('is served live under %s', async (path, expected) => {
+    const { server, conversation, call } = await speaking();
+
+    const response = await server.call(`${conversation}/${path}`);
+    call.say('Hi.');
+    call.end();
+    const text = await response.text();
+
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('x-turn-id')).toBe('t_1');
+    expect(text).toMatch(expected);
+  });
+
+  test('is 204 without a body while nothing is answered', async () => {
+    const { server, conversation } = await finished();
+
+    const response = await server.call(`${conversation}/stream`);
+
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe('');
+  });
+
+  test('is 204 when the turn that the head names has ended', async () => {
+    const { server, id, conversation } = await finished();
+    const fields = { open: { seq: 1, leaseUntil: new Date(0) } };
+    await server.dependencies.store.commit([
+      { op: 'update', path: headPath(id), fields, guard: { exists: true } },
+    ]);
+
+    const response = await server.call(`${conversation}/stream`);
+
+    expect(response.status).toBe(204);
+  });
+
+  test('ends an EventSource: after the last id there is nothing left', async () => {
+    const { server, conversation, text } = await finished();
+    const lastId = /id: (\d+)\n(?![^]*\nid: )/.exec(text)?.[1] ?? '';
+
+    const response = await server.call(`${conversation}/turns/t_1/stream`, {
+      headers: { 'last-event-id': lastId },
+    });
+
+    expect(response.status).toBe(204);
+  });
+
+  test.each([
+    ['the query', '?startingAfter=1', {}],
+    ['the header', '', { 'last-event-id': '1' }],
+    ['the query when both are given', '?startingAfter=1', { 'last-event-id': '3' }],
+  ])('goes on after the cursor of %s', async (_, query, headers: Record<string, string>) => {
+    const { server, conversation, text } = await finished();
+
+    const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
+
+    expect(await response.text()).toBe(text.slice(text.indexOf('id: 2\n')));
+  });
+
+  test('takes an empty header for none', async () => {
+    const { server, conversation } = await finished();
+
+    const response = await server.call(`${conversation}/turns/t_1/stream`, {
+      headers: { 'last-event-id': '' },
+    });
+
+    expect(await response.text()).toMatch(/^id: 0\n/);
+  });
+
+  test.each([
+    ['?startingAfter=-1', {}, 'startingAfter'],
+    ['?startingAfter=x', {}, 'startingAfter'],
+    ['?startingAfter=', {}, 'startingAfter'],
+    ['?startingAfter=1.5', {}, 'startingAfter'],
+    ['', { 'last-event-id': '-1' }, 'Last-Event-ID'],
+    ['', { 'last-event-id': 'abc' }, 'Last-Event-ID'],
+    ['?startingAfter=99', {}, 'startingAfter'],
+    ['?startingAfter=2000000', {}, 'startingAfter'],
+  ])('refuses the cursor %s %o', async (query, headers: Record<string, string>, field) => {
+    const { server, conversation } = await finished();
+
+    const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
+
+    expect(await errorOf(response)).toMatchObject({
+      http: 400,
+      reason: 'BAD_FIELD',
+      metadata: { field },
+    });
+  });
+
+  test('is 410 when its chunks are purged and it was asked to go on', async () => {
+    const { server, id, conversation } = await finished();
+    await server.dependencies.store.deleteBelow(`conversations/${id}/streams/t_1`);
+
+    const response = await server.call(`${conversation}/turns/t_1/stream?startingAfter=1`);
+
+    expect(await errorOf(response)).toMatchObject({ http: 410, reason: 'STREAM_EXPIRED' });
+  });
+
+  test.each([
+    ['turns/t_2/stream', 'alice', 'TURN_NOT_FOUND'],
+    ['turns/t_1/stream', 'bob', 'CONVERSATION_NOT_FOUND'],
+    ['stream', 'bob', 'CONVERSATION_NOT_FOUND'],
+    ['turns/t_1:cancel', 'bob', 'CONVERSATION_NOT_FOUND'],
+  ])('%s of %s is %s', async (path, uid, reason) => {
+    const { server, conversation } = await finished();
+    const method = path.endsWith(':cancel') ? 'POST' : 'GET';
+
+    const response = await server.call(`${conversation}/${path}`, { uid, method });
+
+    expect(await errorOf(response)).toMatchObject({ http: 404, reason });
+  });
+});
+
+describe('a message sent again', () => {
+  test.each([
+    ['at the end', '5', /^data: \[DONE\]\n\n$/],
+    ['behind the end', '99', /^id: 0\n[^]*"delta":"Fine\."[^]*data: \[DONE\]\n\n$/],
+    ['of an attempt that has not been', '5000000', /^id: 0\n[^]*data: \[DONE\]\n\n$/],
+    ['in the middle', '1', /^id: 2\n[^]*data: \[DONE\]\n\n$/],
+  ])('with a cursor %s is never refused', async (_, cursor, expected) => {
+    const { server, conversation, sent } = await finished();
+
+    const response = await server.call(`${conversation}/messages`, {
+      body: sent,
+      headers: { ...sse, 'last-event-id': cursor },
+    });
+
+    expect(response.status).toBe(200);
+    expect(await response.text()).toMatch(expected);
+  });
+});
+
+describe('a reader that hangs up', () => {
+  const words = ['One ', 'two ', 'three'];
+
+  // start, text-start, at least one delta, text-end, data-context, finish
+  test.each([0, 1, 2, 3, 4, 5, 6])('after event %i leaves the answer whole', async (events) => {
+    const { model } = scriptedStreamer({
+      chunks: words.map((text, i) => ({
+        parts: [{ text }],
+        ...(i === words.length - 1 && { finishReason: 'STOP' }),
+      })),
+    });
+    const server = await serving({ overrides: { model } });
+    const id = randomUUID();
+    const abort = new AbortController();
+
+    const response = await server.call(`/v1/conversations/${id}/messages`, {
+      body: body(),
+      headers: sse,
+      signal: abort.signal,
+    });
+    await readEvents(response, events);
+    abort.abort();
+
+    const turn = await eventually('the end of the turn', async () => {
+      const [found] = await readTurns(server.dependencies.store, id, [1]);
+      return found && isTerminal(found.value.state) ? found.value : undefined;
+    });
+    expect(turn.state).toBe('done');
+    expect(turn.contents.map(contentText)).toEqual(['One two three']);
+  });
+});
+
+describe('cancelling over HTTP', () => {
+  test('answers with the cancelled turn and ends the stream', async () => {
+    const { server, conversation, response, call } = await speaking();
+    call.say('Half');
+    await readEvents(response.clone(), 3);
+
+    const cancelled = await server.call(`${conversation}/turns/t_1:cancel`, { method: 'POST' });
+
+    expect(cancelled.status).toBe(200);
+    expect(await cancelled.json()).toMatchObject({
+      id: 't_1',
+      state: 'cancelled',
+      cancelRequested: true,
+    });
+    expect(await response.text()).toMatch(/"type":"abort"[^]*"type":"finish"[^]*\[DONE\]/);
+  });
+
+  test('of a finished turn is refused', async () => {
+    const { server, conversation } = await finished();
+
+    const response = await server.call(`${conversation}/turns/t_1:cancel`, { body: {} });
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'TURN_FINISHED' });
+  });
+});

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
+import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { textAnswer, scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { collect, request, textOf } from '#test/support/chat/sending.ts';
+import {
+  idsOf,
+  pass,
+  openStream,
+  readStream,
+  readUntil,
+  silentModel,
+  sayEach,
+  steeredChat,
+  storedTurn,
+  typesOf,
+} from '#test/support/chat/streaming.ts';
+
+describe('a turn that is taken over', () => {
+  /** The first instance dies after it said and stored something. */
+  async function died() {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    const send = request(conversationId, 'Tell me.');
+    let isDead = false;
+    const dead = steeredChat({
+      store,
+      clock,
+      atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
+    });
+    await sendMessage(dead.dependencies, send);
+    await sayEach(clock, await dead.call(), ['Half an ', 'answer']);
+    await pass(clock, 600);
+    isDead = true;
+    (await dead.call()).say('!'.repeat(2_000));
+    return { store, clock, conversationId, send, dead };
+  }
+  const second = () => scriptedStreamer(textAnswer('Another answer.')).model;
+
+  test('begins anew above all ids of the first attempt and says what to drop', async () => {
+    const { store, clock, send } = await died();
+    await pass(clock, 21_000, 500);
+
+    const handle = await sendMessage(chatDependencies({ store, clock, model: second() }), send);
+    const frames = await collect(handle.frames());
+
+    expect(idsOf(frames)).toEqual(frames.map((_, i) => 1_000_000 + i));
+    expect(frames[1]?.chunk).toEqual({
+      type: 'data-notice',
+      id: 'restarted-2',
+      data: { kind: 'restarted', dropParts: ['p0'] },
+    });
+    expect(frames[2]?.chunk).toEqual({ type: 'text-start', id: 'a2-p0' });
+    expect(textOf(frames)).toBe('Another answer.');
+  });
+
+  test('gives an old cursor the new attempt from its beginning', async () => {
+    const { store, clock, send, conversationId } = await died();
+    await pass(clock, 21_000, 500);
+    const alive = chatDependencies({ store, clock, model: second() });
+    await (
+      await sendMessage(alive, send)
+    ).result;
+
+    const frames = await collect(await openStream(alive, { conversationId, cursor: 3 }));
+
+    expect(frames[0]?.id).toBe(1_000_000);
+    expect(typesOf(frames)[1]).toBe('data-notice');
+    const stored = await storedTurn(alive, conversationId);
+    expect(textOf(frames)).toBe(stored.contents.map(contentText).join(''));
+  });
+
+  test('goes on for a reader of the first attempt when its sender comes back', async () => {
+    const { store, clock, send, conversationId } = await died();
+    const reader = chatDependencies({ store, clock, model: second() });
+    const frames = collect(await openStream(reader, { conversationId }));
+    await pass(clock, 20_500, 500);
+
+    const alive = chatDependencies({ store, clock, model: second() });
+    const { turn } = await (await sendMessage(alive, send)).result;
+    await pass(clock, 2_000, 500);
+
+    const read = await frames;
+    expect(turn.attempt).toBe(2);
+    expect(textOf(read.filter(({ id }) => id < 1_000_000))).toBe('Half an answer');
+    expect(textOf(read.filter(({ id }) => id >= 1_000_000))).toBe('Another answer.');
+    expect(typesOf(read).at(-1)).toBe('finish');
+  });
+
+  test('is taken over by one who sent the same message and waited', async () => {
+    const { store, clock, send } = await died();
+    const alive = chatDependencies({ store, clock, model: second() });
+
+    const handle = await sendMessage(alive, send);
+    const frames = collect(handle.frames());
+    await pass(clock, 22_000, 500);
+
+    expect((await handle.result).turn).toMatchObject({ attempt: 2, state: 'done' });
+    expect(textOf((await frames).filter(({ id }) => id >= 1_000_000))).toBe('Another answer.');
+  });
+
+  test('is taken over by a mere reader when nobody else comes', async () => {
+    const { store, clock, conversationId } = await died();
+    const reader = chatDependencies({ store, clock, model: second() });
+    const frames = collect(await openStream(reader, { conversationId }));
+
+    await pass(clock, 22_000, 500);
+
+    const read = await frames;
+    expect(textOf(read.filter(({ id }) => id >= 1_000_000))).toBe('Another answer.');
+    expect(typesOf(read).at(-1)).toBe('finish');
+    const stored = await storedTurn(reader, conversationId);
+    expect(stored).toMatchObject({ state: 'done', attempt: 2 });
+    expect(stored.user.parts).toEqual([{ text: 'Tell me.' }]);
+  });
+
+  test('is answered to its end after the reader who took it over has left', async () => {
+    const { store, clock, conversationId } = await died();
+    const steered = steeredChat({ store, clock });
+    const left = new AbortController();
+    const asked = { conversationId, cursor: 3, left: left.signal };
+    const frames = collect(await openStream(steered.dependencies, asked));
+    await pass(clock, 22_000, 500);
+    const call = await steered.call();
+
+    left.abort();
+    call.say('After all.');
+    call.end();
+    await pass(clock, 1_000, 500);
+
+    await frames;
+    const stored = await storedTurn(steered.dependencies, conversationId);
+    expect(stored).toMatchObject({ state: 'done', attempt: 2 });
+  });
+
+  test('is given up by a mere reader after the third attempt, and then there is nothing left', async () => {
+    const { store, clock, conversationId } = await died();
+    await pass(clock, 21_000, 500);
+    const path = turnPath(conversationId, 1);
+    await store.commit([{ op: 'update', path, fields: { attempt: 3 }, guard: { exists: true } }]);
+    const reader = chatDependencies({ store, clock, model: silentModel() });
+
+    const read = await collect(await openStream(reader, { conversationId, cursor: 3 }));
+
+    expect(typesOf(read).slice(-2)).toEqual(['error', 'finish']);
+    expect((await storedTurn(reader, conversationId)).state).toBe('failed');
+    expect(await readStream(reader, { conversationId, cursor: read.at(-1)?.id })).toBeUndefined();
+  });
+
+  test('and closed by the next message ends for its readers with that error', async () => {
+    const { store, clock, conversationId } = await died();
+    const reader = chatDependencies({ store, clock });
+    const frames = await openStream(reader, { conversationId });
+    const read = await readUntil(frames, (all) => textOf(all) === 'Half an answer');
+    await pass(clock, 20_500, 500);
+
+    await (
+      await sendMessage(chatDependencies({ store, clock }), request(conversationId, 'Next.'))
+    ).result;
+
+    const cursor = read.at(-1)?.id;
+    const rest = await collect(await openStream(reader, { conversationId, cursor }));
+    expect(typesOf(rest)).toEqual(['data-context', 'error', 'finish']);
+    expect(await readStream(reader, { conversationId, cursor: rest.at(-1)?.id })).toBeUndefined();
+  });
+});
+
+describe('a reader who takes a turn over', () => {
+  /** A regeneration whose instance has died in mid-answer. */
+  async function diedRegenerating() {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    await (
+      await sendMessage(chatDependencies({ store, clock }), request(conversationId, 'Tell me.'))
+    ).result;
+    let isDead = false;
+    const dead = steeredChat({
+      store,
+      clock,
+      atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
+    });
+    const id = randomUUID();
+    await sendMessage(dead.dependencies, {
+      ...request(conversationId, '', id),
+      message: { id, parts: [] },
+      replacing: { kind: 'regenerate', messageId: 'm_1' },
+    });
+    await sayEach(clock, await dead.call(), ['Half']);
+    await pass(clock, 600);
+    isDead = true;
+    (await dead.call()).say('!'.repeat(2_000));
+    await pass(clock, 25_000, 500);
+    return { store, clock, conversationId };
+  }
+
+  test('goes on with a regeneration as it is stored', async () => {
+    const { store, clock, conversationId } = await diedRegenerating();
+    const scripted = scriptedStreamer(textAnswer('Anew.'));
+    const reader = chatDependencies({ store, clock, model: scripted.model });
+
+    const frames = await collect(await openStream(reader, { conversationId, seq: 2 }));
+
+    expect(textOf(frames)).toBe('Anew.');
+    const turn = await storedTurn(reader, conversationId, 2);
+    expect(turn).toMatchObject({ state: 'done', attempt: 2, replaces: 1, regenerates: 1 });
+    expect(scripted.requests[0]?.contents.map(contentText)).toEqual(['Tell me.']);
+  });
+
+  test('has its request wait for the answer', async () => {
+    const { store, clock, conversationId } = await diedRegenerating();
+    const { model } = scriptedStreamer(textAnswer('Anew.'));
+    const reader = chatDependencies({ store, clock, model });
+    const caller = { uid: 'u1', tier: 'signedIn' } as const;
+    const { own, turn } = await readOwnTurn(reader, { caller, conversationId, turnId: 't_2' });
+    const asked = { caller, turn: turn.value, cursor: undefined, locale: undefined, sendMessage };
+    const takenOn: Promise<unknown>[] = [];
+
+    const read = await streamTurn(reader, own, asked);
+    if (!read) throw new Error('nothing is left of this stream');
+    await collect(read({ takeOn: (work) => void takenOn.push(work) }));
+
+    expect(await Promise.all(takenOn)).toMatchObject([{ turn: { seq: 2, state: 'done' } }]);
+  });
+});

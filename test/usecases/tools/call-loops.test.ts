@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
+import { callsOf } from '#shared/conversation/context/tool-calls.ts';
+import { caller } from '#test/support/chat/routing.ts';
+import { collect, request } from '#test/support/chat/sending.ts';
+import { answerAll } from '#test/support/chat/switching.ts';
+import { say, useToolModel, tool, toolChat } from '#test/support/tools/tool-world.ts';
+
+const { standIn, model } = await useToolModel();
+
+const OSLO = 'call weather {"city":"Oslo"}';
+const ROME = 'call weather {"city":"Rome"}';
+const FEEDBACK = expect.objectContaining({ repeatedCall: true });
+
+const rounds = (...calls: string[]) => calls.join('\nthen\n');
+const times = (count: number, call: string) => Array.from({ length: count }, () => call);
+
+async function asked(text: string, environment: Record<string, string> = {}) {
+  const { chat, effects } = toolChat(model, {
+    environment: { LOOP_DETECTION: 'on', ...environment },
+  });
+  const conversationId = randomUUID();
+  const { turn, chunks } = await say(chat, conversationId, text);
+  const responses = callsOf(turn.contents).map(({ response }) => response);
+  return { chat, conversationId, turn, chunks, effects, responses };
+}
+
+describe('a call that is asked for five times in a row', () => {
+  test('is a loop the fifth time, which is not run: the model reads why, and what to do instead', async () => {
+    const { turn, effects, responses } = await asked(rounds(...times(5, OSLO)));
+
+    expect([...effects.keys()]).toEqual(['t_1:0', 't_1:1', 't_1:2', 't_1:3']);
+    expect(responses[4]).toEqual(FEEDBACK);
+    expect(turn).toMatchObject({ state: 'done', finishReason: 'STOP' });
+  });
+
+  test('is shown to fail in the stream', async () => {
+    const { chunks } = await asked(rounds(...times(5, OSLO)));
+
+    expect(chunks.filter(({ type }) => type === 'tool-output-error')).toMatchObject([
+      { toolCallId: 't_1_c4', errorText: expect.stringContaining('5 times in a row') },
+    ]);
+    expect(chunks.some(({ type }) => type === 'data-notice')).toBe(false);
+  });
+
+  test('does not end a turn that then does something else', async () => {
+    const { effects, turn } = await asked(rounds(...times(5, OSLO), ROME));
+
+    expect(effects.has('t_1:5')).toBe(true);
+    expect(turn.finishReason).toBe('STOP');
+  });
+
+  test('is found a second time when the model goes on: that ends the turn, with whole pairs and a notice', async () => {
+    const { turn, chunks, effects, responses } = await asked(rounds(...times(8, OSLO)));
+
+    expect(turn).toMatchObject({ state: 'done', finishReason: 'LOOP_OF_CALLS', inContext: true });
+    expect(effects.size).toBe(4);
+    expect(responses).toHaveLength(6);
+    expect(responses.slice(4)).toEqual([FEEDBACK, FEEDBACK]);
+    expect(chunks.slice(-3)).toMatchObject([
+      { type: 'data-notice', id: 'loop', data: { kind: 'loop', of: 'calls' } },
+      { type: 'data-context' },
+      { type: 'finish', finishReason: 'other' },
+    ]);
+  });
+
+  test('leaves a conversation that goes on', async () => {
+    const { chat, conversationId } = await asked(rounds(...times(8, OSLO)));
+
+    const { turn } = await say(chat, conversationId, ROME);
+
+    expect(turn).toMatchObject({ state: 'done', finishReason: 'STOP' });
+    expect(standIn.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+  });
+
+  test('is told again when the turn is replayed', async () => {
+    const { chat } = toolChat(model, { environment: { LOOP_DETECTION: 'on' } });
+    const send = request(randomUUID(), rounds(...times(8, OSLO)));
+    const first = await collect((await sendMessage(chat, send)).frames());
+
+    const again = await collect((await sendMessage(chat, send)).frames());
+
+    expect(again.at(-3)).toEqual(first.at(-3));
+    expect(again.at(-3)?.chunk).toMatchObject({ type: 'data-notice', id: 'loop' });
+  });
+
+  test('is run where the deployment says so', async () => {
+    const { effects, turn } = await asked(rounds(...times(6, OSLO)), { LOOP_DETECTION: 'off' });
+
+    expect(effects.size).toBe(6);
+    expect(turn.finishReason).toBe('STOP');
+  });
+});
+
+describe('a tool that is polled', () => {
+  const STATE = 'call job_state {"id":7}';
+  const pending = tool('job_state', { id: z.number() }, () =>
+    Promise.resolve({ state: 'pending' }),
+  );
+  const polling = async (tools: readonly ServerTool[]) => {
+    const { chat } = toolChat(model, { environment: { LOOP_DETECTION: 'on' }, tools });
+    return (await say(chat, randomUUID(), rounds(...times(8, STATE)))).turn;
+  };
+
+  test('may say the same as often as there are rounds', async () => {
+    const turn = await polling([{ ...pending, polled: true }]);
+
+    expect(turn).toMatchObject({ finishReason: 'STOP', rounds: { count: 8 } });
+  });
+
+  test('is a loop where nobody has declared it so', async () => {
+    const turn = await polling([pending]);
+
+    expect(turn).toMatchObject({ finishReason: 'LOOP_OF_CALLS', rounds: { count: 6 } });
+  });
+
+  test.each([
+    { declared: { polled: true }, end: 'STOP', asked: 7 },
+    { declared: {}, end: 'LOOP_OF_CALLS', asked: 4 },
+  ])(
+    'of the app, $declared, waits for it $asked times',
+    async ({ declared, end, asked: waits }) => {
+      const { chat } = toolChat(model, {
+        environment: { LOOP_DETECTION: 'on', CLIENT_WRITABLE: 'tools' },
+      });
+      const id = randomUUID();
+      const tools = [{ name: 'locate', parameters: { type: 'object' as const }, ...declared }];
+      await createConversation(chat, { caller, id, fields: { tools } });
+
+      let { turn } = await say(chat, id, rounds(...times(7, 'call locate')));
+      let answered = 0;
+      for (; turn.state === 'awaiting_tool'; answered++) turn = await answerAll(chat, id, 1);
+
+      expect(answered).toBe(waits);
+      expect(turn.finishReason).toBe(end);
+    },
+  );
+});
+
+test('two calls by turns are a loop of ten, and those of one round none', async () => {
+  const byTurns = await asked(rounds(...times(5, `${OSLO}\nthen\n${ROME}`)), { TOOL_ROUNDS: '20' });
+  const atOnce = await asked(times(8, OSLO).join('\n'));
+
+  expect(byTurns.responses.map((response) => response?.['repeatedCall'] === true)).toEqual([
+    ...times(9, '').map(() => false),
+    true,
+  ]);
+  expect(atOnce.effects.size).toBe(8);
+});

@@ -1,0 +1,16 @@
+import { AbstractChat, DefaultChatTransport, type UIMessage } from 'ai7';
+import { chatState } from '#test/support/wire/chat-state.ts';
+import { describeAiSdk } from './ai-sdk.suite.ts';
+
+class Chat extends AbstractChat<UIMessage> {}
+
+describeAiSdk(
+  '7',
+  ({ id, messages, transport, onData }) =>
+    new Chat({
+      id,
+      state: chatState<UIMessage>(messages),
+      transport: new DefaultChatTransport(transport),
+      onData,
+    }),
+);

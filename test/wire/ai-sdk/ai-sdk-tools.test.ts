@@ -1,0 +1,215 @@
+import {
+  AbstractChat as Chat5,
+  DefaultChatTransport as Transport5,
+  lastAssistantMessageIsCompleteWithToolCalls as isComplete5,
+  type UIMessage as Message5,
+} from 'ai5';
+import {
+  AbstractChat as Chat6,
+  DefaultChatTransport as Transport6,
+  lastAssistantMessageIsCompleteWithToolCalls as isComplete6,
+  type UIMessage as Message6,
+} from 'ai6';
+import {
+  AbstractChat as Chat7,
+  DefaultChatTransport as Transport7,
+  lastAssistantMessageIsCompleteWithToolCalls as isComplete7,
+  type UIMessage as Message7,
+} from 'ai7';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transportOptions } from '../../../docs/clients/recipes/use-chat.ts';
+import { errorOf } from '#test/support/chat/chat-server.ts';
+import { eventually } from '#test/support/eventually.ts';
+import type { ChatSetup, ChatUnderTest } from '#test/support/wire/ai-sdk-world.ts';
+import { chatState } from '#test/support/wire/chat-state.ts';
+import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
+import type { WireServer } from '#test/support/wire/wire-server.ts';
+
+type Given = { tool: string; toolCallId: string } & (
+  { output: unknown } | { state: 'output-error'; errorText: string }
+);
+
+interface ToolChat extends ChatUnderTest {
+  addToolOutput: (given: Given) => PromiseLike<void> | void;
+}
+
+type Setup = Pick<ChatSetup, 'id' | 'transport'>;
+
+class ChatOf5 extends Chat5<Message5> {}
+class ChatOf6 extends Chat6<Message6> {}
+class ChatOf7 extends Chat7<Message7> {}
+
+const versions: [string, (setup: Setup) => ToolChat][] = [
+  [
+    '5',
+    ({ id, transport }) =>
+      new ChatOf5({
+        id,
+        state: chatState<Message5>(),
+        transport: new Transport5(transport),
+        sendAutomaticallyWhen: isComplete5,
+      }),
+  ],
+  [
+    '6',
+    ({ id, transport }) =>
+      new ChatOf6({
+        id,
+        state: chatState<Message6>(),
+        transport: new Transport6(transport),
+        sendAutomaticallyWhen: isComplete6,
+      }),
+  ],
+  [
+    '7',
+    ({ id, transport }) =>
+      new ChatOf7({
+        id,
+        state: chatState<Message7>(),
+        transport: new Transport7(transport),
+        sendAutomaticallyWhen: isComplete7,
+      }),
+  ],
+];
+
+let server: WireServer;
+beforeAll(async () => {
+  server = await startToolServer();
+});
+afterAll(() => server.stop());
+
+const partsOf = (chat: ToolChat) => chat.messages.at(-1)?.parts ?? [];
+
+const isDone = (chat: ToolChat, text: string) =>
+  eventually(`the chat ends with ${text}`, () =>
+    Promise.resolve((chat.status === 'ready' && partsOf(chat).at(-1)?.text === text) || undefined),
+  );
+
+const text = (said: string) => ({ type: 'text', text: said, state: 'done' });
+const ASKING = 'Let me see.\ncall locate {"question":"where"}\nthen\nYou are in Oslo.';
+const locate = { tool: 'locate', toolCallId: 't_1_c0' };
+
+describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
+  async function open(transport: 'recipe' | 'default' = 'recipe', chatId?: string) {
+    const id = chatId ?? (await conversationWithTools(server));
+    const getIdToken = async () => (await server.authorization()).replace('Bearer ', '');
+    const { api, headers, ...short } = transportOptions({ baseUrl: server.url, getIdToken });
+    const chat = createChat({
+      id,
+      transport: { api, headers, ...(transport === 'recipe' && short) },
+    });
+    return { id, chat };
+  }
+
+  test('shows the calls that the server runs in their place between the texts', async () => {
+    const { chat } = await open();
+
+    await chat.sendMessage({
+      text: 'One.\ncall weather {"city":"Oslo"}\nthen\nTwo.\ncall broken\nthen\nThree.',
+    });
+
+    expect(partsOf(chat)).toMatchObject([
+      text('One.'),
+      {
+        type: 'dynamic-tool',
+        toolName: 'weather',
+        input: { city: 'Oslo' },
+        state: 'output-available',
+        output: { city: 'Oslo', degrees: 21 },
+      },
+      { type: 'step-start' },
+      text('Two.'),
+      { type: 'dynamic-tool', toolName: 'broken', state: 'output-error' },
+      { type: 'step-start' },
+      text('Three.'),
+    ]);
+    expect(chat).toMatchObject({ status: 'ready', error: undefined });
+  });
+
+  test.each([['recipe'], ['default']] as const)(
+    'answers a call of the app, and the same message goes on (%s transport)',
+    async (transport) => {
+      const { chat } = await open(transport);
+      await chat.sendMessage({ text: ASKING });
+      expect(partsOf(chat).at(-1)).toMatchObject({
+        toolCallId: 't_1_c0',
+        state: 'input-available',
+      });
+
+      await chat.addToolOutput({ ...locate, output: { city: 'Oslo' } });
+      await isDone(chat, 'You are in Oslo.');
+
+      expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+      expect(chat.messages.at(-1)?.id).toBe('m_1');
+      expect(partsOf(chat)).toMatchObject([
+        text('Let me see.'),
+        { type: 'dynamic-tool', state: 'output-available', output: { city: 'Oslo' } },
+        { type: 'step-start' },
+        text('You are in Oslo.'),
+      ]);
+    },
+  );
+
+  test('answers call after call of one message, each output once', async () => {
+    const { chat } = await open('default');
+    await chat.sendMessage({ text: 'call locate\nthen\ncall choose\nthen\nDone so.' });
+    await chat.addToolOutput({ ...locate, output: 'here' });
+    await eventually('the second call', () =>
+      Promise.resolve((chat.status === 'ready' && partsOf(chat).length === 3) || undefined),
+    );
+
+    const errorText = 'The user does not want to.';
+    await chat.addToolOutput({
+      tool: 'choose',
+      toolCallId: 't_1_c1',
+      state: 'output-error',
+      errorText,
+    });
+    await isDone(chat, 'Done so.');
+
+    expect(partsOf(chat)).toMatchObject([
+      { toolCallId: 't_1_c0', output: 'here' },
+      { type: 'step-start' },
+      { toolCallId: 't_1_c1', state: 'output-error', errorText },
+      { type: 'step-start' },
+      text('Done so.'),
+    ]);
+  });
+
+  test('resumes an answer that waits on another device, and answers it there', async () => {
+    const { id, chat } = await open();
+    await chat.sendMessage({ text: ASKING });
+    const { chat: other } = await open('recipe', id);
+
+    await other.resumeStream();
+    expect(partsOf(other)).toMatchObject([
+      text('Let me see.'),
+      { type: 'dynamic-tool', toolCallId: 't_1_c0', state: 'input-available' },
+    ]);
+    await other.addToolOutput({ ...locate, output: { city: 'Oslo' } });
+    await isDone(other, 'You are in Oslo.');
+
+    expect(partsOf(other).filter(({ type }) => type === 'text')).toHaveLength(2);
+  });
+
+  test('does not send for ever what nobody waits for any more', async () => {
+    const { id, chat } = await open();
+    await chat.sendMessage({ text: ASKING });
+    await server.call(`/v1/conversations/${id}/turns/t_1:cancel`, { method: 'POST' });
+
+    await chat.addToolOutput({ ...locate, output: { city: 'Oslo' } });
+    await eventually('an error', () => Promise.resolve(chat.error));
+
+    expect(chat.status).toBe('error');
+    expect(chat.error?.message).toContain('none of these calls waits');
+  });
+});
+
+test('outputs without an answer of this conversation are the client’s own copy', async () => {
+  const part = { type: 'dynamic-tool', state: 'output-available', toolCallId: 't_9_c0', output: 1 };
+  const answer = { id: 'm_9', role: 'assistant', parts: [part] };
+
+  const alone = await server.call('/v1/ai-sdk/chat', { body: { id: 'x', messages: [answer] } });
+
+  expect(await errorOf(alone)).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+});

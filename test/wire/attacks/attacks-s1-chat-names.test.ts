@@ -1,0 +1,142 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { tombstoneWrite } from '#shared/conversation/documents/tombstone.ts';
+import { stableUuid } from '#shared/wire/stable-uuid.ts';
+import { createWireApp } from '#test/support/chat/wire-app.ts';
+
+const app = createWireApp();
+const { store } = app.dependencies;
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+/** The id that a name was given until names were stored: everybody can compute it. */
+const formerId = (uid: string, name: string) => stableUuid(sha256, ['ai-sdk chat', uid, name]);
+const newName = () => `main ${randomUUID()}`;
+
+const create = (uid: string, id: string) =>
+  app.ok({ method: 'POST', path: '/v1/conversations', uid, body: { id } });
+
+const post = (uid: string, id: string, text = 'Hello') =>
+  app.call({
+    method: 'POST',
+    path: '/v1/ai-sdk/chat',
+    uid,
+    body: JSON.stringify({
+      id,
+      messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] }],
+    }),
+  });
+
+/** Sends in a chat; which conversation it was. */
+async function say(uid: string, id: string, text?: string): Promise<string> {
+  const { text: stream } = await post(uid, id, text);
+  return /"conversationId":"([^"]+)"/.exec(stream)?.[1] ?? stream;
+}
+
+const saidIn = async (conversationId: string) =>
+  (await readTurns(store, conversationId, [1, 2, 3])).flatMap((turn) =>
+    turn ? turn.value.user.parts.map(({ text }) => text) : [],
+  );
+
+const resume = async (uid: string, id: string) =>
+  (await app.call({ method: 'GET', path: `/v1/ai-sdk/chat/${encodeURIComponent(id)}/stream`, uid }))
+    .status;
+
+describe('S1: the name of a chat', () => {
+  test('is not taken from a user by one who knows both', async () => {
+    const name = newName();
+    await create('mallory', formerId('alice', name));
+
+    const answer = await post('alice', name);
+
+    expect(answer.status).toBe(200);
+    expect(await saidIn(formerId('alice', name))).toEqual([]);
+  });
+
+  test('stands for an id that nobody can compute', async () => {
+    const name = newName();
+    const id = await say('alice', name);
+
+    expect(id).not.toBe(formerId('alice', name));
+    expect(await say('alice', name)).toBe(id);
+  });
+});
+
+describe('the name of a chat', () => {
+  test('goes on standing for the conversation that it was before', async () => {
+    const name = newName();
+    await create('alice', formerId('alice', name));
+
+    expect(await say('alice', name)).toBe(formerId('alice', name));
+    expect(await say('alice', name)).toBe(formerId('alice', name));
+  });
+
+  test('is one conversation for messages that come at once', async () => {
+    const [uid, name] = [`user-${randomUUID()}`, newName()];
+
+    await Promise.all(['a', 'b', 'c'].map((text) => post(uid, name, text)));
+
+    const listed = await app.ok({ method: 'GET', path: '/v1/conversations', uid });
+    expect(listed).toMatchObject({ conversations: [{ id: await say(uid, name) }] });
+  });
+
+  test('that is only read stands for nothing', async () => {
+    const name = newName();
+
+    expect(await resume('alice', name)).toBe(204);
+    expect(await resume('alice', name)).toBe(204);
+  });
+});
+
+/** Ways for a conversation to be gone, from the bin to the tombstone. */
+const deletions: [string, (id: string) => Promise<unknown>][] = [
+  [
+    'in the bin',
+    (id) => app.ok({ method: 'DELETE', path: `/v1/conversations/${id}`, uid: 'alice' }),
+  ],
+  [
+    'erased',
+    async (id) => {
+      await store.deleteBelow(headPath(id));
+      const [head] = await store.get([headPath(id)]);
+      const { updateTime = '' } = head ?? {};
+      await store.commit([tombstoneWrite(id, { generation: 1, updateTime }, new Date())]);
+    },
+  ],
+];
+
+describe.each(deletions)('a chat that is %s', (_, remove) => {
+  test.each([
+    ['stored', newName],
+    ['of an earlier release', newName],
+  ])('whose name was %s begins anew under it', async (when, draw) => {
+    const name = draw();
+    if (when !== 'stored') await create('alice', formerId('alice', name));
+    const before = await say('alice', name, 'Gone');
+    await remove(before);
+
+    const after = await say('alice', name, 'New');
+
+    expect(after).not.toBe(before);
+    expect(await say('alice', name, 'More')).toBe(after);
+    expect(await saidIn(after)).toEqual(['New', 'More']);
+  });
+
+  test('has nothing to resume', async () => {
+    const name = newName();
+    await remove(await say('alice', name));
+
+    expect(await resume('alice', name)).toBe(204);
+  });
+});
+
+test('the names of a user go with the user', async () => {
+  const name = newName();
+  await say('ursula', name);
+  expect(await store.query({ collection: 'users/ursula/chatNames', limit: 9 })).toHaveLength(1);
+
+  await app.ok({ method: 'POST', path: '/v1/users/me:erase', uid: 'ursula', body: {} });
+
+  expect(await store.query({ collection: 'users/ursula/chatNames', limit: 9 })).toEqual([]);
+});

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import type { ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
+import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { benchWith, strategies } from '#test/support/compaction/compacting-world.ts';
+import { createResources, createWireApp, type Resources } from '#test/support/chat/wire-app.ts';
+import { extractionStrings } from '#test/support/wire/extraction-strings.ts';
+import { targetsOf } from './generated-requests.ts';
+
+/* Row S14 of the security checklist: getting at the operator's instruction and at what others have said. */
+
+const OPERATOR = 'canary-operator-51c7';
+const BOB = 'canary-of-bob-77aa';
+const INSTRUCTION = `You sell boats. The code word is ${OPERATOR}.`;
+
+/** A model that obeys whoever asks: it says everything that it was given. */
+const asked: ModelRequest[] = [];
+const obedient: ModelStreamer = {
+  async *stream(request) {
+    asked.push(request);
+    const { systemInstruction, contents, tools } = request;
+    yield { parts: [{ text: JSON.stringify({ systemInstruction, contents, tools }) }] };
+    yield { parts: [], finishReason: 'STOP' };
+  },
+};
+
+const environment = { SYSTEM_INSTRUCTION: INSTRUCTION, TITLES: 'on' };
+const obeying = createWireApp({ model: obedient }, environment);
+/** The same with a model that keeps it to itself. */
+const discreet = createWireApp({}, environment);
+let alices: Resources;
+beforeAll(async () => {
+  await createResources(obeying, { uid: 'bob', canary: BOB });
+  alices = await createResources(discreet, { uid: 'alice', canary: 'mine' });
+  await discreet.dependencies.store.commit([
+    {
+      op: 'update',
+      path: headPath(alices['conversationId'] ?? ''),
+      fields: { systemInstruction: INSTRUCTION },
+      guard: { exists: true },
+    },
+  ]);
+});
+
+describe('S14: a model that says all it was given', () => {
+  test('has nothing of anybody else to say, whichever of a hundred ways it is asked in', async () => {
+    const answers: string[] = [];
+    asked.length = 0;
+    for (const text of extractionStrings) {
+      const path = `/v1/conversations/${randomUUID()}/messages`;
+      const message = { id: randomUUID(), parts: [{ type: 'text', text }] };
+      const body = JSON.stringify({ message });
+      answers.push((await obeying.call({ method: 'POST', path, uid: 'mallory', body })).text);
+    }
+
+    expect(extractionStrings.length).toBe(100);
+    expect(asked.length).toBeGreaterThanOrEqual(100);
+    // It does say what it was told: nothing between the model and its caller hides the operator's instruction.
+    expect(answers.filter((answer) => answer.includes(OPERATOR))).toHaveLength(100);
+    expect(answers.filter((answer) => answer.includes(BOB))).toEqual([]);
+    expect(asked.filter((request) => JSON.stringify(request).includes(BOB))).toEqual([]);
+  });
+
+  test('is given the instruction in its own field, never among what is said, and no title’s model gets it', () => {
+    const chats = asked.filter(({ role }) => role !== 'utility_title');
+
+    expect(chats).toHaveLength(100);
+    for (const { systemInstruction, contents } of chats) {
+      expect(systemInstruction).toBe(INSTRUCTION);
+      expect(JSON.stringify(contents)).not.toContain(OPERATOR);
+    }
+    const titles = asked.filter(({ role }) => role === 'utility_title');
+    expect(titles.length).toBeGreaterThan(0);
+    for (const title of titles) expect(title.systemInstruction).not.toContain(OPERATOR);
+  });
+});
+
+const reads = targetsOf(servedDocument())
+  .filter(({ method }) => method === 'GET')
+  .map(({ method, path }) => [method, path] as const);
+const writes = targetsOf(servedDocument())
+  .filter(({ method }) => method !== 'GET' && method !== 'DELETE')
+  .map(({ method, path }) => [method, path] as const);
+
+const addressOf = (path: string) =>
+  `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(alices[name] ?? 'x'))}${path.endsWith(':search') ? '?q=code' : ''}`;
+
+describe('S14: the operator’s instruction', () => {
+  test.each(reads)(
+    'is in no answer to %s %s but the context that its owner asks for',
+    async (method, path) => {
+      const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice' });
+
+      // The context is what the model gets, word for word; docs/attacks.md says why.
+      expect(answer.text.includes(OPERATOR)).toBe(path.endsWith('/context'));
+    },
+  );
+
+  test.each(writes)('is in no error of %s %s', async (method, path) => {
+    const body = '{"systemInstruction":7,"nobody":"reads this"}';
+    const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice', body });
+
+    expect(answer.text).not.toContain(OPERATOR);
+  });
+
+  test('is in the context of nobody else’s conversation', async () => {
+    const path = `/v1/conversations/${alices['conversationId']}/context`;
+    const answer = await discreet.call({ method: 'GET', path, uid: 'mallory' });
+
+    expect(answer.status).toBe(404);
+    expect(answer.text).not.toContain(OPERATOR);
+  });
+
+  test.each(strategies)(
+    'is not given to the %s summariser and stands in no snapshot',
+    async (strategy) => {
+      const bench = benchWith(strategy, [snapshotAnswer()]);
+      const turns = extractionStrings.slice(0, 40).map((user) => ({ user }));
+      const head = { systemInstruction: INSTRUCTION };
+      const conversationId = await buildDue(bench, { turns, head });
+
+      await compactOnce(bench, conversationId);
+
+      const { history } = await see(bench.store, conversationId);
+      expect(history?.generation).toBe(1);
+      expect(JSON.stringify(history)).not.toContain(OPERATOR);
+      expect(bench.model.calls.length).toBeGreaterThan(0);
+      expect(JSON.stringify(bench.model.calls)).not.toContain(OPERATOR);
+    },
+  );
+});

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAppCheckVerifier } from '#functions/adapters/auth/app-check-verifier.ts';
+import { loadRoutes } from '#functions/chat/chat-routes.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { spendAppCheckToken } from '#functions/chat/http/spend-app-check-token.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
+import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
+
+const chatRoutes = await loadRoutes();
+
+/* Row S2 of the security checklist: App Check tokens that are missing, forged or sent again. */
+
+const NUMBER = '123456789012';
+const enforced = { APP_CHECK: 'enforced', APP_CHECK_PROJECT_NUMBER: NUMBER };
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer({ environment: { ...enforced, APP_CHECK_LIMITED_USE: 'erasures' } });
+});
+afterAll(() => chat.stop());
+
+const nowSeconds = () => Math.floor(Date.now() / 1_000);
+const claims = (changes: Record<string, unknown> = {}) => appCheckClaims(NUMBER, changes);
+const appToken = (changes: Record<string, unknown> = {}) => chat.keys.sign(claims(changes));
+const withToken = (token: string) => ({ headers: { 'x-firebase-appcheck': token } });
+const withApp = async () => withToken(await appToken());
+
+const addressOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, () => randomUUID());
+
+const forged: [string, () => Promise<string> | string][] = [
+  ['alg none', () => chat.keys.unsigned(claims())],
+  ['another key', () => chat.keys.sign(claims(), { forged: true })],
+  ['an unknown key id', () => chat.keys.sign(claims(), { kid: 'lure' })],
+  [
+    'an embedded key',
+    () => chat.keys.sign(claims(), { forged: true, header: { jwk: chat.keys.publicJwk } }),
+  ],
+  ['another type', () => chat.keys.sign(claims(), { header: { typ: 'at+jwt' } })],
+  ['no type', () => chat.keys.sign(claims(), { header: { typ: undefined } })],
+  ['another project as audience', () => appToken({ aud: ['projects/99'] })],
+  ['the project’s id alone as audience', () => appToken({ aud: ['projects/some-project'] })],
+  ['the number alone as audience', () => appToken({ aud: NUMBER })],
+  ['no audience', () => appToken({ aud: undefined })],
+  [
+    'another project as issuer',
+    () => appToken({ iss: 'https://firebaseappcheck.googleapis.com/99' }),
+  ],
+  ['another issuer', () => appToken({ iss: `https://evil.example/${NUMBER}` })],
+  ['no issuer', () => appToken({ iss: undefined })],
+  ['an expiry in the past', () => appToken({ exp: nowSeconds() - 60 })],
+  ['no expiry', () => appToken({ exp: undefined })],
+  ['an issue time in the future', () => appToken({ iat: nowSeconds() + 600 })],
+  ['a start in the future', () => appToken({ nbf: nowSeconds() + 600 })],
+  ['no app', () => appToken({ sub: undefined })],
+  ['an empty app', () => appToken({ sub: '' })],
+  ['an app that is a list', () => appToken({ sub: ['1:1:ios:1'] })],
+  ['an ID token in its place', () => chat.keys.sign(idTokenClaims(chat.project, 'alice'))],
+  ['its signature cut', async () => (await appToken()).slice(0, -40)],
+  ['no dots', () => 'app'],
+];
+
+describe('S2: where App Check is enforced', () => {
+  test('a good token lets a request pass', async () => {
+    const response = await chat.call('/v1/conversations', await withApp());
+
+    expect(response.status).toBe(200);
+  });
+
+  test.each(
+    chatRoutes
+      .filter(({ access }) => access === 'user')
+      .map(({ method, path }) => [method, path] as const),
+  )('%s %s without a token is refused before its body is read', async (method, path) => {
+    const body = method === 'GET' ? {} : { body: '{"half a body' };
+    const response = await chat.call(addressOf(path), { method, ...body });
+
+    // In the words of each façade's protocol.
+    const text = await response.text();
+    expect(response.status).toBe(401);
+    expect(text).toContain('APP_CHECK_MISSING');
+  });
+
+  test.each(forged)('a token with %s is refused', async (_, make) => {
+    const error = await errorOf(await chat.call('/v1/conversations', withToken(await make())));
+
+    expectClean(error);
+    expect(error).toMatchObject({ http: 401, reason: 'APP_CHECK_INVALID' });
+  });
+
+  test('a good token does not stand in for an ID token', async () => {
+    const response = await chat.call('/v1/conversations', { uid: null, ...(await withApp()) });
+
+    expect(await errorOf(response)).toMatchObject({ http: 401, reason: 'ID_TOKEN_MISSING' });
+  });
+
+  test('health needs none', async () => {
+    expect((await chat.call('/v1/health', { uid: null })).status).toBe(200);
+  });
+
+  test('a hundred tokens with as many unknown key ids cause one fetch of the keys at most', async () => {
+    const before = chat.keys.fetches();
+
+    for (const _ of Array.from({ length: 4 }))
+      await Promise.all(
+        Array.from({ length: 25 }, async () => {
+          const token = await chat.keys.sign(claims(), { kid: randomUUID() });
+          await chat.call('/v1/conversations', withToken(token));
+        }),
+      );
+
+    expect(chat.keys.fetches() - before).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('S2: where App Check is off', () => {
+  test('a false token is not looked at', async () => {
+    const open = await startChatServer();
+
+    const response = await open.call('/v1/conversations', withToken('false'));
+
+    expect(response.status).toBe(200);
+    await open.stop();
+  });
+});
+
+describe('S2: an app that is not in APP_CHECK_APPS', () => {
+  const verifier = () =>
+    createAppCheckVerifier({
+      APP_CHECK_PROJECT_NUMBER: NUMBER,
+      APP_CHECK_APPS: ['1:1:ios:a', '1:1:android:b'],
+      APP_CHECK_KEYS_URL: chat.keys.url,
+    });
+
+  test('is refused', async () => {
+    await expect(verifier().verify(await appToken())).rejects.toMatchObject({
+      reason: 'APP_CHECK_INVALID',
+    });
+  });
+
+  test('does not keep those out that are', async () => {
+    const token = await appToken({ sub: '1:1:android:b' });
+
+    expect(await verifier().verify(token)).toMatchObject({ appId: '1:1:android:b' });
+  });
+});
+
+describe('S2: a limited-use token', () => {
+  const remove = async (token: string) => {
+    const { id } = await createConversation(chat, { ...(await withApp()) });
+    return chat.call(`/v1/conversations/${id}`, { method: 'DELETE', ...withToken(token) });
+  };
+
+  test('deletes one conversation and not a second', async () => {
+    const token = await appToken();
+
+    const first = await remove(token);
+    const second = await errorOf(await remove(token));
+
+    expect(first.status).toBe(200);
+    expect(second).toMatchObject({ http: 401, reason: 'APP_CHECK_REPLAYED' });
+  });
+
+  test('that is sent twenty times at once serves once', async () => {
+    const token = await appToken();
+    const conversations = await Promise.all(
+      Array.from({ length: 20 }, async () => createConversation(chat, await withApp())),
+    );
+
+    const answers = await Promise.all(
+      conversations.map(({ id }) =>
+        chat.call(`/v1/conversations/${id}`, { method: 'DELETE', ...withToken(token) }),
+      ),
+    );
+
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(19);
+  });
+
+  test.each([
+    ['GET', `/v1/conversations/${randomUUID()}:export`],
+    ['POST', '/v1/users/me:export'],
+    ['POST', '/v1/users/me:erase'],
+  ])('is spent by %s %s', async (method, path) => {
+    const call = { method, uid: randomUUID(), ...(await withApp()) };
+
+    await (await chat.call(path, call)).text();
+
+    expect(await errorOf(await chat.call(path, call))).toMatchObject({
+      reason: 'APP_CHECK_REPLAYED',
+    });
+  });
+
+  test('without an id is known by what is signed, however its signature is written', async () => {
+    const token = await appToken({ jti: undefined });
+    const verifier = createAppCheckVerifier({
+      ...enforced,
+      APP_CHECK_APPS: [],
+      APP_CHECK_KEYS_URL: chat.keys.url,
+    });
+    // The last character of 342 holds bits that decoding drops.
+    const last = token.at(-1) ?? '';
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const twin = token.slice(0, -1) + alphabet[alphabet.indexOf(last) ^ 1];
+
+    const one = await verifier.verify(token);
+    const other = await verifier.verify(twin).catch(() => one);
+
+    expect(other.tokenId).toBe(one.tokenId);
+  });
+
+  test('is not asked for where nothing is lost', async () => {
+    const app = await withApp();
+
+    const answers = [
+      await chat.call('/v1/conversations', app),
+      await chat.call('/v1/conversations', app),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  test('leaves a record that holds no id and outlives the token', async () => {
+    const store = createMemoryDocumentStore();
+    const expireTime = new Date('2027-01-01T00:00:00Z');
+
+    await spendAppCheckToken(
+      { store, sha256: () => 'hash', randomness: { uuid: () => 'nonce' } },
+      { appId: 'app', tokenId: 'secret', expireTime },
+    );
+
+    const [record] = await store.get(['appCheckTokens/hash']);
+    expect(record?.fields).toEqual({ by: 'nonce', expireTime: new Date('2027-01-01T00:01:00Z') });
+  });
+
+  test('passes when the record turns out to be its own: the reply to the write was lost', async () => {
+    const memory = createMemoryDocumentStore();
+    const store: DocumentStore = {
+      ...memory,
+      commit: async (writes) => {
+        await memory.commit(writes);
+        throw new GuardLostError({ paths: writes.map(({ path }) => path) });
+      },
+    };
+
+    const spent = spendAppCheckToken(
+      { store, sha256: () => 'hash', randomness: { uuid: () => 'nonce' } },
+      { appId: 'app', tokenId: 'secret', expireTime: new Date() },
+    );
+
+    await expect(spent).resolves.toBeUndefined();
+  });
+});
+
+describe('the configuration', () => {
+  test.each([
+    ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK: 'enforced' }],
+    ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK_PROJECT_NUMBER: 'my-project' }],
+    ['APP_CHECK_LIMITED_USE', { APP_CHECK_LIMITED_USE: 'erasures' }],
+    ['APP_CHECK', { APP_CHECK: 'on' }],
+    ['CHECK_REVOKED', { CHECK_REVOKED: 'sometimes' }],
+  ])('names %s where %o does not do', (variable, environment) => {
+    const parse = () => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-p', ...environment });
+
+    expect(parse).toThrow(new RegExp(`${variable}: `));
+  });
+});

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadRoutes } from '#functions/chat/chat-routes.ts';
+import { noBody } from '#functions/chat/route.ts';
+import { headPath } from '#shared/conversation/documents/paths.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
+
+const chatRoutes = await loadRoutes();
+
+/* Row S3 of the security checklist: fields that no caller may set. */
+
+let chat: ChatServer;
+beforeAll(async () => {
+  chat = await startChatServer();
+});
+afterAll(() => chat.stop());
+
+/** What documents, tokens, façades and other APIs call what a caller would like to decide. */
+const FORBIDDEN = [
+  'role',
+  'uid',
+  'userId',
+  'ownerUid',
+  'owner',
+  'isAdmin',
+  'tier',
+  'epoch',
+  'state',
+  'gen',
+  'changedIn',
+  'upTo',
+  'coveredThrough',
+  'lastSeq',
+  'seq',
+  'open',
+  'tokens',
+  'context',
+  'usage',
+  'quota',
+  'costMicros',
+  'pins',
+  'compactionNeeded',
+  'snapshot',
+  'contents',
+  'messages',
+  'createTime',
+  'deleteTime',
+  'purgeTime',
+  'schemaVersion',
+  'constructor',
+  'prototype',
+] as const;
+
+/** Façades take their protocol's body, with fields that they do not know, and use only what they name. */
+const isFacade = ({ format = 'aip' }: (typeof chatRoutes)[number]) => format !== 'aip';
+
+const writing = chatRoutes
+  .filter((route) => route.access === 'user' && route.method !== 'GET' && !isFacade(route))
+  .filter(({ body }) => body !== noBody)
+  .map(({ method, path }) => [method, path] as const);
+
+/** Path parameters that their schemas take. */
+const VALUES: Readonly<Record<string, string>> = {
+  turnId: 't_1',
+  generation: '1',
+  jobId: 'job-1',
+  pinId: 'pin-1',
+};
+const addressOf = (path: string) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => VALUES[name] ?? randomUUID());
+
+describe('S3: a field that no caller may set', () => {
+  test.each(writing)('is refused by its name at %s %s, whichever it is', async (method, path) => {
+    const answers = await Promise.all(
+      FORBIDDEN.map(async (field) => {
+        const body = { [field]: 'system' };
+        return { field, error: await errorOf(await chat.call(addressOf(path), { method, body })) };
+      }),
+    );
+
+    for (const { field, error } of answers) {
+      expectClean(error);
+      expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+      expect(error.message).toContain(`\`${field}\` is not a field`);
+      expect(error.metadata.field.split(',')).toContain(field);
+    }
+  });
+
+  test.each([
+    ['message', (field: string) => ({ message: { ...message(), [field]: 'system' } })],
+    [
+      'message.parts[0]',
+      (field: string) => ({ message: { ...message(), parts: [{ ...part, [field]: 1 }] } }),
+    ],
+  ])('is refused inside of %s, whichever it is', async (at, bodyWith) => {
+    const answers = await Promise.all(
+      FORBIDDEN.map(async (field) => {
+        const path = `/v1/conversations/${randomUUID()}/messages`;
+        return { field, error: await errorOf(await chat.call(path, { body: bodyWith(field) })) };
+      }),
+    );
+
+    for (const { field, error } of answers) {
+      expect(error.http).toBe(400);
+      expect(error.message).toContain(`\`${at}.${field}\` is not a field`);
+    }
+  });
+
+  test('is refused inside of settings, whichever it is', async () => {
+    const { id } = await createConversation(chat);
+    for (const field of FORBIDDEN) {
+      const body = { settings: { [field]: 'system' } };
+      const call = { method: 'PATCH', body };
+      const error = await errorOf(await chat.call(`/v1/conversations/${id}`, call));
+
+      expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+      expect(error.message).toContain(`\`settings.${field}\` is not a field`);
+    }
+  });
+
+  test('cannot be reset by a mask either', async () => {
+    const { id } = await createConversation(chat);
+    for (const field of FORBIDDEN) {
+      const path = `/v1/conversations/${id}?updateMask=${field}`;
+      const error = await errorOf(await chat.call(path, { method: 'PATCH', body: {} }));
+
+      expect(error).toMatchObject({ http: 400, metadata: { field: 'updateMask' } });
+    }
+  });
+
+  test('is refused as a query parameter of every route', async () => {
+    for (const { method, path, access, ...route } of chatRoutes) {
+      if (access !== 'user' || isFacade({ method, path, access, ...route })) continue;
+      const body = method === 'GET' ? {} : { body: {} };
+      const address = `${addressOf(path)}?ownerUid=bob`;
+      const error = await errorOf(await chat.call(address, { method, ...body }));
+
+      expect({ path, ...error }).toMatchObject({ path, http: 400, reason: 'BAD_FIELD' });
+      expect(error.message).toContain('`ownerUid`');
+    }
+  });
+
+  test('makes nobody the owner: the uid comes from the token alone', async () => {
+    const headers = {
+      'x-user-id': 'bob',
+      'x-goog-authenticated-user-id': 'bob',
+      cookie: 'uid=bob',
+    };
+
+    const { id } = await createConversation(chat, { body: {}, headers });
+
+    const [head] = await chat.dependencies.store.get([headPath(id)]);
+    expect(head?.fields['ownerUid']).toBe('alice');
+  });
+});
+
+const part = { type: 'text', text: 'Hello' };
+const message = () => ({ id: randomUUID(), parts: [part] });

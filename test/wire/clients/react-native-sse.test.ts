@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  sendMessage,
+  type Answer,
+  type Backend,
+} from '../../../docs/clients/recipes/react-native.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { ReactNativeEventSource } from '#test/support/wire/react-native-sse.ts';
+import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+
+async function start() {
+  const server = await startWireServer({ collaborators: { heartbeatMs: 200 } });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+const storedTurns = async ({ dependencies }: WireServer, conversationId: string) =>
+  (await readTurns(dependencies.store, conversationId, [1, 2])).map(({ value }) => value);
+
+const sendsOf = ({ logs }: WireServer) =>
+  logs.filter(({ fields }) => fields['operation'] === 'sendMessage').length;
+
+test('react-native-sse with its default options sends three times in ten seconds: one message and one model call', async () => {
+  const server = await start();
+  const conversationId = randomUUID();
+  const events: { data: string | null }[] = [];
+  const text = 'Hello';
+  const source = new ReactNativeEventSource(
+    `${server.url}/v1/conversations/${conversationId}/messages`,
+    {
+      method: 'POST',
+      headers: {
+        authorization: await server.authorization(),
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ message: { id: randomUUID(), parts: [{ type: 'text', text }] } }),
+    },
+  );
+  source.addEventListener('message', (event) => void events.push(event));
+
+  const call = await server.callOf(text);
+  await delay(500); // a quiet model: comments come through the library's parser
+  call.say('안녕하세요');
+  call.end();
+  await eventually(
+    'the third POST',
+    () => Promise.resolve(sendsOf(server) === 3 || undefined),
+    40_000,
+  );
+  source.close();
+
+  expect(server.callsOf(text)).toHaveLength(1);
+  const turns = await storedTurns(server, conversationId);
+  expect(turns.map(({ user }) => contentText(user))).toEqual([text]);
+  const chunks = events
+    .filter(({ data }) => data !== '[DONE]')
+    .map(({ data }) => JSON.parse(data ?? ''));
+  const deltas = chunks.filter(({ type }) => type === 'text-delta').map(({ delta }) => delta);
+  expect(deltas).toEqual(['안녕하세요']);
+  expect(chunks.map(({ type }) => type)).toEqual([
+    'start',
+    'text-start',
+    'text-delta',
+    'text-end',
+    'data-context',
+    'finish',
+  ]);
+});
+
+describe('the recipe for React Native', () => {
+  async function sending(text: string) {
+    const server = await start();
+    const backend: Backend = {
+      baseUrl: server.url,
+      getIdToken: async () => (await server.authorization()).replace('Bearer ', ''),
+      EventSource: ReactNativeEventSource,
+    };
+    const message = { conversationId: randomUUID(), messageId: randomUUID(), text };
+    const shown: string[] = [];
+    const onChange = (answer: Answer) => void shown.push(answer.text);
+    const answer = sendMessage(backend, message, { onChange, firstDelayMs: 50 });
+    const call = await server.callOf(text);
+    const shows = (said: string) =>
+      eventually(`it shows ${said}`, () => Promise.resolve(shown.at(-1) === said || undefined));
+    return { server, backend, message, answer, call, shown, shows };
+  }
+
+  test('shows an answer while it comes', async () => {
+    const { call, answer, shows } = await sending('Hello');
+
+    call.say('Half');
+    await shows('Half');
+    call.say(' and whole.');
+    call.end({ promptTokens: 7, cachedTokens: 0, outputTokens: 2, thoughtsTokens: 0 });
+
+    expect(await answer).toMatchObject({
+      text: 'Half and whole.',
+      finishReason: 'stop',
+      metadata: { turnId: 't_1', usage: { promptTokens: 7 } },
+    });
+  });
+
+  test('goes on after the last event when the connection breaks', async () => {
+    const { server, call, answer, shown, shows } = await sending('Hello');
+    call.say('Half');
+    await shows('Half');
+
+    server.server.closeAllConnections();
+    call.say(' and whole.');
+    call.end();
+
+    expect((await answer).text).toBe('Half and whole.');
+    expect(shown.filter((text) => text === '')).toHaveLength(2); // start and text-start, once
+    expect(server.callsOf('Hello')).toHaveLength(1);
+  });
+
+  test('gets the stored answer when the app was closed meanwhile', async () => {
+    const { server, backend, message, call, answer } = await sending('Hello');
+    call.say('All of it.');
+    call.end();
+    await answer;
+
+    const again = await sendMessage(backend, message, { onChange: () => undefined });
+
+    expect(again).toMatchObject({ text: 'All of it.', metadata: { replayed: true } });
+    expect(server.callsOf('Hello')).toHaveLength(1);
+  });
+
+  test('says what the server says when sending again does not help', async () => {
+    const { backend, message, call, answer } = await sending('Hello');
+    call.end();
+    await answer;
+
+    const changed = sendMessage(
+      backend,
+      { ...message, text: 'Other' },
+      { onChange: () => undefined },
+    );
+
+    await expect(changed).rejects.toThrow('IDEMPOTENCY_KEY_REUSED');
+  });
+});

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSpentQuota } from '#test/support/chat/spent-quota.ts';
+import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
+import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+
+const { quota, spend } = createSpentQuota();
+
+const ofModel = (messages: object[]) => ({ model: 'x', messages });
+
+/** What is wrong, the body, and the field that the error names. */
+const badBodies: [string, object, string][] = [
+  ['without messages', { model: 'x' }, 'messages'],
+  [
+    'with tools',
+    { ...bodyOf('Hi.'), tools: [{ type: 'function', function: { name: 'f' } }] },
+    'tools',
+  ],
+  ['for two answers', { ...bodyOf('Hi.'), n: 2 }, 'n'],
+  [
+    'with a message of a tool',
+    ofModel([{ role: 'tool', content: 'x', tool_call_id: 'y' }]),
+    'messages[0].role',
+  ],
+  ['that ends with an answer', ofModel([{ role: 'assistant', content: 'Hi.' }]), 'messages'],
+  [
+    'of a conversation that ends with an answer',
+    { ...bodyOf('Hi.', randomUUID()), messages: [{ role: 'assistant', content: 'Hi.' }] },
+    'messages',
+  ],
+  ['of a conversation that says nothing', bodyOf('', randomUUID()), 'messages[0].content'],
+  [
+    'of a conversation for an answer in JSON',
+    { ...bodyOf('Hi.', randomUUID()), response_format: { type: 'json_object' } },
+    'response_format',
+  ],
+  ['with a conversation id that is none', bodyOf('Hi.', 'c1'), 'metadata.conversation_id'],
+  [
+    'with a picture of another server',
+    ofModel([
+      {
+        role: 'user',
+        content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
+      },
+    ]),
+    'messages[0].content[0].image_url.url',
+  ],
+];
+
+let server: WireServer;
+beforeAll(async () => {
+  server = await startWireServer({ overrides: { quota } });
+});
+afterAll(() => server.stop());
+
+describe('an error', () => {
+  test.each<[string, { body: object; isSignedOut?: boolean }, unknown, (string | null)[]]>([
+    [
+      'without a token',
+      { body: bodyOf('Hi.'), isSignedOut: true },
+      OpenAI.AuthenticationError,
+      ['invalid_api_key', null],
+    ],
+    ...badBodies.map(
+      ([what, body, param]) =>
+        [what, { body }, OpenAI.BadRequestError, ['BAD_FIELD', param]] satisfies [
+          string,
+          object,
+          unknown,
+          string[],
+        ],
+    ),
+    [
+      'with a text that is too long',
+      { body: bodyOf('x'.repeat(33_000)) },
+      OpenAI.BadRequestError,
+      ['string_above_max_length', 'messages[0].content[0].text'],
+    ],
+  ])('of a request %s is readable', async (_, ...[{ body, isSignedOut }, type, codes]) => {
+    const { client } = await clientOf(server, { maxRetries: 0 });
+    if (isSignedOut) client.apiKey = '';
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a careless program sends
+    const error = await errorOfSdk(client.chat.completions.create(body as never));
+
+    expect(error).toBeInstanceOf(type);
+    expect([error.code, error.param ?? null]).toEqual(codes);
+    expect(error.message).toMatch(/^4\d\d [\w`].*\.$/s);
+    expect(error.requestID).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('of another user’s conversation is that of an unknown one', async () => {
+    const [text, conversationId] = [newText(), randomUUID()];
+    const { client } = await clientOf(server);
+    const asked = client.chat.completions.create(bodyOf(text, conversationId));
+    await server.answer(text, 'Fine.');
+    await asked;
+    const mallory = await clientOf(server, { uid: 'mallory' });
+
+    const error = await errorOfSdk(
+      mallory.client.chat.completions.create(bodyOf('Hi.', conversationId)),
+    );
+
+    expect(error).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(error.code).toBe('CONVERSATION_NOT_FOUND');
+  });
+
+  test('of a window that is too small is told before the model is asked', async () => {
+    const own = await startWireServer({
+      environment: { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' },
+    });
+    const response = await own.call('/v1/openai/chat/completions', {
+      body: bodyOf('word '.repeat(4_000)),
+    });
+    await own.stop();
+
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { code: 'context_length_exceeded', type: 'invalid_request_error' },
+    });
+  });
+
+  test.each([
+    ['once where it is back in a day', 86_400_000, 1],
+    ['until it gives up where it is back in a moment', 10, 3],
+  ])('of a quota has the request sent %s', async (_, waitMs, sent) => {
+    const { client, posts } = await clientOf(server);
+    const conversationId = randomUUID();
+    spend(conversationId, waitMs);
+
+    const error = await errorOfSdk(client.chat.completions.create(bodyOf('Hi.', conversationId)));
+
+    expect(error).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(error.code).toBe('insufficient_quota');
+    expect(error.message).toContain('No messages are left for today.');
+    expect(posts).toHaveLength(sent);
+  });
+});

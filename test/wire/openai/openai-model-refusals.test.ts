@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AppError } from '#shared/errors.ts';
+import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
+import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+
+let server: WireServer;
+beforeAll(async () => {
+  server = await startWireServer();
+});
+afterAll(() => server.stop());
+
+test('a dialogue that the assistant opens is one that the user opens for the model', async () => {
+  const { client } = await clientOf(server);
+  const text = newText();
+  const asked = client.chat.completions.create({
+    ...bodyOf(text),
+    messages: [
+      { role: 'assistant', content: 'Hello! What is your name?' },
+      { role: 'user', content: text },
+    ],
+  });
+  const { request } = await server.callOf(text);
+  await server.answer(text, 'Fine.');
+  await asked;
+
+  expect(request.contents).toEqual([
+    { role: 'user', parts: [{ text: 'Begin the conversation.' }] },
+    { role: 'model', parts: [{ text: 'Hello! What is your name?' }] },
+    { role: 'user', parts: [{ text }] },
+  ]);
+});
+
+test('the SDK does not repeat a request that the model refuses for good', async () => {
+  const { client, posts } = await clientOf(server);
+  const text = newText();
+  const asked = errorOfSdk(client.chat.completions.create(bodyOf(text)));
+  (await server.callOf(text)).fail(
+    new AppError({
+      status: 'INTERNAL',
+      reason: 'MODEL_REFUSED_REQUEST',
+      message: 'refused by a test',
+      publicMessage: 'The model did not accept the request.',
+    }),
+  );
+  const error = await asked;
+
+  expect(error.code).toBe('MODEL_REFUSED_REQUEST');
+  expect(error.status).toBe(500);
+  expect(posts).toHaveLength(1);
+});

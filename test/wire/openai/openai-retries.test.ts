@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '#test/support/eventually.ts';
+import { overloaded } from '#test/support/model-down.ts';
+import { bodyOf, clientOf, errorOfSdk, newText, transcriptOf } from '#test/support/wire/openai.ts';
+import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+
+let server: WireServer;
+beforeAll(async () => {
+  server = await startWireServer();
+});
+afterAll(() => server.stop());
+
+describe('a request that the SDK sends again', () => {
+  test.each([
+    ['asked for in one piece', false],
+    ['streamed', true],
+  ])('after 503 twice becomes one turn, %s', async (_, stream) => {
+    const { client, posts } = await clientOf(server);
+    const [text, conversationId] = [newText(), randomUUID()];
+    const asked = client.chat.completions.create({ ...bodyOf(text, conversationId), stream });
+    (await server.callOf(text, 0)).fail(overloaded());
+    (await server.callOf(text, 1)).fail(overloaded());
+    await server.answer(text, 'Fine.', 2);
+    const answer = await asked;
+    if (Symbol.asyncIterator in answer) for await (const chunk of answer) void chunk;
+
+    expect(posts).toHaveLength(3);
+    expect(server.callsOf(text)).toHaveLength(3);
+    expect(await transcriptOf(server, conversationId)).toEqual([
+      ['user', text],
+      ['model', 'Fine.'],
+    ]);
+  });
+
+  test('is sent once when it meets another message that is being answered', async () => {
+    const { client, posts } = await clientOf(server);
+    const other = await clientOf(server);
+    const [text, conversationId] = [newText(), randomUUID()];
+    const running = other.client.chat.completions.create(bodyOf(text, conversationId));
+    await server.callOf(text);
+
+    const error = await errorOfSdk(
+      client.chat.completions.create(bodyOf(newText(), conversationId)),
+    );
+
+    expect(error).toBeInstanceOf(OpenAI.ConflictError);
+    expect(error.code).toBe('TURN_IN_PROGRESS');
+    expect(posts).toHaveLength(1);
+    await server.answer(text, 'Fine.');
+    await running;
+  });
+
+  test('attaches to its own answer when the connection was lost', async () => {
+    const [text, conversationId] = [newText(), randomUUID()];
+    const { client, posts } = await clientOf(server, {
+      send: async (input, init) => {
+        if (posts.length > 1) return fetch(input, init);
+        void fetch(input, init).catch(() => undefined);
+        await server.callOf(text);
+        throw new TypeError('the connection was lost');
+      },
+    });
+    const asked = client.chat.completions.create(bodyOf(text, conversationId));
+    await eventually('the second try', () => Promise.resolve(posts.length > 1 || undefined));
+    await server.answer(text, 'Fine.');
+
+    expect((await asked).choices[0]?.message.content).toBe('Fine.');
+    expect(server.callsOf(text)).toHaveLength(1);
+    expect(await transcriptOf(server, conversationId)).toHaveLength(2);
+  });
+
+  test('gets the stored answer when the first try was answered and never arrived', async () => {
+    const [text, conversationId] = [newText(), randomUUID()];
+    const { client, posts } = await clientOf(server, {
+      send: async (input, init) => {
+        const response = fetch(input, init);
+        if (posts.length > 1) return response;
+        await server.answer(text, 'Fine.');
+        await (await response).text();
+        throw new TypeError('the connection was lost');
+      },
+    });
+
+    const completion = await client.chat.completions.create(bodyOf(text, conversationId));
+
+    expect(completion.choices[0]?.message.content).toBe('Fine.');
+    expect(await transcriptOf(server, conversationId)).toHaveLength(2);
+  });
+
+  test('is found behind a message that was queued after it', async () => {
+    const [text, later, conversationId] = [newText(), newText(), randomUUID()];
+    const path = `/v1/conversations/${conversationId}/messages`;
+    const message = { id: randomUUID(), parts: [{ type: 'text', text: later }] };
+    let queued: Promise<Response> | undefined;
+    const { client, posts } = await clientOf(server, {
+      send: async (input, init) => {
+        if (posts.length > 1) return fetch(input, init);
+        void fetch(input, init).catch(() => undefined);
+        await server.callOf(text);
+        queued = server.call(path, { body: { message, onBusy: 'queue' } });
+        await eventually('the queued message', async () =>
+          JSON.stringify(await transcriptOf(server, conversationId)).includes(later)
+            ? true
+            : undefined,
+        );
+        throw new TypeError('the connection was lost');
+      },
+    });
+    const asked = client.chat.completions.create(bodyOf(text, conversationId));
+    await eventually('the second try', () => Promise.resolve(posts.length > 1 || undefined));
+    await server.answer(text, 'Fine.');
+    const completion = await asked;
+    await server.answer(later, 'Later.');
+    await queued;
+
+    expect(completion.choices[0]?.message.content).toBe('Fine.');
+    expect(server.callsOf(text)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dayOf } from '#shared/quota/day.ts';
+import { chatCompletionResponse } from '#shared/wire/responses/openai.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { startLimitedServer, usageOf } from '#test/support/chat/quotas.ts';
+import { bodyOf, clientOf, newText, usage } from '#test/support/wire/openai.ts';
+import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+
+let server: WireServer;
+beforeAll(async () => {
+  server = await startWireServer();
+});
+afterAll(() => server.stop());
+
+describe('the SDK of OpenAI, without a conversation', () => {
+  test('gets an answer to the dialogue that it tells, and nothing is stored', async () => {
+    const { client } = await clientOf(server, { uid: 'bob' });
+    const text = newText();
+    const asked = client.chat.completions.create({
+      ...bodyOf(text),
+      max_completion_tokens: 50,
+      temperature: 0.2,
+      messages: [
+        { role: 'system', content: 'Speak like a pirate.' },
+        { role: 'user', content: 'Hi.' },
+        { role: 'assistant', content: 'Hello.' },
+        { role: 'user', content: 'I have a question.' },
+        { role: 'user', content: text },
+      ],
+    });
+    const { request } = await eventually('the call', () =>
+      Promise.resolve(server.callsOf(`I have a question.${text}`)[0]),
+    );
+    await server.answer(`I have a question.${text}`, 'Fine.');
+    const completion = await asked;
+
+    expect(request).toMatchObject({
+      maxOutputTokens: 50,
+      contents: [
+        { role: 'user', parts: [{ text: 'Hi.' }] },
+        { role: 'model', parts: [{ text: 'Hello.' }] },
+        { role: 'user', parts: [{ text: 'I have a question.' }, { text }] },
+      ],
+    });
+    expect(request.systemInstruction).toBeUndefined();
+    expect(chatCompletionResponse.parse(completion)).toMatchObject({
+      choices: [{ message: { content: 'Fine.' } }],
+    });
+    expect(completion).not.toHaveProperty('recap');
+    const list = await server.call('/v1/conversations', { uid: 'bob' });
+    expect(await list.json()).toMatchObject({ conversations: [] });
+  });
+
+  test('streams', async () => {
+    const { client } = await clientOf(server);
+    const text = newText();
+    const stream = client.chat.completions.stream(bodyOf(text));
+    await server.answer(text, 'One two.');
+
+    expect(await stream.finalContent()).toBe('One two.');
+  });
+
+  test('stops the model when it leaves', async () => {
+    const { client } = await clientOf(server);
+    const text = newText();
+    const streaming = client.chat.completions.create({ ...bodyOf(text), stream: true });
+    const call = await server.callOf(text);
+    call.say('One ');
+    const stream = await streaming;
+    stream.controller.abort();
+
+    const isStopped = await eventually('the end of the call', () =>
+      Promise.resolve(call.signal.aborted || undefined),
+    );
+    expect(isStopped).toBe(true);
+  });
+
+  test('counts into the quota of messages, and no burst comes past it', async () => {
+    const { model } = scriptedStreamer(textAnswer('Fine.', usage));
+    const own = await startLimitedServer({ USER_DAILY_MESSAGES: '3' }, { model });
+    const send = (stream: boolean) =>
+      own.call('/v1/openai/chat/completions', { body: { ...bodyOf(newText()), stream } });
+    const responses = await Promise.all(Array.from({ length: 8 }, (_, i) => send(i % 2 === 0)));
+    const texts = await Promise.all(responses.map((response) => response.text()));
+    const day = dayOf(own.dependencies.clock.now());
+    const used = await usageOf(own.dependencies.store, { uid: 'alice', day });
+    await own.stop();
+
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(texts.filter((text) => text.includes('insufficient_quota'))).toHaveLength(5);
+    expect(used).toMatchObject({ messages: 3, tokens: 3 * 225 });
+  });
+
+  test('logs no word of it', async () => {
+    const { client } = await clientOf(server);
+    const text = newText();
+    const asked = client.chat.completions.create(bodyOf(text));
+    await server.answer(text, 'A secret answer.');
+    await asked;
+
+    const logged = JSON.stringify(server.logs);
+    expect(logged).not.toContain(text);
+    expect(logged).not.toContain('secret');
+  });
+
+  test('has its system message heard where the deployment lets clients write it', async () => {
+    const own = await startWireServer({ environment: { CLIENT_WRITABLE: 'systemInstruction' } });
+    const text = newText();
+    const asked = own.call('/v1/openai/chat/completions', {
+      body: {
+        ...bodyOf(text),
+        messages: [
+          { role: 'developer', content: [{ type: 'text', text: 'Speak like a pirate.' }] },
+          { role: 'user', content: text },
+        ],
+      },
+    });
+    const { request } = await own.callOf(text);
+    await own.answer(text, 'Arr.');
+    await asked;
+    await own.stop();
+
+    expect(request.systemInstruction).toBe('Speak like a pirate.');
+  });
+});

@@ -1,0 +1,35 @@
+import type { CompactionDetailView, SnapshotItemView } from '#shared/wire/responses/compaction.ts';
+
+/** Turns of a detail at most; of more the newest. */
+const TURNS_MAX = 400;
+
+/** The turns to show beside a snapshot: the folded ones, and earlier ones that statements come from. */
+export function turnsToShow(detail: CompactionDetailView): number[] {
+  const seqs = new Set<number>();
+  const { from = 1, upTo = 0 } = detail;
+  for (let seq = Math.max(1, from); seq <= upTo; seq += 1) seqs.add(seq);
+  for (const { sources } of detail.snapshot ?? []) for (const seq of sources) seqs.add(seq);
+  return [...seqs].toSorted((one, other) => one - other).slice(-TURNS_MAX);
+}
+
+/** Statements by section, in the order in which the snapshot has them. */
+export function bySection(
+  items: readonly SnapshotItemView[],
+): { section: string; items: SnapshotItemView[] }[] {
+  const sections = Map.groupBy(items, ({ section }) => section);
+  return [...sections].map(([section, found]) => ({ section, items: found }));
+}
+
+/**
+ * Whether a statement was known before this compaction. One without sources is older than they are; where the
+ * model wrote the whole snapshot anew, none has any and nothing is known of their age.
+ */
+export const isCarried = (
+  item: Pick<SnapshotItemView, 'sources'>,
+  { from = 1, strategy }: Pick<CompactionDetailView, 'from' | 'strategy'>,
+): boolean =>
+  item.sources.length === 0 ? strategy === 'ledger' : item.sources.every((seq) => seq < from);
+
+/** Statements that a turn bears out. */
+export const itemsFrom = (items: readonly SnapshotItemView[], seq: number): SnapshotItemView[] =>
+  items.filter(({ sources }) => sources.includes(seq));
